@@ -9,7 +9,7 @@ from typing import Any
 
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError
 
-Config = Mapping[str, Any]
+CheckpointConfig = Mapping[str, Any]
 _ANSWER_SECONDS = 10.0
 
 
@@ -20,7 +20,7 @@ class Checkpoint:
     weights: str
     path: Callable[[str], Path]
 
-    def read(self, file: str) -> Config:
+    def read(self, file: str) -> CheckpointConfig:
         """Read one JSON file; raises CheckpointInvalidError and CheckpointUnavailableError naming it."""
         path = self.path(file)
         try:
@@ -33,7 +33,7 @@ class Checkpoint:
             raise CheckpointInvalidError(f"{path}: not a JSON object")
         return content
 
-    def read_processing(self) -> Config:
+    def read_processing(self) -> CheckpointConfig:
         """Read what the image processor is configured with; newer checkpoints keep it beside the other processors."""
         try:
             return self.read("preprocessor_config.json")
@@ -47,12 +47,12 @@ class Checkpoint:
             return processing
 
 
-def in_folder(folder: Path) -> Checkpoint:
+def folder_checkpoint(folder: Path) -> Checkpoint:
     """A checkpoint on this machine."""
     return Checkpoint(str(folder.resolve()), folder.joinpath)
 
 
-def on_hub(hub_id: str, revision: str | None = None) -> Checkpoint:
+def hub_checkpoint(hub_id: str, revision: str | None = None) -> Checkpoint:
     """A checkpoint on Hugging Face; only the files that are read are fetched."""
     return Checkpoint(hub_id, lambda file: _fetch(hub_id, file, revision))
 

@@ -8,21 +8,21 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 from catalogue.families.family import BoxConvention, Family
 from catalogue.families.registry import FAMILIES, AnyBudget
 from catalogue.families.texts import TextBudget
-from catalogue.gpus import Gpus
+from catalogue.gpus import GpuRequirement
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 """A name on Hugging Face: owner and repository."""
 
-BUILT_IN = "built-in:"
-_ELSEWHERE = "remote:"
+BUILT_IN_PREFIX = "built-in:"
+_REMOTE_PREFIX = "remote:"
 
 _UNPLANNED = frozenset({"device"})
 """Arguments of image processors that say where they work, and nothing of what they make."""
 
-LEAST_ANSWER = 1024
+MIN_ANSWER_TOKENS = 1024
 """Tokens that a prompt must leave of the context for an answer, or `max_tokens` where that is less."""
 
-MOST_PICTURES = 64
+MAX_PROMPT_IMAGES = 64
 """Pictures of a prompt at most: what engines are started with, and jobs are checked against."""
 
 
@@ -123,7 +123,7 @@ class CatalogueEntry(BaseModel):
     trained_for: str = Field(
         default="", description="the one benchmark that its training was for; reports on others say so"
     )
-    gpus: Gpus | None = None
+    gpus: GpuRequirement | None = None
     tested: str = Field(default="not tested", description="how it is known that this entry can be served")
     notes: tuple[str, ...] = Field(default=(), description="what an operator should know")
 
@@ -152,7 +152,7 @@ class CatalogueEntry(BaseModel):
     @property
     def is_closed(self) -> bool:
         """Whether no weights can be had, so that only a server of somebody else's has the model."""
-        return self.weights.startswith(_ELSEWHERE)
+        return self.weights.startswith(_REMOTE_PREFIX)
 
     @property
     def takes_pictures(self) -> bool:
@@ -162,7 +162,7 @@ class CatalogueEntry(BaseModel):
     @property
     def remote_names(self) -> tuple[str, ...]:
         """Names that a server may have for the model, unless its operator chose one of his own."""
-        return (self.weights.removeprefix(_ELSEWHERE),) if self.is_closed else (self.id, self.weights)
+        return (self.weights.removeprefix(_REMOTE_PREFIX),) if self.is_closed else (self.id, self.weights)
 
     def in_history(self, text: str) -> str:
         """What later turns of a chat with this model repeat of its own raw `text`; see `Marks.without_thought`."""

@@ -5,11 +5,11 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 _MIB = 1024
-_TOLD = 0.9
+_REPORTED_SHARE = 0.9
 """Of its memory as it is sold, what a driver tells at least: 81,559 MiB of 80 GiB, 46,068 of 48."""
 
 
-class SmallerGpus(BaseModel):
+class SmallerGpuOption(BaseModel):
     """GPUs of less memory, and the context that a model has room for on them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -18,14 +18,14 @@ class SmallerGpus(BaseModel):
     max_model_len: PositiveInt = Field(description="context in tokens")
 
 
-class Gpus(BaseModel):
+class GpuRequirement(BaseModel):
     """GPUs that hold a model with the context of its entry: estimated from the sizes of weights and KV cache."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: PositiveInt = 1
     memory_gib: PositiveInt = Field(description="memory of each, as it is sold")
-    smaller: tuple[SmallerGpus, ...] = Field(default=(), description="what else holds it, with a shorter context")
+    smaller: tuple[SmallerGpuOption, ...] = Field(default=(), description="what else holds it, with a shorter context")
 
     def lack(self, model: str, mib: float) -> str | None:
         """Say that GPUs of `mib` MiB together do not hold the entry `model`, and what to do; None when they do."""
@@ -47,4 +47,4 @@ class Gpus(BaseModel):
         return self.model_copy(update={"memory_gib": least, "smaller": rest})
 
     def _holds(self, gib: int, mib: float) -> bool:
-        return mib >= _TOLD * self.number * gib * _MIB
+        return mib >= _REPORTED_SHARE * self.number * gib * _MIB

@@ -11,7 +11,7 @@ from catalogue.entry import CatalogueEntry
 from catalogue.errors import EntryInvalidError, ModelUnknownError
 from catalogue.names import did_you_mean
 
-SHIPPED = Path(__file__).parent / "models"
+SHIPPED_MODELS = Path(__file__).parent / "models"
 
 
 class Catalogue(Mapping[str, CatalogueEntry]):
@@ -74,7 +74,7 @@ def load_catalogue(*folders: Path) -> Catalogue:
 
     Raises EntryInvalidError naming the file.
     """
-    paths = [path for folder in (SHIPPED, *folders) for path in sorted(folder.glob("*.toml"))]
+    paths = [path for folder in (SHIPPED_MODELS, *folders) for path in sorted(folder.glob("*.toml"))]
     return Catalogue([read_entry(path) for path in paths])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from catalogue.checkpoints import Checkpoint, Config, in_folder, on_hub
+from catalogue.checkpoints import Checkpoint, CheckpointConfig, folder_checkpoint, hub_checkpoint
 from catalogue.entry import HUB_ID, CatalogueEntry
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
 from catalogue.families.family import Family
@@ -38,8 +38,8 @@ def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint | None
     """The checkpoint of a folder or of a Hugging Face id; None where the name can be neither."""
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return in_folder(folder)
-    return on_hub(name, revision) if HUB_ID.fullmatch(name) else None
+        return folder_checkpoint(folder)
+    return hub_checkpoint(name, revision) if HUB_ID.fullmatch(name) else None
 
 
 def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
@@ -71,7 +71,7 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
         raise CheckpointInvalidError(f"{weights}: its limits cannot be read: {error!r}") from error
 
 
-def _family(weights: str, config: Config) -> Family:
+def _family(weights: str, config: CheckpointConfig) -> Family:
     architectures = [str(name) for name in config.get("architectures") or ()]
     for name in (config.get("model_type"), *architectures):
         if isinstance(name, str) and name in BY_MODEL_TYPE:
@@ -82,7 +82,7 @@ def _family(weights: str, config: Config) -> Family:
     )
 
 
-def _context(config: Config) -> int:
+def _context(config: CheckpointConfig) -> int:
     """Positions of the language model, which families configure under different names."""
     for part in ("text_config", "llm_config", "language_config"):
         length = (config.get(part) or {}).get("max_position_embeddings")

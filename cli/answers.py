@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from catalogue.entry import CatalogueEntry
-from cli.client import Client
+from cli.client import TerminalClient
 from cli.console import err
-from cli.following import obstacles_told
+from cli.following import report_obstacles
 from evaluation.datasets import Dataset
 from evaluation.metrics.intervals import wilson
 from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.report import Report
-from evaluation.writers.verdicts import FORMS, Layout, write_verdicts
+from evaluation.writers.verdict_files import VERDICT_FORMATS, VerdictFileLayout, write_verdicts
 from jobs.models import Job, Response
-from jobs.stored import read_response
+from jobs.schema_versions import read_response
 
 _MOST_ROWS = 30
 """Answers that have a row or a line each; of more, those of each cell and group are counted."""
@@ -34,7 +34,7 @@ _COLOURS = {"right": "green", "partial": "yellow", "wrong": "red", "failed": "bo
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerScorer:
     """Judges the answers of jobs over one data set."""
 
     dataset: Dataset
@@ -52,10 +52,10 @@ def _responses(lines: Iterable[str]) -> Iterator[Response]:
             yield read_response(line, extra="ignore")
 
 
-def show_answers(gateway: Client, job: Job, answers: Answers) -> Job:
+def show_answers(gateway: TerminalClient, job: Job, answers: AnswerScorer) -> Job:
     """Show each answer as it comes, or counts where they are many, and return the job as it ended."""
-    board = Board(job.request_counts.total)
-    with _opened(board) as say, obstacles_told(gateway, job.spec.models, say):
+    board = AnswerTable(job.request_counts.total)
+    with _live_table(board) as say, report_obstacles(gateway, job.spec.models, say):
         for outcome in answers.judged(gateway.result_lines(job.id, follow=True)):
             line = board.add(outcome)
             if line and not err.is_terminal:
@@ -64,7 +64,7 @@ def show_answers(gateway: Client, job: Job, answers: Answers) -> Job:
 
 
 @contextmanager
-def _opened(board: "Board") -> Iterator[Callable[[str], None]]:
+def _live_table(board: "AnswerTable") -> Iterator[Callable[[str], None]]:
     """Draw the board four times a second at a terminal; give what says a line above it."""
     if err.is_terminal:
         with Live(get_renderable=board.table, console=err, refresh_per_second=4) as live:
@@ -73,7 +73,7 @@ def _opened(board: "Board") -> Iterator[Callable[[str], None]]:
         yield err.print
 
 
-class Board:
+class AnswerTable:
     """The answers of a job so far: one row each while they are few, else one row for every cell and category."""
 
     def __init__(self, total: int) -> None:
@@ -90,7 +90,7 @@ class Board:
         if self._total <= _MOST_ROWS:
             self._rows[outcome.request_id] = outcome
             closing = f"\n  {closed}" if (closed := _closing(outcome)) else ""
-            return f"{self._done} of {self._total}  {'  '.join(filter(None, _words(outcome)))}{closing}"
+            return f"{self._done} of {self._total}  {'  '.join(filter(None, _outcome_columns(outcome)))}{closing}"
         if self._done * _LINES_PER_JOB // self._total == (self._done - 1) * _LINES_PER_JOB // self._total:
             return ""
         counts = sum(self._counts.values(), Counter())
@@ -102,7 +102,7 @@ class Board:
         if self._rows or not self._done:
             table = Table("question", "asked", "answer", "true", "", title=title, box=None, title_justify="left")
             for outcome in self._rows.values():
-                *words, verdict = _words(outcome)
+                *words, verdict = _outcome_columns(outcome)
                 words[_ANSWER] = "\n".join(filter(None, (words[_ANSWER], _closing(outcome))))
                 table.add_row(*map(Text, words), Text(verdict, style=_COLOURS.get(verdict, "")))
             return table
@@ -112,7 +112,7 @@ class Board:
         return table
 
 
-def _words(outcome: SampleOutcome) -> tuple[str, str, str, str, str]:
+def _outcome_columns(outcome: SampleOutcome) -> tuple[str, str, str, str, str]:
     answer = outcome.value or outcome.failure or (outcome.text or "").strip() or "-"
     return outcome.sample_id, str(outcome.cell), _short(answer), _short(outcome.truth), outcome.outcome
 
@@ -139,7 +139,7 @@ def _share(counts: Counter[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Written:
+class AnswerFiles:
     """What came of a job, and where it lies."""
 
     report: Report
@@ -147,14 +147,14 @@ class Written:
     verdicts: tuple[Path, ...]
 
 
-def write_answers(gateway: Client, job: Job, answers: Answers, folder: Path) -> Written:
+def write_answers(gateway: TerminalClient, job: Job, answers: AnswerScorer, folder: Path) -> AnswerFiles:
     """Write the page, and the verdict on every answer in every form."""
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "report.html"
     page.write_text(gateway.report(job.id, form="html"), encoding="utf-8")
     files = []
-    for form in FORMS:
+    for form in VERDICT_FORMATS:
         files.append(folder / f"verdicts.{form}")
         lines = gateway.result_lines(job.id)
-        write_verdicts(answers.judged(lines), files[-1], form, Layout.of(answers.dataset, texts=True))
-    return Written(Report.model_validate_json(gateway.report(job.id, form="json")), page, tuple(files))
+        write_verdicts(answers.judged(lines), files[-1], form, VerdictFileLayout.of(answers.dataset, texts=True))
+    return AnswerFiles(Report.model_validate_json(gateway.report(job.id, form="json")), page, tuple(files))

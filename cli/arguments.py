@@ -23,7 +23,7 @@ class ReportFormat(StrEnum):
     HTML = "html"
 
 
-class VerdictForm(StrEnum):
+class VerdictFileFormat(StrEnum):
     """How verdicts are written."""
 
     CSV = "csv"
@@ -38,7 +38,7 @@ class DecimalSign(StrEnum):
     POINT = "."
 
 
-Decimal = Annotated[
+DecimalOption = Annotated[
     DecimalSign | None,
     typer.Option(
         "--decimal",
@@ -52,8 +52,8 @@ DRAWING = typer.Option(
     help=f"Whose data set: {', '.join(benchmarks_drawn())}, or {ALL}.",
     autocompletion=lambda: [*benchmarks_drawn(), ALL],
 )
-Drawing = Annotated[str, DRAWING]
-Model = Annotated[
+DrawingOption = Annotated[str, DRAWING]
+ModelOption = Annotated[
     str,
     typer.Option(
         "--model",
@@ -63,7 +63,7 @@ Model = Annotated[
         autocompletion=complete_models,
     ),
 ]
-Dataset = Annotated[
+DatasetArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATASET",
@@ -83,16 +83,18 @@ DatasetOption = Annotated[
         show_default=False,
     ),
 ]
-Sample = Annotated[
+SampleArgument = Annotated[
     str, typer.Argument(metavar="SAMPLE", help="The sample's id.", autocompletion=complete_samples, show_default=False)
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.", autocompletion=complete_jobs)]
-JobIds = Annotated[
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+JobArgument = Annotated[
+    str, typer.Argument(metavar="JOB", help="The job's id, or `latest`.", autocompletion=complete_jobs)
+]
+JobsArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[JOB]...", help="Ids of jobs, or `latest`.", autocompletion=complete_jobs),
 ]
-JudgeJobs = Annotated[
+JudgeOption = Annotated[
     list[str] | None,
     typer.Option(
         "--judge",
@@ -101,12 +103,12 @@ JudgeJobs = Annotated[
         autocompletion=complete_jobs,
     ),
 ]
-Url = Annotated[
+UrlOption = Annotated[
     str,
     typer.Option("--url", envvar="GIGAVQA_URL", help="Address of the gateway.", rich_help_panel="Gateway"),
 ]
-Again = Annotated[bool, typer.Option("--again", help="Ask anew what was asked alike within the last day.")]
-StartedPort = Annotated[
+ResubmitOption = Annotated[bool, typer.Option("--again", help="Ask anew what was asked alike within the last day.")]
+GatewayPortOption = Annotated[
     int, typer.Option(min=0, max=65535, help="Port of a gateway that has to be started; 0: any free one.")
 ]
 FormatOption = Annotated[ReportFormat, typer.Option("--format", "-f", help="How the report is written.")]
@@ -126,7 +128,7 @@ JobOptions = Annotated[
 ]
 
 
-Closing = Annotated[
+ClosingOption = Annotated[
     Literal["choice", "number", "boolean", "json", "auto"] | None,
     typer.Option(
         show_default=False,
@@ -140,9 +142,9 @@ PartsOption = Annotated[
 TextsOption = Annotated[bool, typer.Option("--texts", help="Verdicts with the raw texts.")]
 
 
-def verdict_form(file: Path) -> VerdictForm:
+def verdict_format(file: Path) -> VerdictFileFormat:
     """The form of verdicts that a file's name ends in; raises ArgumentError."""
-    suffixes = {f".{form}": form for form in VerdictForm} | {".ndjson": VerdictForm.JSONL}
+    suffixes = {f".{form}": form for form in VerdictFileFormat} | {".ndjson": VerdictFileFormat.JSONL}
     if file.suffix.lower() not in suffixes:
         raise ArgumentError(f"'{file}' ends in none of {', '.join(suffixes)}, which say how verdicts are written")
     return suffixes[file.suffix.lower()]

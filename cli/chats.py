@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from evaluation.answers.text import thoughts_apart
 from evaluation.verdicts import CellKey
-from jobs.loops import ToolCall
 from jobs.models import Response, TurnResponse, UnreadableResponse
+from jobs.tool_loops import ToolCall
 
 _LONGEST = 300
 """Characters of a thought, a call or a result; answers are written in full."""

@@ -8,19 +8,19 @@ import httpx
 import gigavqa
 from catalogue.names import did_you_mean
 from gigavqa import NotFoundError
-from gigavqa.calls import Answer, Call
+from gigavqa.calls import AnswerT, ApiCall
 
 _RECENT_JOBS = 100
 
 
-class Client(gigavqa.Client):
+class TerminalClient(gigavqa.Client):
     """The Python client without patience: whoever sits at a terminal is told at once what is refused for now."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, patience=0.0)
         self._named = ""
 
-    def __enter__(self) -> "Client":
+    def __enter__(self) -> "TerminalClient":
         return self
 
     def named(self, name: str) -> str:
@@ -33,12 +33,12 @@ class Client(gigavqa.Client):
             raise NotFoundError("the gateway has no job yet; submit one with `gigavqa submit`")
         return newest[0].id
 
-    def _send(self, call: Call[Answer]) -> Answer:
+    def _send(self, call: ApiCall[AnswerT]) -> AnswerT:
         with self._suggesting():
             return super()._send(call)
 
     @contextmanager
-    def _stream(self, call: Call[Answer]) -> Iterator[httpx.Response]:
+    def _stream(self, call: ApiCall[AnswerT]) -> Iterator[httpx.Response]:
         with self._suggesting(), super()._stream(call) as answer:
             yield answer
 

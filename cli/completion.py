@@ -6,13 +6,13 @@ import typer
 
 from catalogue.errors import CatalogueError
 from cli.errors import CommandError
+from gigavqa.connection import gateway_url, request_headers
 from gigavqa.errors import GigavqaError
-from gigavqa.places import address, headers
 
 _PATIENCE_SECONDS = 0.5
 
 
-def offered(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
+def match_names(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
     """The names that begin as what stands there; none where they cannot be found."""
     try:
         return [name for name in names() if name.startswith(incomplete)]
@@ -24,14 +24,14 @@ def complete_models(incomplete: str) -> list[str]:
     """Ids of the catalogue."""
     from cli.lookup import catalogue
 
-    return offered(incomplete, lambda: sorted(catalogue()))
+    return match_names(incomplete, lambda: sorted(catalogue()))
 
 
 def complete_datasets(incomplete: str) -> list[str]:
     """Data sets of the data root."""
     from cli.lookup import dataset_names
 
-    return offered(incomplete, dataset_names)
+    return match_names(incomplete, dataset_names)
 
 
 def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
@@ -43,18 +43,18 @@ def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
         return []
 
     def ids() -> Iterable[str]:
-        from evaluation.datasets import placed_samples
+        from evaluation.datasets import locate_samples
 
-        return sorted(sample.id for _, _, _, sample in placed_samples(dataset_folder(name)))
+        return sorted(sample.id for _, _, _, sample in locate_samples(dataset_folder(name)))
 
-    return offered(incomplete, ids)
+    return match_names(incomplete, ids)
 
 
 def complete_plans(incomplete: str) -> list[str]:
     """Named plans of all installed benchmarks."""
     from evaluation.benchmark import installed_benchmarks
 
-    return offered(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
+    return match_names(incomplete, lambda: [plan for one in installed_benchmarks().values() for plan in one.plans])
 
 
 def complete_jobs(incomplete: str) -> list[str]:
@@ -64,7 +64,7 @@ def complete_jobs(incomplete: str) -> list[str]:
     def ids() -> Iterable[str]:
         try:
             found = (
-                httpx.get(f"{address()}/v1/jobs", headers=headers(), timeout=_PATIENCE_SECONDS)
+                httpx.get(f"{gateway_url()}/v1/jobs", headers=request_headers(), timeout=_PATIENCE_SECONDS)
                 .raise_for_status()
                 .json()["data"]
             )
@@ -72,4 +72,4 @@ def complete_jobs(incomplete: str) -> list[str]:
             return []
         return ["latest", *(str(job["id"]) for job in found)]
 
-    return offered(incomplete, ids)
+    return match_names(incomplete, ids)

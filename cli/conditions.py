@@ -25,7 +25,7 @@ DeclaredView = tuple[Path, View]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceArguments:
     """Local evidence as the command line names it: regions, and cells `row,column` of a `grid`, counted from 1."""
 
     regions: tuple[str, ...] = ()
@@ -53,9 +53,9 @@ def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
     return first, second
 
 
-def views_of_image(image: Path, condition: str, evidence: Evidence, thumbnail: int) -> list[DeclaredView]:
+def views_of_image(image: Path, condition: str, evidence: EvidenceArguments, thumbnail: int) -> list[DeclaredView]:
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
-    condition = _showing(condition)
+    condition = _image_condition(condition)
     if condition in {"V1", "V2"} and (evidence.regions or evidence.cells):
         raise ArgumentError(f"{condition} shows no local evidence; --cell and --region need V3 or V4")
     full = View(image=image.name)
@@ -74,12 +74,12 @@ def views_of_sample(
     dataset: Path, sample: str, condition: str, entry: CatalogueEntry, thumbnail: int
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
-    condition = _showing(condition)
+    condition = _image_condition(condition)
     request, root = request_of_sample(dataset, sample, None, condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
 
 
-def _showing(condition: str) -> str:
+def _image_condition(condition: str) -> str:
     if condition.upper() not in {"V1", "V2", "V3", "V4"}:
         raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
     return condition.upper()

@@ -9,23 +9,23 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from evaluation.writers.visible import visible, visible_json
+from evaluation.writers.escaping import escape_controls, escape_controls_json
 
 _WIDE = 200
 
 
-class _Guarded(Console):
+class _SafeConsole(Console):
     """Writes out what a terminal would obey in texts of data sets, models and servers; its own styles are none."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render, with texts made visible."""
         for text, style, control in super().render(renderable, options):
-            yield Segment(text if control else visible(text), style, control)
+            yield Segment(text if control else escape_controls(text), style, control)
 
 
 def _console(*, stderr: bool = False, width: int | None = None) -> Console:
     # Names, errors and answers are printed as they are: `:100:` is no emoji, and `[A]` no style.
-    return _Guarded(stderr=stderr, width=width, soft_wrap=True, highlight=False, emoji=False, markup=False)
+    return _SafeConsole(stderr=stderr, width=width, soft_wrap=True, highlight=False, emoji=False, markup=False)
 
 
 # A pipe has no width, unless COLUMNS says one: cells of tables must not be cut there.
@@ -36,7 +36,7 @@ err = _console(stderr=True)
 
 def print_json(value: Any) -> None:
     """Print one JSON document to standard output, for scripts."""
-    sys.stdout.write(visible_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
+    sys.stdout.write(escape_controls_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
     sys.stdout.flush()
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
-from cli.tables import Column, print_table
-from evaluation.counts import counted
+from cli.tables import TableColumn, print_table
 from evaluation.errors import Problem
+from evaluation.plurals import count_noun
 
 if TYPE_CHECKING:
     from evaluation.datasets import Dataset
-    from evaluation.importing import Imported
+    from evaluation.importing import ImportSummary
     from evaluation.inspection import Inspection
     from evaluation.samples import Sample
 
@@ -30,55 +30,55 @@ def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bo
         print_json(_describe(folder, found, ok=not counting))
     elif found.dataset:
         _print_counts(found.dataset)
-        out.print(f"types: {kinds_told(found.kinds)}", markup=False)
+        out.print(f"types: {describe_kinds(found.kinds)}", markup=False)
     if found.warnings and not strict and not json:
-        err.print(f"{counted(len(found.warnings), 'warning')}: these samples can be asked, but not in every way")
-        for line in lines_of(found.warnings):
+        err.print(f"{count_noun(len(found.warnings), 'warning')}: these samples can be asked, but not in every way")
+        for line in problem_lines(found.warnings):
             err.print(f"  {line}", markup=False)
     if counting:
-        lines = "" if json else "".join(f"\n  {line}" for line in lines_of(counting))
+        lines = "" if json else "".join(f"\n  {line}" for line in problem_lines(counting))
         raise ArgumentError(f"{_totals(found, strict=strict)} in {folder}{lines}")
     if not json:
         out.print("no error found" if found.warnings else "no problem found")
 
 
-def report_import(name: str, made: "Imported") -> None:
+def report_import(name: str, made: "ImportSummary") -> None:
     """Print what was left out, how files were read, and what keeps samples from a table or a condition."""
-    for line in lines_of(made.left_out):
+    for line in problem_lines(made.left_out):
         err.print(f"left out: {line}", markup=False)
-    for line in lines_of(made.notes):
+    for line in problem_lines(made.notes):
         err.print(f"note: {line}", markup=False)
-    for line in lines_of(made.warnings, _MOST_WARNINGS):
+    for line in problem_lines(made.warnings, _MOST_WARNINGS):
         err.print(f"warning: {line}", markup=False)
     if made.warnings:
-        told = f"{counted(len(made.warnings), 'warning')}; `gigavqa dataset check {name}` lists them at any time"
+        told = f"{count_noun(len(made.warnings), 'warning')}; `gigavqa dataset check {name}` lists them at any time"
         err.print(told, markup=False)
 
 
-def lines_of(problems: Iterable[Problem], most: int = _MOST_LINES) -> Iterator[str]:
+def problem_lines(problems: Iterable[Problem], most: int = _MOST_LINES) -> Iterator[str]:
     """One line for each message: the place of the first record that it is about, and how many more there are."""
     by_message: dict[str, list[Problem]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem)
     for first, *others in list(by_message.values())[:most]:
-        yield f"{first} ({counted(len(others), 'other')} too)" if others else str(first)
+        yield f"{first} ({count_noun(len(others), 'other')} too)" if others else str(first)
     if len(by_message) > most:
         yield f"... and {len(by_message) - most} more"
 
 
-def kinds_told(kinds: Mapping[str, int]) -> str:
+def describe_kinds(kinds: Mapping[str, int]) -> str:
     """How many questions of which type there are: "8 choice, 4 number"."""
     return ", ".join(f"{number} {kind}" for kind, number in kinds.items())
 
 
-def without_bad(others: int, doing: str) -> str:
+def describe_leaving_out(others: int, doing: str) -> str:
     """What --leave-out-bad would do with so many good records; nothing where there is none."""
-    return f"\n--leave-out-bad {doing} the other {counted(others, 'question')}" if others else ""
+    return f"\n--leave-out-bad {doing} the other {count_noun(others, 'question')}" if others else ""
 
 
 def _totals(found: "Inspection", *, strict: bool) -> str:
-    parts = [counted(len(found.errors), "error")] if found.errors else []
-    parts += [counted(len(found.warnings), "warning")] if found.warnings and strict else []
+    parts = [count_noun(len(found.errors), "error")] if found.errors else []
+    parts += [count_noun(len(found.warnings), "warning")] if found.warnings and strict else []
     return " and ".join(parts)
 
 
@@ -100,7 +100,7 @@ def _describe(folder: Path, found: "Inspection", *, ok: bool) -> dict[str, Any]:
 def _print_counts(dataset: "Dataset") -> None:
     grouping = dataset.benchmark.grouping
     counts = Counter(grouping.place(sample)[: len(grouping.levels)] for sample in dataset.samples)
-    columns = (*map(Column, grouping.levels), Column("samples", right=True))
+    columns = (*map(TableColumn, grouping.levels), TableColumn("samples", right=True))
     rows = [(*place, str(count)) for place, count in sorted(counts.items())]
     out.print(dataset.title, markup=False)
     print_table(columns, rows)
@@ -111,11 +111,11 @@ def print_samples(dataset: "Dataset") -> None:
     benchmark, levels = dataset.benchmark, dataset.benchmark.grouping.levels
     told = [benchmark.summary(sample) for sample in dataset.samples]
     columns = (
-        Column("sample"),
-        *(Column(level, leaves=2 + at) for at, level in enumerate(levels)),
-        Column("image", leaves=9),
-        *(Column(name, leaves=1 + 7 * at) for at, name in enumerate(told[0])),
-        Column("question", least=24),
+        TableColumn("sample"),
+        *(TableColumn(level, leaves=2 + at) for at, level in enumerate(levels)),
+        TableColumn("image", leaves=9),
+        *(TableColumn(name, leaves=1 + 7 * at) for at, name in enumerate(told[0])),
+        TableColumn("question", least=24),
     )
     rows = [_row(sample, levels, summary) for sample, summary in zip(dataset.samples, told, strict=True)]
     print_table(columns, rows, more="`--json` has them")
@@ -129,18 +129,18 @@ def _row(sample: "Sample", levels: tuple[str, ...], summary: Mapping[str, str]) 
 def print_sample(dataset: "Dataset", sample: "Sample") -> None:
     """Print everything of a sample that is asked or judged."""
     groups = " / ".join(name for name in sample.groups.values() if name)
-    _say(f"{sample.id}: {groups}" if groups else sample.id)
+    _print_line(f"{sample.id}: {groups}" if groups else sample.id)
     for image in sample.images:
-        _say(f"image: {image}")
-    _say(f"\n{sample.question}")
+        _print_line(f"image: {image}")
+    _print_line(f"\n{sample.question}")
     for letter, text in (sample.options or {}).items():
-        _say(f"  {letter}. {text}")
-    _say(f"answer: {sample.truth or '(awaits an expert)'}")
+        _print_line(f"  {letter}. {text}")
+    _print_line(f"answer: {sample.truth or '(awaits an expert)'}")
     for line in dataset.benchmark.describe(sample):
-        _say(line)
+        _print_line(line)
     if sample.extra:
-        _say(f"\nalso in the record: {json.dumps(sample.extra, ensure_ascii=False)}")
+        _print_line(f"\nalso in the record: {json.dumps(sample.extra, ensure_ascii=False)}")
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     out.print(line, markup=False, emoji=False)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from catalogue.entry import LEAST_ANSWER, CatalogueEntry
+from catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
 from tiling.errors import BudgetError, RegionError
 from tiling.geometry import Size, fit_longest_side, grid_region
 
@@ -33,7 +33,7 @@ def demands_of(entry: CatalogueEntry, size: Size) -> Demands:
         "V4": quarters and [size, *quarters],
     }
     visual = {condition: _visual_tokens(entry, sizes) for condition, sizes in shown.items()}
-    answer = min(entry.decoding.max_tokens, LEAST_ANSWER)
+    answer = min(entry.decoding.max_tokens, MIN_ANSWER_TOKENS)
     context = {condition: None if tokens is None else tokens + answer for condition, tokens in visual.items()}
     return Demands(visual["V2"], context)
 

@@ -16,7 +16,7 @@ from workers.errors import WorkerError
 
 WRONG_INPUT = 2
 _NO_GATEWAY = 3
-_NOT_NOW = 4
+_TEMPORARY = 4
 
 
 class CommandError(Exception):
@@ -41,17 +41,17 @@ class PortTakenError(CommandError):
     """Another program listens on the port."""
 
 
-class GatewayUnfitError(CommandError):
+class GatewayUnusableError(CommandError):
     """A gateway of another machine cannot be asked: it does not answer, serve the models, or have the data set."""
 
-    exit_code = _NOT_NOW
+    exit_code = _TEMPORARY
 
 
 class ProcessFailedError(CommandError):
     """A process of the service ended before it was ready, or again and again; the message names its log."""
 
 
-class PackageMissingError(CommandError):
+class ExtraMissingError(CommandError):
     """The command needs packages of an extra that is not installed."""
 
 
@@ -67,7 +67,7 @@ class DevicesUnusableError(CommandError):
     """There is no GPU, the driver does not list them, or workers cannot take them as they are."""
 
 
-_STATES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+_TEMPORARY_STATUSES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 """Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
 
 EXPECTED = (
@@ -108,7 +108,11 @@ def exit_status(error: BaseException) -> int:
     if isinstance(error, GatewayUnreachableError):
         return _NO_GATEWAY
     if isinstance(error, RestoreRefusedError):
-        return _NOT_NOW
+        return _TEMPORARY
     if isinstance(error, ProblemError):
-        return _NOT_NOW if error.status in _STATES or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR else WRONG_INPUT
+        return (
+            _TEMPORARY
+            if error.status in _TEMPORARY_STATUSES or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            else WRONG_INPUT
+        )
     return WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else 1

@@ -6,33 +6,33 @@ from contextlib import contextmanager
 
 import typer
 
-from cli.client import Client
+from cli.client import TerminalClient
 from cli.console import err
 from cli.errors import JobUnsuccessfulError
-from cli.progress import failure_lines, open_progress, summary
+from cli.progress import failure_lines, open_progress, summary_lines
 from gigavqa.errors import GigavqaError
-from jobs.fleet import WorkerStatus
 from jobs.models import Job, JobStatus
+from jobs.worker_registry import WorkerStatus
 
 _LOOK_SECONDS = 2.0
 _INTERRUPTED = 130
 
 
-def follow(gateway: Client, job: Job) -> Job:
+def follow(gateway: TerminalClient, job: Job) -> Job:
     """Show a job's progress until its final status, then what it took, and return the job as it ended."""
     with open_progress(job) as show:
         if not job.status.final:
-            with obstacles_told(gateway, job.spec.models, show.note):
+            with report_obstacles(gateway, job.spec.models, show.note):
                 for now in gateway.watch(job.id):
                     show(job := now)
         show(job)
-    for line in summary(job):
+    for line in summary_lines(job):
         err.print(line)
     return job
 
 
 @contextmanager
-def leaving(job: Job) -> Iterator[None]:
+def exit_on_interrupt(job: Job) -> Iterator[None]:
     """Say what Ctrl-C means, and end with status 130 when it comes."""
     come_back = f"job {job.id} goes on; `gigavqa watch {job.id}` comes back to it"
     if err.is_terminal and not job.status.final:
@@ -44,7 +44,7 @@ def leaving(job: Job) -> Iterator[None]:
         raise typer.Exit(_INTERRUPTED) from None
 
 
-def say_next(job: Job) -> None:
+def suggest_next(job: Job) -> None:
     """Name the command that shows what a job has brought."""
     if job.request_counts.completed:
         err.print(f"next      gigavqa report {job.id}")
@@ -78,7 +78,7 @@ def obstacles(models: Sequence[str], workers: Sequence[WorkerStatus]) -> Iterato
 
 
 @contextmanager
-def obstacles_told(gateway: Client, models: Sequence[str], say: Callable[[str], None]) -> Iterator[None]:
+def report_obstacles(gateway: TerminalClient, models: Sequence[str], say: Callable[[str], None]) -> Iterator[None]:
     """Say what a job waits for, as long as the block lasts: each thing once, until it has changed."""
     ended = threading.Event()
 

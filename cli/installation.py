@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from jobs.embedded_store import running_store
 from jobs.home import Home
-from jobs.server import borrowed_server
 
 
 @contextmanager
-def state_server(home: Home) -> Iterator[str]:
+def installation_store(home: Home) -> Iterator[str]:
     """The URL of the installation's server for the length of a block: the operator's, or the embedded one.
 
     One that does not run is started for the block. Raises ServerUnavailableError.
@@ -16,5 +16,5 @@ def state_server(home: Home) -> Iterator[str]:
     if home.redis_url:
         yield home.redis_url
         return
-    with borrowed_server(home.server) as url:
+    with running_store(home.server) as url:
         yield url

@@ -9,22 +9,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from cli.client import Client
+from cli.client import TerminalClient
 from cli.console import err
-from cli.errors import GatewayUnfitError, ProcessFailedError
+from cli.errors import GatewayUnusableError, ProcessFailedError
 from cli.supervisor import describe_exit, read_tail
 from gigavqa.errors import GatewayUnreachableError
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
 from jobs.hosts import is_loopback
-from jobs.leash import end_with_parent
 from jobs.models import JobSpec
-from jobs.private import open_log, private_folder
+from jobs.parent_death import end_with_parent
+from jobs.private_files import open_log, private_folder
 
 _GRACE_SECONDS = 90.0
 
 
-class Launched:
+class LaunchedService:
     """A service that is starting or running; `url` is known when it is ready."""
 
     def __init__(self, process: "subprocess.Popen[str]", home: Home) -> None:
@@ -55,7 +55,9 @@ class Launched:
 
 
 @contextmanager
-def launched_service(models: Sequence[str], home: Home, port: int, options: Sequence[str] = ()) -> Iterator[Launched]:
+def launch_service(
+    models: Sequence[str], home: Home, port: int, options: Sequence[str] = ()
+) -> Iterator[LaunchedService]:
     """Start a service for `models`, with further `options` of `up`, and end it; it never outlives this process."""
     private_folder(home.logs)
     argv = [sys.executable, "-P", "-m", "cli", "up", "--json", "--no-viewer", "--port", str(port)]
@@ -73,7 +75,7 @@ def launched_service(models: Sequence[str], home: Home, port: int, options: Sequ
             start_new_session=True,
             preexec_fn=end_with_parent,  # noqa: PLW1509 - safe beside threads, see there
         )
-    service = Launched(process, home)
+    service = LaunchedService(process, home)
     try:
         yield service
     finally:
@@ -88,15 +90,15 @@ def service_for(
     url: str,
     port: int,
     prepare: Callable[[], object] | None = None,
-) -> Iterator[tuple[Client, bool]]:
+) -> Iterator[tuple[TerminalClient, bool]]:
     """A gateway that serves a job's models and has its data set; and whether it was started for the block alone.
 
     `models` are the models as they were named, from which a service starts; `prepare` makes the data set of this
     machine where the gateway has none. Raises GatewayUnfitError for one of another machine, in whose place none starts.
     """
-    with Client(url) as gateway:
-        if (why := _obstacle(gateway, spec)) and not _is_here(gateway.url):
-            raise GatewayUnfitError(f"{why}; in place of a gateway of another machine none is started")
+    with TerminalClient(url) as gateway:
+        if (why := _obstacle(gateway, spec)) and not _is_local(gateway.url):
+            raise GatewayUnusableError(f"{why}; in place of a gateway of another machine none is started")
         if why and prepare:
             prepare()
             why = _obstacle(gateway, spec)
@@ -104,11 +106,11 @@ def service_for(
             yield gateway, False
             return
     err.print(f"service   starting {', '.join(spec.models)}: {why} (logs: {home.logs})")
-    with launched_service(models, home, port) as service, Client(service.wait_until_ready()) as gateway:
+    with launch_service(models, home, port) as service, TerminalClient(service.wait_until_ready()) as gateway:
         yield gateway, True
 
 
-def _obstacle(gateway: Client, spec: JobSpec) -> str:
+def _obstacle(gateway: TerminalClient, spec: JobSpec) -> str:
     """Why a gateway cannot be asked; nothing where it can."""
     try:
         served = {model for worker in gateway.workers() for model in worker.models}
@@ -119,7 +121,7 @@ def _obstacle(gateway: Client, spec: JobSpec) -> str:
         return f"no gateway answers at {gateway.url}"
 
 
-def _is_here(url: str) -> bool:
+def _is_local(url: str) -> bool:
     try:
         return is_loopback(urlsplit(url).hostname or "")
     except SettingsInvalidError:

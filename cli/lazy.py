@@ -11,7 +11,7 @@ from typer.main import get_group
 
 
 @dataclass(frozen=True)
-class Listed:
+class CommandEntry:
     """The module that has a function of the command's name, or an `app` of commands; and what help says of it."""
 
     module: str
@@ -19,7 +19,7 @@ class Listed:
     help: str
 
 
-def lazy_group(listed: Mapping[str, Listed]) -> type[TyperGroup]:
+def lazy_group(listed: Mapping[str, CommandEntry]) -> type[TyperGroup]:
     """A class of groups that have the listed commands, each imported when it is called or completed."""
 
     class LazyGroup(TyperGroup):
@@ -30,12 +30,12 @@ def lazy_group(listed: Mapping[str, Listed]) -> type[TyperGroup]:
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             name, command, rest = super().resolve_command(ctx, args)
-            return name, _imported(name, listed[name].module) if name and command else None, rest
+            return name, _import_command(name, listed[name].module) if name and command else None, rest
 
     return LazyGroup
 
 
-def _imported(name: str, module: str) -> Any:
+def _import_command(name: str, module: str) -> Any:
     found = import_module(module)
     alone = typer.Typer()
     if hasattr(found, "app"):

@@ -11,14 +11,14 @@ from pathlib import Path
 from cli.errors import ArgumentError, DevicesUnusableError
 from jobs.memory import usable_bytes
 
-VISIBLE = "CUDA_VISIBLE_DEVICES"
-ORDER = "CUDA_DEVICE_ORDER"
+VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
+DEVICE_ORDER = "CUDA_DEVICE_ORDER"
 _QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current,driver_version,compute_cap"
 _SYS = Path("/sys")
 
 
 @dataclass(frozen=True)
-class Device:
+class GpuDevice:
     """One GPU: what the driver calls it, what CUDA_VISIBLE_DEVICES calls it, and the NUMA node that it hangs at.
 
     Where no driver can be asked, all that is known is how the operator named it.
@@ -35,7 +35,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Node:
+class NumaNode:
     """A NUMA node: its cores, each with the CPUs (hardware threads) that this process may use of it."""
 
     number: int
@@ -48,27 +48,31 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Machine:
+class HostMachine:
     """GPUs in the driver's order, NUMA nodes that have CPUs, and memory."""
 
-    devices: tuple[Device, ...]
-    nodes: tuple[Node, ...]
+    devices: tuple[GpuDevice, ...]
+    nodes: tuple[NumaNode, ...]
     memory_bytes: int
 
-    def visible(self, environment: Mapping[str, str]) -> tuple[Device, ...]:
+    def visible(self, environment: Mapping[str, str]) -> tuple[GpuDevice, ...]:
         """GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; all without it. Raises DevicesUnusableError."""
-        if VISIBLE not in environment:
+        if VISIBLE_DEVICES not in environment:
             return self.devices
-        return tuple(_named(environment[VISIBLE], self.devices, environment.get(ORDER)))
+        return tuple(_visible_devices(environment[VISIBLE_DEVICES], self.devices, environment.get(DEVICE_ORDER)))
 
-    def chosen(self, asked: str, environment: Mapping[str, str]) -> tuple[Device, ...]:
+    def chosen(self, asked: str, environment: Mapping[str, str]) -> tuple[GpuDevice, ...]:
         """GPUs that `--gpus` names: `all` that are visible, or numbers and UUIDs as the driver has them.
 
         Raises ArgumentError and DevicesUnusableError.
         """
         visible = self.visible(environment)
         if not visible:
-            hidden = f"{VISIBLE} hides every GPU" if self.devices else "this machine has no GPU that its driver shows"
+            hidden = (
+                f"{VISIBLE_DEVICES} hides every GPU"
+                if self.devices
+                else "this machine has no GPU that its driver shows"
+            )
             raise DevicesUnusableError(
                 f"{hidden}, and --gpus {asked} asks for some; `gigavqa doctor` says what there is"
             )
@@ -80,11 +84,11 @@ class Machine:
             raise ArgumentError(f"--gpus {asked} names GPU {twice[0]} twice")
         return tuple(devices)
 
-    def _called(self, name: str, visible: Sequence[Device]) -> Device:
-        for device in _like(name, self.devices or visible):
+    def _called(self, name: str, visible: Sequence[GpuDevice]) -> GpuDevice:
+        for device in _matching_devices(name, self.devices or visible):
             if device in visible:
                 return device
-            raise ArgumentError(f"GPU {device.number} is hidden by {VISIBLE}; visible are {_numbers(visible)}")
+            raise ArgumentError(f"GPU {device.number} is hidden by {VISIBLE_DEVICES}; visible are {_numbers(visible)}")
         if name.isdecimal() or name.startswith("GPU-"):
             raise ArgumentError(f"there is no GPU {name}; this machine shows {_numbers(visible)}")
         raise ArgumentError(
@@ -92,18 +96,18 @@ class Machine:
         )
 
 
-def this_machine(folder: Path = _SYS, *, with_devices: bool = True) -> Machine:
+def read_machine(folder: Path = _SYS, *, with_devices: bool = True) -> HostMachine:
     """Ask the driver for GPUs, and the kernel's `folder` for nodes. Raises DevicesUnusableError."""
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     nodes = tuple(_nodes(folder, allowed))
-    devices = tuple(_listed(folder)) if with_devices else ()
+    devices = tuple(_list_devices(folder)) if with_devices else ()
     if not {device.node for device in devices} <= {node.number for node in nodes}:
         # Of some the node is unknown, or its CPUs are not for this process: none is nearer than another then.
         devices = tuple(replace(device, node=None) for device in devices)
-    return Machine(devices, nodes, usable_bytes())
+    return HostMachine(devices, nodes, usable_bytes())
 
 
-def require_whole(devices: Iterable[Device]) -> None:
+def require_no_mig(devices: Iterable[GpuDevice]) -> None:
     """Raise DevicesUnusableError for a GPU that MIG has split: its slices have no NVLink, and no shares of a node."""
     if split := [device.number for device in devices if device.is_split]:
         raise DevicesUnusableError(
@@ -112,7 +116,7 @@ def require_whole(devices: Iterable[Device]) -> None:
         )
 
 
-def spelt_cpus(cpus: Iterable[int]) -> str:
+def format_cpus(cpus: Iterable[int]) -> str:
     """CPUs as the kernel lists them: `0-3,8`."""
     runs: list[list[int]] = []
     for cpu in sorted(cpus):
@@ -123,7 +127,7 @@ def spelt_cpus(cpus: Iterable[int]) -> str:
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def _listed(folder: Path) -> Iterator[Device]:
+def _list_devices(folder: Path) -> Iterator[GpuDevice]:
     query = ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits"]
     if shutil.which(query[0]) is None:
         return
@@ -137,7 +141,7 @@ def _listed(folder: Path) -> Iterator[Device]:
             raise DevicesUnusableError(f"nvidia-smi lists a GPU in a way that is not understood: {line}")
         number, uuid, title, memory, bus, mig, driver, capability = parts
         memory_mib = int(memory) if memory.isdecimal() else 0
-        yield Device(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled", driver, capability)
+        yield GpuDevice(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled", driver, capability)
 
 
 def _node_of(bus: str, folder: Path) -> int | None:
@@ -147,13 +151,13 @@ def _node_of(bus: str, folder: Path) -> int | None:
     return node if node >= 0 else None  # the kernel says -1 where the firmware does not tell
 
 
-def _nodes(folder: Path, allowed: Collection[int]) -> Iterator[Node]:
+def _nodes(folder: Path, allowed: Collection[int]) -> Iterator[NumaNode]:
     lists = {int(path.parent.name[4:]): path for path in folder.glob("devices/system/node/node[0-9]*/cpulist")}
     texts = {number: path.read_text() for number, path in sorted(lists.items())}
-    for number, text in (texts or {0: spelt_cpus(allowed)}).items():
+    for number, text in (texts or {0: format_cpus(allowed)}).items():
         cpus = [cpu for cpu in _read_cpus(text) if cpu in allowed]
         if cpus:
-            yield Node(number, tuple(dict.fromkeys(_core_of(cpu, cpus, folder) for cpu in cpus)))
+            yield NumaNode(number, tuple(dict.fromkeys(_core_of(cpu, cpus, folder) for cpu in cpus)))
 
 
 def _core_of(cpu: int, cpus: Collection[int], folder: Path) -> tuple[int, ...]:
@@ -166,31 +170,33 @@ def _read_cpus(text: str) -> list[int]:
     return [cpu for first, last in spans for cpu in range(int(first), int(last or first) + 1)]
 
 
-def _named(variable: str, devices: Sequence[Device], order: str | None) -> Iterator[Device]:
+def _visible_devices(variable: str, devices: Sequence[GpuDevice], order: str | None) -> Iterator[GpuDevice]:
     for name in (part.strip() for part in variable.split(",")):
         if name.startswith("MIG-"):
-            raise DevicesUnusableError(f"{VISIBLE} names a slice of a GPU ({name}), and workers take whole GPUs")
+            raise DevicesUnusableError(
+                f"{VISIBLE_DEVICES} names a slice of a GPU ({name}), and workers take whole GPUs"
+            )
         if not name or name.startswith("-"):
             return  # CUDA, too, reads no further
         if not devices:
-            yield Device(name, name)
+            yield GpuDevice(name, name)
             continue
         if name.isdecimal() and order != "PCI_BUS_ID" and len({device.title for device in devices}) > 1:
             raise DevicesUnusableError(
-                f"{VISIBLE}={variable} numbers GPUs of several kinds by their speed: "
-                f"set {ORDER}=PCI_BUS_ID, which numbers them as the driver does, or name UUIDs"
+                f"{VISIBLE_DEVICES}={variable} numbers GPUs of several kinds by their speed: "
+                f"set {DEVICE_ORDER}=PCI_BUS_ID, which numbers them as the driver does, or name UUIDs"
             )
-        found = _like(name, devices)
+        found = _matching_devices(name, devices)
         if not found:
             return
         yield found[0]
 
 
-def _like(name: str, devices: Sequence[Device]) -> list[Device]:
+def _matching_devices(name: str, devices: Sequence[GpuDevice]) -> list[GpuDevice]:
     """Devices of this number, or whose UUID begins so."""
     by_id = name.startswith("GPU-")
     return [each for each in devices if each.number == name or (by_id and each.id.startswith(name))]
 
 
-def _numbers(devices: Sequence[Device]) -> str:
+def _numbers(devices: Sequence[GpuDevice]) -> str:
     return ", ".join(device.number for device in devices)

@@ -9,18 +9,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from catalogue.checkpoints import on_hub
+from catalogue.checkpoints import hub_checkpoint
 from catalogue.entry import HUB_ID, CatalogueEntry
 from catalogue.load import load_catalogue
 from catalogue.resolve import resolve_model
 from catalogue.write import write_entry
-from cli.errors import ArgumentError, PackageMissingError, PortTakenError
+from cli.errors import ArgumentError, ExtraMissingError, PortTakenError
 from cli.supervisor import Announce
-from jobs import listening
+from jobs import http_settings
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
-from service.settings import Settings
-from workers.elsewhere import read_key, require_endpoint, require_weights_to_be_had
+from service.settings import GatewaySettings
+from workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
 from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.settings import WorkerSettings
 
@@ -34,7 +34,7 @@ def require_packages(engine: str) -> None:
     """Raise PackageMissingError when the gateway, the workers or the engine would lack a package."""
     require_viewer()
     if engine == "vllm" and engine_package() is None:
-        raise PackageMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
+        raise ExtraMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
 
 
 def require_viewer() -> None:
@@ -46,11 +46,11 @@ def require_viewer() -> None:
 def require_protected(host: str, allow_unauthenticated: bool) -> bool:
     """Whether the gateway will ask for keys; raises ArgumentError when it would and there is none."""
     try:
-        settings = Settings.from_environment()
+        settings = GatewaySettings.from_environment()
         allowed = allow_unauthenticated or settings.allow_unauthenticated
         settings = settings.model_copy(update={"host": host, "allow_unauthenticated": allowed})
-        listening.require_protected(settings)
-        return listening.asks_for_keys(settings)
+        http_settings.require_protected(settings)
+        return http_settings.requires_keys(settings)
     except SettingsInvalidError as error:
         raise ArgumentError(str(error)) from error
 
@@ -65,7 +65,7 @@ def viewer_requires_keys(gateway_asks: bool) -> bool:
 def require_modules(extra: str, modules: Iterable[str]) -> None:
     """Raise PackageMissingError naming the modules that the extra would bring."""
     if missing := [module for module in modules if importlib.util.find_spec(module) is None]:
-        raise PackageMissingError(f"{', '.join(missing)} cannot be imported; pip install 'gigavqa[{extra}]'")
+        raise ExtraMissingError(f"{', '.join(missing)} cannot be imported; pip install 'gigavqa[{extra}]'")
 
 
 def engine_package() -> str | None:
@@ -87,7 +87,7 @@ def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class RemoteOptions:
     """What the command line says of a server that runs already; what it leaves out, variables and the file may say."""
 
     endpoint: str | None
@@ -95,7 +95,7 @@ class Elsewhere:
     key_name: str | None
 
 
-def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: Elsewhere) -> tuple[str, ...]:
+def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: RemoteOptions) -> tuple[str, ...]:
     """What workers are told of the server elsewhere. Raises ArgumentError, EndpointError and SettingsInvalidError."""
     words = [*(["--endpoint", said.endpoint] if said.endpoint else [])]
     words += [word for name in said.models for word in ("--remote-model", name)]
@@ -106,19 +106,19 @@ def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: Elsew
         return ()
     settings = WorkerSettings.read(words)
     require_endpoint(entries, settings.endpoint)
-    read_key(settings.api_key_env)
+    read_api_key(settings.api_key_env)
     return tuple(words)
 
 
 def require_weights(entry: CatalogueEntry) -> None:
     """Raise ArgumentError, EndpointError or CheckpointUnavailableError when a worker could not find the weights."""
-    require_weights_to_be_had(entry)
+    require_open_weights(entry)
     folder = Path(entry.weights)
     if folder.is_dir() or entry.weights.startswith("built-in:"):
         return
     if not HUB_ID.fullmatch(entry.weights):
         raise ArgumentError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
-    on_hub(entry.weights, entry.revision).path("config.json")
+    hub_checkpoint(entry.weights, entry.revision).path("config.json")
 
 
 def require_free_port(host: str, port: int) -> None:

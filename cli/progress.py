@@ -17,7 +17,7 @@ _WINDOW_SECONDS = 60.0
 _LEAST_SECONDS = 1.0
 
 
-class Show(Protocol):
+class ProgressDisplay(Protocol):
     """Shows how far a job is. `note` says a line beside it, from any thread."""
 
     def __call__(self, job: Job) -> None:
@@ -29,7 +29,7 @@ class Show(Protocol):
         ...
 
 
-class Rate:
+class RequestRate:
     """Requests per second over the last minute; bundles end together, so that a shorter one would jump."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,27 +54,27 @@ class Rate:
     def tell(self, left: int) -> str:
         """The rate and the time that what is left takes at it, in words; nothing while it is unknown."""
         rate = self.per_second()
-        return f"{rate:.2f}/s, {say_seconds(left / rate)} left" if rate and left else ""
+        return f"{rate:.2f}/s, {format_duration(left / rate)} left" if rate and left else ""
 
 
 @contextmanager
-def open_progress(job: Job) -> Iterator[Show]:
+def open_progress(job: Job) -> Iterator[ProgressDisplay]:
     """Give what shows the job's present counts; the way of showing depends on standard error."""
     if err.is_terminal:
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
         facts = (TextColumn("{task.fields[failed]}", style="bold red", markup=False), TextColumn("{task.fields[rate]}"))
         with Progress(*columns, *facts, console=err) as progress:
-            yield _Bar(progress, job)
+            yield _ProgressBar(progress, job)
     else:
-        yield _Lines()
+        yield _ProgressLines()
 
 
-class _Bar:
+class _ProgressBar:
     """A bar, which is drawn ten times a second whether or not anything is told."""
 
     def __init__(self, progress: Progress, job: Job) -> None:
         self._progress = progress
-        self._rate = Rate()
+        self._rate = RequestRate()
         self._task = progress.add_task(job.status, total=job.request_counts.total or None, failed="", rate="")
 
     def __call__(self, job: Job) -> None:
@@ -94,11 +94,11 @@ class _Bar:
         self._progress.console.print(line)
 
 
-class _Lines:
+class _ProgressLines:
     """Prints a line whenever the status changes or another tenth of the requests is done, until the job's end."""
 
     def __init__(self) -> None:
-        self._rate = Rate()
+        self._rate = RequestRate()
         self._printed: tuple[str, int] | None = None
 
     def __call__(self, job: Job) -> None:
@@ -118,11 +118,11 @@ class _Lines:
         err.print(line)
 
 
-def summary(job: Job) -> Iterator[str]:
+def summary_lines(job: Job) -> Iterator[str]:
     """Lines about a job that has ended; the failures are told by `failure_lines`."""
     counts, usage = job.request_counts, job.usage
     seconds = _seconds(job)
-    took = f" in {say_seconds(seconds)}" if seconds is not None else ""
+    took = f" in {format_duration(seconds)}" if seconds is not None else ""
     rate = f", {counts.completed / seconds:.2f}/s" if seconds and counts.completed else ""
     yield f"{job.status!s:<10}{counts.completed} of {counts.total} requests answered{took}{rate}"
     if usage.prompt_tokens:
@@ -134,7 +134,7 @@ def summary(job: Job) -> Iterator[str]:
         saved = f": {usage.views - usage.rasters:,} renderings saved" if usage.views > usage.rasters else ""
         yield f"pictures  {usage.views:,} shown, {usage.rasters:,} different{saved}"
     if usage.slowest_image:
-        yield f"slowest   {usage.slowest_image}, rendered after {say_seconds(usage.slowest_seconds)}"
+        yield f"slowest   {usage.slowest_image}, rendered after {format_duration(usage.slowest_seconds)}"
 
 
 def warning_lines(job: Job) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _seconds(job: Job) -> float | None:
     return (job.finished_at - job.in_progress_at).total_seconds()
 
 
-def say_seconds(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration as people say it: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
     if seconds < 10:
         return f"{seconds:.2g} s" if seconds >= 0.01 else "no time"

@@ -8,11 +8,11 @@ from rich.panel import Panel
 from rich.text import Text
 
 from cli.arguments import ReportFormat
-from cli.client import Client
+from cli.client import TerminalClient
 from cli.console import err, out
 from cli.errors import CommandError
 from evaluation.report import Report
-from evaluation.writers.drawings import FORMS, drawings, write_drawing
+from evaluation.writers.drawings import DRAWING_FORMATS, list_drawings, write_drawing
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.terminal import report_tables
@@ -21,7 +21,7 @@ from gigavqa.calls import ReportFormat as WireFormat
 from jobs.home import Home
 from jobs.models import Job
 
-_WRITTEN: tuple[WireFormat, ...] = ("html", "md", "json", "csv")
+_SAVED_FORMATS: tuple[WireFormat, ...] = ("html", "md", "json", "csv")
 _RENDERERS: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.JSON: render_json,
     ReportFormat.MARKDOWN: render_markdown,
@@ -65,18 +65,18 @@ def print_report(report: Report) -> None:
         )
     for table in report_tables(report):
         out.print(table, soft_wrap=False)
-    for line in _foundations(report):
+    for line in _basis_lines(report):
         out.print(line, markup=False)
 
 
-def print_table_of(report: Report, name: str) -> None:
+def print_report_table(report: Report, name: str) -> None:
     """Print one table of a report, where there is one."""
     chosen = report.model_copy(update={"tables": tuple(table for table in report.tables if table.name == name)})
     for table in report_tables(chosen):
         out.print(table, soft_wrap=False)
 
 
-def _foundations(report: Report) -> Iterator[str]:
+def _basis_lines(report: Report) -> Iterator[str]:
     answered, expected = (sum(getattr(cell, name) for cell in report.cells) for name in ("answered", "expected"))
     yield f"{answered} of {expected} requests answered, over {report.samples} samples of {report.dataset}."
     made: Counter[str] = Counter()
@@ -93,31 +93,31 @@ def _foundations(report: Report) -> Iterator[str]:
     yield f"Responses read: {read}. Brackets hold 95 % intervals, n counts what a number rests on."
 
 
-def keep_report(gateway: Client, job: Job, home: Home) -> Path:
+def save_report(gateway: TerminalClient, job: Job, home: Home) -> Path:
     """Write a job's report in all forms and its raw responses into a folder of the home, and return the folder."""
     folder = home.folder / "reports" / job.id
     folder.mkdir(parents=True, exist_ok=True)
-    for form in _WRITTEN:
+    for form in _SAVED_FORMATS:
         (folder / f"report.{form}").write_text(gateway.report(job.id, form=form), encoding="utf-8")
     with (folder / "responses.ndjson").open("w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in gateway.result_lines(job.id))
     return folder
 
 
-def kept_report(folder: Path) -> Report:
-    """The report that `keep_report` wrote into a folder."""
+def read_report(folder: Path) -> Report:
+    """The report that `save_report` wrote into a folder."""
     return Report.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
 
 
 def write_figures(report: Report, folder: Path) -> None:
     """Write every figure as SVG and PNG, and its numbers as JSON. Raises CommandError when there is none."""
-    found = drawings(report)
+    found = list_drawings(report)
     if not found:
         raise CommandError("the report has no figure: its benchmark draws none of these responses")
     folder.mkdir(parents=True, exist_ok=True)
     for drawing in found:
         figure = drawing.figure
-        for form in FORMS:
+        for form in DRAWING_FORMATS:
             (folder / f"{figure.name}.{form}").write_bytes(write_drawing(drawing, form))
         if table := report.table(figure.table):
             (folder / f"{figure.name}.json").write_text(table.model_dump_json(indent=2), encoding="utf-8")

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import httpx
 
 from catalogue.entry import CatalogueEntry
-from cli.crews import Crew, device_environment
+from cli.placement import WorkerPlan, device_environment
 from cli.preflight import require_free_port
-from cli.supervisor import Announce, Program, Supervised
+from cli.supervisor import Announce, Program, ProgramSupervisor
 from jobs.connection import connect
-from jobs.errors import ServerUnavailableError
-from jobs.fleet import Fleet, WorkerStatus
+from jobs.embedded_store import StateStoreProcess, ensure_store, start_store
+from jobs.errors import StateStoreUnavailableError
 from jobs.home import Home
-from jobs.server import ServerProcess, ensure_server, start_server
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 
 VIEWER_URL = "GIGAVQA_VIEWER_URL"
 _POLL_SECONDS = 0.1
@@ -36,7 +36,7 @@ class StackOptions:
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
-    crews: tuple[Crew, ...]
+    crews: tuple[WorkerPlan, ...]
     host: str = "127.0.0.1"
     port: int = 8470
     allow_unauthenticated: bool = False
@@ -52,15 +52,15 @@ class Stack:
     """The running processes, and when they are ready."""
 
     def __init__(self, options: StackOptions, redis_url: str, announce: Announce) -> None:
-        self.url = f"http://{_reachable(options.host)}:{options.port}"
+        self.url = f"http://{_reachable_host(options.host)}:{options.port}"
         self.viewer_url = _viewer_url(options)
-        self._viewer_here = f"http://{_reachable(options.host)}:{options.viewer_port}"
+        self._viewer_here = f"http://{_reachable_host(options.host)}:{options.viewer_port}"
         self.redis_url = redis_url
         logs, environment = options.home.logs, {"REDIS_URL": redis_url, "GIGAVQA_HOME": str(options.home.folder)}
         shown = {VIEWER_URL: self.viewer_url} if self.viewer_url else {}
-        self.gateway = Supervised(_gateway(options, environment | shown), logs, announce)
-        self.viewers = [Supervised(program, logs, announce) for program in _viewers(options, environment)]
-        self.workers = [Supervised(program, logs, announce) for program in _workers(options, environment)]
+        self.gateway = ProgramSupervisor(_gateway(options, environment | shown), logs, announce)
+        self.viewers = [ProgramSupervisor(program, logs, announce) for program in _viewers(options, environment)]
+        self.workers = [ProgramSupervisor(program, logs, announce) for program in _workers(options, environment)]
         self._models = [crew.models for crew in options.crews]
         self._warm = {models: asyncio.Event() for models in self._models}
 
@@ -92,7 +92,7 @@ class Stack:
         """
         redis = connect(self.redis_url)
         try:
-            while not self._all_ready(statuses := await Fleet(redis).workers()):
+            while not self._all_ready(statuses := await WorkerRegistry(redis).workers()):
                 look(statuses)
                 for worker in self.workers:
                     worker.require_first_start()
@@ -110,7 +110,7 @@ class Stack:
         for supervised in (self.gateway, *self.viewers, *self.workers):
             supervised.kill()
 
-    async def _run_warm(self, worker: Supervised, models: tuple[str, ...]) -> None:
+    async def _run_warm(self, worker: ProgramSupervisor, models: tuple[str, ...]) -> None:
         await self._warm[models].wait()
         await worker.run()
 
@@ -133,7 +133,7 @@ async def running_stack(
     """
     require_free_port(options.host, options.port)
     options.home.data.mkdir(parents=True, exist_ok=True)
-    with ServerKeeper(options.home, announce) as server:
+    with StateStoreSupervisor(options.home, announce) as server:
         stack = Stack(options, server.url, announce)
         running = asyncio.ensure_future(asyncio.gather(stack.run(), server.keep()))
         try:
@@ -145,16 +145,16 @@ async def running_stack(
                 await running
 
 
-class ServerKeeper:
+class StateStoreSupervisor:
     """The server of an installation: the operator's, one that another process started, or one of our own."""
 
     def __init__(self, home: Home, announce: Announce) -> None:
         self._home = home
         self._announce = announce
-        self._own: ServerProcess | None = None
+        self._own: StateStoreProcess | None = None
         self.url = home.redis_url or ""
 
-    def __enter__(self) -> "ServerKeeper":
+    def __enter__(self) -> "StateStoreSupervisor":
         if not self.url:
             self._start()
         return self
@@ -167,7 +167,7 @@ class ServerKeeper:
         """Start our own server again whenever it is gone; its append-only file brings everything back."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            if self._own and not _runs(self._own.pid):
+            if self._own and not _is_running(self._own.pid):
                 self._announce(f"the embedded server is gone; starting it again (log: {self._home.server}/server.log)")
                 self._own.stop()
                 self._start()
@@ -175,10 +175,10 @@ class ServerKeeper:
     def _start(self) -> None:
         # In the main thread: the kernel ends the server with the thread that started it.
         try:
-            self._own = start_server(self._home.server)
+            self._own = start_store(self._home.server)
             self.url = self._own.url
-        except ServerUnavailableError:
-            self.url = ensure_server(self._home.server)
+        except StateStoreUnavailableError:
+            self.url = ensure_store(self._home.server)
             self._own = None
 
 
@@ -202,7 +202,7 @@ def _viewer_url(options: StackOptions) -> str | None:
     """Where browsers find the viewer: what the operator says, who may have put a proxy before it, goes first."""
     if options.viewer_port is None:
         return None
-    return os.environ.get(VIEWER_URL) or f"http://{_reachable(options.host)}:{options.viewer_port}"
+    return os.environ.get(VIEWER_URL) or f"http://{_reachable_host(options.host)}:{options.viewer_port}"
 
 
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
@@ -217,7 +217,7 @@ def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
         yield Program(crew.name, argv, seen, grace_seconds=60.0, cpus=crew.cpus)
 
 
-def _reachable(host: str) -> str:
+def _reachable_host(host: str) -> str:
     if host in {"0.0.0.0", "::"}:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
@@ -230,6 +230,6 @@ async def _answers(http: httpx.AsyncClient, url: str) -> bool:
         return False
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     # WNOWAIT leaves the reaping to the one that started it.
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.errors import ProcessFailedError
-from jobs.leash import die_with_parent
-from jobs.private import open_log, private_folder
+from jobs.parent_death import die_with_parent
+from jobs.private_files import open_log, private_folder
 
 Announce = Callable[[str], None]
 """Says one line to the operator."""
@@ -35,7 +35,7 @@ class Program:
     cpus: Sequence[int] = ()
 
 
-class Supervised:
+class ProgramSupervisor:
     """One program, restarted with growing pauses whenever it ends by itself."""
 
     def __init__(self, program: Program, logs: Path, announce: Announce) -> None:

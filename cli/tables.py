@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import err, out
-from evaluation.writers.visible import visible
+from evaluation.writers.escaping import escape_controls
 
 _GAP = 2
 _NARROWEST = 8
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column's head, and what becomes of it where the table is too wide.
 
     Columns leave in falling order of `leaves`; those with 0 stay, and fold where they must. `least` is set where texts
@@ -28,12 +28,12 @@ class Column:
     right: bool = False
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | Text]], *, more: str = "") -> None:
+def print_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str | Text]], *, more: str = "") -> None:
     """Print rows of cells, one for each column; `more` says where all columns are to be had."""
     rows = [
-        [visible(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+        [escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
     ]  # as wide as it is shown
-    natural = [_natural(column, [row[at] for row in rows]) for at, column in enumerate(columns)]
+    natural = [_natural_width(column, [row[at] for row in rows]) for at, column in enumerate(columns)]
     widths = _widths(columns, natural, out.width)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
     for at, width in widths.items():
@@ -54,11 +54,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str | Text]],
         err.print(f"not shown at {out.width} columns: {', '.join(left)}{told}", markup=False)
 
 
-def _natural(column: Column, cells: Sequence[str | Text]) -> int:
+def _natural_width(column: TableColumn, cells: Sequence[str | Text]) -> int:
     return max(cell_len(str(cell)) for cell in (column.name, *cells))
 
 
-def _widths(columns: Sequence[Column], natural: Sequence[int], space: int) -> dict[int, int]:
+def _widths(columns: Sequence[TableColumn], natural: Sequence[int], space: int) -> dict[int, int]:
     """Positions and widths of the columns that are shown in `space` characters."""
     needed = [
         width if column.least is None else min(width, max(column.least, len(column.name)))

@@ -4,13 +4,13 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from demo.errors import RecordInvalidError
-from demo.manifest import Manifest
+from demo.manifest import DemoManifest
 from evaluation.datasets import load_dataset
 
 
 def complete(
     folder: Path,
-    manifest: Manifest,
+    manifest: DemoManifest,
     progress: Callable[[str], None],
     *,
     draw_missing: Callable[[], None] | None,

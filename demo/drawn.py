@@ -18,7 +18,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnDataset:
     """One data set that is drawn: its folder in the data root, and the plan that asks all of it.
 
     `build` makes it in a folder; it takes `seed` and `progress`, and leaves what is complete. `sampling` overrides the
@@ -39,7 +39,7 @@ def benchmarks_drawn() -> tuple[str, ...]:
     return (DEFAULT, *sorted(found - {DEFAULT}))
 
 
-def drawn_of(benchmark: str) -> tuple[Drawn, ...]:
+def drawn_of(benchmark: str) -> tuple[DrawnDataset, ...]:
     """The data set of a benchmark, or of all of them for `all`; raises DemoUnknownError naming those that there are."""
     known = benchmarks_drawn()
     if benchmark not in (*known, ALL):
@@ -47,7 +47,7 @@ def drawn_of(benchmark: str) -> tuple[Drawn, ...]:
     return tuple(_load(name) for name in known if benchmark in (name, ALL))
 
 
-def drawn_to_show(benchmark: str | None) -> tuple[Drawn, ...]:
+def drawn_to_show(benchmark: str | None) -> tuple[DrawnDataset, ...]:
     """What a demo asks: what is named, of all the first one first; without a name that one and the default."""
     if benchmark not in (None, ALL):
         return drawn_of(benchmark)
@@ -55,6 +55,6 @@ def drawn_to_show(benchmark: str | None) -> tuple[Drawn, ...]:
     return tuple(map(_load, dict.fromkeys((FIRST, *others))))
 
 
-def _load(name: str) -> Drawn:
-    drawn: Drawn = importlib.import_module(f"demo.{name}.dataset").DRAWN
+def _load(name: str) -> DrawnDataset:
+    drawn: DrawnDataset = importlib.import_module(f"demo.{name}.dataset").DRAWN
     return drawn

@@ -9,7 +9,7 @@ from demo.canvas import replacing
 _RECORDS = "records"
 
 
-class Manifest:
+class DemoManifest:
     """The images that are complete for what they are made from, with their sizes in bytes."""
 
     def __init__(self, folder: Path, made_from: dict[str, Any], images: dict[str, int], *, records: bool) -> None:
@@ -19,7 +19,7 @@ class Manifest:
         self._records = records
 
     @classmethod
-    def open(cls, folder: Path, generator: str, seed: int, scale: float = 1.0) -> "Manifest":
+    def open(cls, folder: Path, generator: str, seed: int, scale: float = 1.0) -> "DemoManifest":
         """Read the folder's manifest; an empty one where there is none, or where it tells of other settings.
 
         `generator` is a version, raised whenever the same seed no longer gives the same records and pixels.

@@ -17,7 +17,7 @@ BOARD: Color = (246, 242, 228)
 _QUALITY = 92
 
 
-class Shape(NamedTuple):
+class FlatShape(NamedTuple):
     """A filled shape in pixels of the whole picture; of boxes and ellipses the points are two corners."""
 
     kind: Literal["box", "ellipse", "polygon"]
@@ -25,9 +25,9 @@ class Shape(NamedTuple):
     points: tuple[float, ...]
 
 
-def box(x1: float, y1: float, x2: float, y2: float, color: Color) -> Shape:
+def box(x1: float, y1: float, x2: float, y2: float, color: Color) -> FlatShape:
     """A filled rectangle."""
-    return Shape("box", color, (x1, y1, x2, y2))
+    return FlatShape("box", color, (x1, y1, x2, y2))
 
 
 class Lettering:
@@ -58,11 +58,11 @@ def _ink(text: str, height: int) -> Image.Image:
     return cut.resize((max(1, round(cut.width * height / cut.height)), height), Image.Resampling.BOX)
 
 
-class Scene(NamedTuple):
+class DrawnScene(NamedTuple):
     """All that a picture shows, from the back to the front, with its letterings in front of everything."""
 
     size: Size
-    shapes: Sequence[Shape]
+    shapes: Sequence[FlatShape]
     letterings: Sequence[Lettering]
 
 
@@ -70,27 +70,27 @@ Edges = tuple[float, float, float, float]
 """Left, top, right and bottom of a rectangle, in pixels of the whole picture."""
 
 
-class Placed(NamedTuple):
+class ShapeBounds(NamedTuple):
     """A shape, and the left, top, right and bottom of the box around it."""
 
-    shape: Shape
+    shape: FlatShape
     x1: float
     y1: float
     x2: float
     y2: float
 
 
-class Painter:
+class ScenePainter:
     """Paints any part of a scene."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: DrawnScene) -> None:
         self._scene = scene
 
     @cached_property
-    def placed(self) -> Sequence[Placed]:
+    def placed(self) -> Sequence[ShapeBounds]:
         """All shapes, from the back to the front."""
         return [
-            Placed(one, min(one.points[::2]), min(one.points[1::2]), max(one.points[::2]), max(one.points[1::2]))
+            ShapeBounds(one, min(one.points[::2]), min(one.points[1::2]), max(one.points[::2]), max(one.points[1::2]))
             for one in self._scene.shapes
         ]
 
@@ -119,13 +119,13 @@ class Painter:
         return [one for one, of in extents if of[0] < x2 and of[2] > x1 and of[1] < y2 and of[3] > y1]
 
 
-def seen(placed: Iterable[Placed], edges: Edges, margin: float) -> list[Placed]:
+def seen(placed: Iterable[ShapeBounds], edges: Edges, margin: float) -> list[ShapeBounds]:
     """The shapes that may be seen there, from the last one on that covers all of it.
 
     `margin` is by how much the painted edge of an ellipse may differ from the true one.
     """
     x1, y1, x2, y2 = edges
-    found: list[Placed] = []
+    found: list[ShapeBounds] = []
     for one in placed:
         if one.x1 >= x2 or one.x2 <= x1 or one.y1 >= y2 or one.y2 <= y1:
             continue
@@ -154,7 +154,7 @@ def _scaled(image: Image.Image, scale: float) -> Size:
     return Size(max(1, round(image.width * scale)), max(1, round(image.height * scale)))
 
 
-def _draw(pen: ImageDraw.ImageDraw, shape: Shape, left: int, top: int, scale: float) -> None:
+def _draw(pen: ImageDraw.ImageDraw, shape: FlatShape, left: int, top: int, scale: float) -> None:
     placed = zip(shape.points[::2], shape.points[1::2], strict=True)
     points = [(round(x * scale) - left, round(y * scale) - top) for x, y in placed]  # alike in every part
     if shape.kind == "polygon":
@@ -168,7 +168,7 @@ def _draw(pen: ImageDraw.ImageDraw, shape: Shape, left: int, top: int, scale: fl
         pen.ellipse(corners, fill=shape.color)
 
 
-def write_jpeg(scene: Scene, path: Path) -> None:
+def write_jpeg(scene: DrawnScene, path: Path) -> None:
     """Write a scene as a JPEG file."""
-    whole = Painter(scene).part(0, 0, scene.size)
+    whole = ScenePainter(scene).part(0, 0, scene.size)
     Canvas(np.asarray(whole)).write_jpeg(path, _QUALITY)

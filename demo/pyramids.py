@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from demo.canvas import replacing
-from demo.painting import INK, Lettering, Painter, Placed, Scene, seen
+from demo.painting import INK, DrawnScene, Lettering, ScenePainter, ShapeBounds, seen
 from demo.sprites import Color
 from tiling.geometry import Size
 
@@ -27,13 +27,13 @@ Numbers = NDArray[np.uint32]
 """Which of the different tiles stands at each place of a level, by row and column."""
 
 
-def write_pyramid(scene: Scene, path: Path, step: int = 2, smallest: int = 2048) -> None:
+def write_pyramid(scene: DrawnScene, path: Path, step: int = 2, smallest: int = 2048) -> None:
     """Write a scene as a tiled BigTIFF whose levels are each smaller than the last by `step`, which divides the sides.
 
     The last one has at most `smallest` pixels a side. What is kept in memory are the different tiles, encoded, and
     the pixels of a few.
     """
-    pyramid = _Pyramid(Painter(scene), scene.size, step, smallest)
+    pyramid = _Pyramid(ScenePainter(scene), scene.size, step, smallest)
     with replacing(path) as temporary, temporary.open("wb") as file:
         _write(file, pyramid.levels, pyramid.encoded)
 
@@ -46,7 +46,7 @@ class _Level(NamedTuple):
 class _Pyramid:
     """Paints the tiles of level 0, and makes each other one of those below it, depth first."""
 
-    def __init__(self, painter: Painter, size: Size, step: int, smallest: int) -> None:
+    def __init__(self, painter: ScenePainter, size: Size, step: int, smallest: int) -> None:
         self.levels: list[_Level] = []
         self.encoded: list[bytes] = []
         self._painter, self._step = painter, step
@@ -60,7 +60,7 @@ class _Pyramid:
         for row, column in np.ndindex(*self.levels[top].numbers.shape):
             self._make(top, row, column, painter.placed)
 
-    def _make(self, level: int, row: int, column: int, among: Sequence[Placed]) -> int:
+    def _make(self, level: int, row: int, column: int, among: Sequence[ShapeBounds]) -> int:
         """The number of the tile at a place, which shows some of the shapes `among`; all below it are made, too."""
         size, numbers = self.levels[level]
         if row * TILE >= size.height or column * TILE >= size.width:
@@ -81,7 +81,9 @@ class _Pyramid:
         numbers[row, column] = number
         return number
 
-    def _painted(self, shapes: Sequence[Placed], texts: Sequence[Lettering], edges: tuple[int, int, int, int]) -> int:
+    def _painted(
+        self, shapes: Sequence[ShapeBounds], texts: Sequence[Lettering], edges: tuple[int, int, int, int]
+    ) -> int:
         """The tile of level 0 that shows shapes and letterings."""
         left, top = edges[:2]
         key = (*_clipped(shapes, left, top), *((one.text, one.mask.size, one.x - left, one.y - top) for one in texts))
@@ -131,7 +133,7 @@ class _Pyramid:
         return Image.frombytes("RGB", (TILE, TILE), zlib.decompress(self.encoded[number]))
 
 
-def _clipped(shapes: Iterable[Placed], left: int, top: int) -> Iterator[Hashable]:
+def _clipped(shapes: Iterable[ShapeBounds], left: int, top: int) -> Iterator[Hashable]:
     """What tells a tile from others that show other things: boxes alone may be cut at its border."""
     for one in shapes:
         kind, color, points = one.shape

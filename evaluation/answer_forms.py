@@ -10,7 +10,7 @@ from evaluation.samples import Sample
 _SHOWN = 60
 _OPEN, _UNANSWERED = "open", " without an answer"
 _OPTION_LETTERS = frozenset("ABCDEFGHIJ")
-AnySample = TypeVar("AnySample", bound=Sample)
+FormSampleT = TypeVar("FormSampleT", bound=Sample)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def form_of_options(sample: Sample) -> AnswerForm:
     return AnswerForm("text", truths)
 
 
-def kinds_of(samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]) -> dict[str, int]:
+def count_answer_kinds(samples: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]) -> dict[str, int]:
     """Count samples by the kind of answer that they ask for, the most frequent first; those apart that tell none."""
     kinds = (
         form_of(sample).kind + ("" if sample.scored or form_of(sample).kind == _OPEN else _UNANSWERED)
@@ -46,7 +46,7 @@ def kinds_of(samples: Sequence[AnySample], form_of: Callable[[AnySample], Answer
     return dict(Counter(kinds).most_common())
 
 
-def out_of_reach(sample: Sample, form: AnswerForm) -> Iterator[str]:
+def unreachable_truths(sample: Sample, form: AnswerForm) -> Iterator[str]:
     """Say of each truth that the prompt cannot lead to why it cannot, and which options have no text."""
     for letter in (letter for letter, text in (sample.options or {}).items() if not text.strip()):
         yield f"options: {letter} has no text"
@@ -61,9 +61,9 @@ def out_of_reach(sample: Sample, form: AnswerForm) -> Iterator[str]:
             )
 
 
-def letters_without_options(
-    samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]
-) -> tuple[AnySample, str] | None:
+def find_letters_without_options(
+    samples: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
+) -> tuple[FormSampleT, str] | None:
     """Say that all truths of samples without options are options' letters: the first such sample, and the sentence.
 
     None where any of them is not, or where there is none.
@@ -81,9 +81,9 @@ def letters_without_options(
     )
 
 
-def truths_unread(
-    samples: Sequence[AnySample], form_of: Callable[[AnySample], AnswerForm]
-) -> tuple[AnySample, str] | None:
+def find_unread_truths(
+    samples: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
+) -> tuple[FormSampleT, str] | None:
     """Say that no choice has a truth while something that nobody reads may be it: the first choice, and the sentence.
 
     None where any has one, or nothing that is left of all choices names an option of theirs, or its number.

@@ -18,8 +18,9 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, JsonValue
 
 from catalogue.names import did_you_mean
-from evaluation.answer_forms import AnswerForm, form_of_options, letters_without_options, out_of_reach
-from evaluation.closing import ClosedForm, closed_choice
+from evaluation.answer_forms import AnswerForm, find_letters_without_options, form_of_options, unreachable_truths
+from evaluation.closing import ClosingForm, choice_form
+from evaluation.defaults import accuracy_contents, option_judge, plain_fields
 from evaluation.departures import Departure
 from evaluation.errors import (
     AnnotationInvalidError,
@@ -28,16 +29,15 @@ from evaluation.errors import (
     PlanUnknownError,
     ProtocolUnavailableError,
 )
-from evaluation.judgements import Case, Panel
+from evaluation.judgements import JudgeCase, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
-from evaluation.standard import accuracy_contents, option_judge, plain_fields
 from evaluation.tables import Contents
-from evaluation.verdicts import Judge, Verdicts
-from jobs.loops import ToolLoop
+from evaluation.verdicts import ReplyJudge, Verdicts
 from jobs.models import Cell, Condition, JobSpec, Turn
+from jobs.tool_loops import ToolLoop
 from tiling.geometry import Size
 from tiling.views import View
 
@@ -49,19 +49,19 @@ log = logging.getLogger(__name__)
 
 SizeOf = Callable[[str], Size]
 """Gives an image's level-0 size by its name."""
-AnySample = TypeVar("AnySample", bound=Sample)
+SampleT = TypeVar("SampleT", bound=Sample)
 
 
-def name_of_picture(content: bytes) -> str:
+def stored_image_name(content: bytes) -> str:
     """Name, in a data set, of a picture that a record holds: its digest, whatever record holds it."""
-    return f"images/{hashlib.sha256(content).hexdigest()[:32]}.{_picture_suffix(content)}"
+    return f"images/{hashlib.sha256(content).hexdigest()[:32]}.{_image_suffix(content)}"
 
 
-def _picture_suffix(content: bytes) -> str:
-    return next((suffix for suffix, magic in _PICTURES.items() if content.startswith(magic)), "bin")
+def _image_suffix(content: bytes) -> str:
+    return next((suffix for suffix, magic in _IMAGE_SIGNATURES.items() if content.startswith(magic)), "bin")
 
 
-_PICTURES: Mapping[str, bytes | tuple[bytes, ...]] = {
+_IMAGE_SIGNATURES: Mapping[str, bytes | tuple[bytes, ...]] = {
     "jpg": b"\xff\xd8\xff",
     "png": b"\x89PNG",
     "webp": b"RIFF",
@@ -73,7 +73,7 @@ _PICTURES: Mapping[str, bytes | tuple[bytes, ...]] = {
 
 
 @dataclass(frozen=True)
-class Origin:
+class RecordContext:
     """What a record can inherit from its place: the file's stem, and the images at hand by stem.
 
     `keep` takes a picture that lies in the record itself, and gives the name that it has in the data set. `pages` gives
@@ -86,7 +86,7 @@ class Origin:
 
     stem: str
     images: Mapping[str, str] = field(default_factory=dict)
-    keep: Callable[[bytes], str] = name_of_picture
+    keep: Callable[[bytes], str] = stored_image_name
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None
     again: Callable[[], Iterator[Record]] = lambda: iter(())
     seen: dict[str, Any] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Finding:
     is_error: bool = False
 
 
-class Described(NamedTuple):
+class ConfiguredDataset(NamedTuple):
     """A data set as a configuration of a benchmark's own program describes it.
 
     Its `records` are a file, or a folder of such; `images` is where their pictures lie, None where all lie in them.
@@ -171,13 +171,13 @@ class NoOptions(BaseModel):
     """The options of a benchmark that has none."""
 
 
-class Benchmark(ABC, Generic[AnySample]):
+class Benchmark(ABC, Generic[SampleT]):
     """One benchmark, as the host sees it. A benchmark keeps no state, so that one object serves all threads."""
 
     name: str
     """How data sets name it in `dataset.toml`."""
     title: str
-    sample_type: type[AnySample]
+    sample_type: type[SampleT]
     """What the fields that `read` yields are checked by."""
     plans: Mapping[str, tuple[Cell, ...]]
     """Named cells; the first plan is what is asked when a job names none."""
@@ -217,44 +217,44 @@ class Benchmark(ABC, Generic[AnySample]):
     fields: Sequence[str] = ()
     """What it reads of records, and so what an import may call their columns; any name where there is none."""
 
-    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the fields of each sample in one record; raises ValueError where its value is no record at all.
 
         By default a record is one sample, and its keys are the sample's own fields.
         """
         return plain_fields(record, self.sample_type, origin.stem, origin.images)
 
-    def answer_form(self, sample: AnySample) -> AnswerForm:
+    def answer_form(self, sample: SampleT) -> AnswerForm:
         """What the prompt asks a sample's answer to be, which every truth is held against.
 
         By default one of the options, by letter or text; else a text.
         """
         return form_of_options(sample)
 
-    def closed_form(self, sample: AnySample, protocol: str) -> ClosedForm | None:
+    def closed_form(self, sample: SampleT, protocol: str) -> ClosingForm | None:
         """In which form a sample's answer can be asked for alone, behind the free one; None where it is of none.
 
         By default one of the options, by the letter that the protocol shows.
         """
         letters = tuple(sample.options or ())
-        return closed_choice(letters, lambda letter: letter == sample.truth) if letters else None
+        return choice_form(letters, lambda letter: letter == sample.truth) if letters else None
 
     @abstractmethod
-    def ask(self, sample: AnySample, cell: Cell, scene: Scene) -> Chat:
+    def ask(self, sample: SampleT, cell: Cell, scene: Scene) -> Chat:
         """Ask a sample in a cell. Raises EvidenceMissingError where its evidence cannot be shown."""
 
-    def judge(self, sample: AnySample) -> Judge:
+    def judge(self, sample: SampleT) -> ReplyJudge:
         """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
         return option_judge(sample)
 
-    def cases(self, sample: AnySample, reply: Reply) -> Sequence[Case]:
+    def cases(self, sample: SampleT, reply: Reply) -> Sequence[JudgeCase]:
         """What of a reply a model judges: nothing where it is right or wrong without. One Yes makes the reply right.
 
         They follow from the sample and the stored reply alone.
         """
         return ()
 
-    def ask_judge(self, sample: AnySample, case: Case, prompt: str, scene: Scene) -> Chat:
+    def ask_judge(self, sample: SampleT, case: JudgeCase, prompt: str, scene: Scene) -> Chat:
         """Ask a model to judge a case, by one of `judge_prompts`."""
         raise JudgeUnavailableError(f"{self.title} is judged by no model")
 
@@ -262,7 +262,7 @@ class Benchmark(ABC, Generic[AnySample]):
         """Whether a judge's reply says Yes or No; None where that cannot be read."""
         return None
 
-    def judged_with(self, panel: Panel) -> "Benchmark[AnySample]":
+    def judged_with(self, panel: Panel) -> "Benchmark[SampleT]":
         """The benchmark as it judges by what models said of cases: its scores are those of the first judge.
 
         A reply that was not judged, or not readably, has no score then.
@@ -284,18 +284,18 @@ class Benchmark(ABC, Generic[AnySample]):
         """
         return ""
 
-    def settled(self, texts: Mapping[str, str]) -> "Benchmark[AnySample]":
+    def settled(self, texts: Mapping[str, str]) -> "Benchmark[SampleT]":
         """The benchmark as a data set asks it: `texts` are those of its own files that lie beside `dataset.toml`.
 
         Raises ValueError, beginning with the file's name, for one that cannot be used.
         """
         return self
 
-    def settled_in(self, folder: Path) -> "Benchmark[AnySample]":
+    def settled_in(self, folder: Path) -> "Benchmark[SampleT]":
         """The settled benchmark with whatever else lies in a data set's folder; raises ValueError as `settled` does."""
         return self
 
-    def described(self, path: Path, name: str) -> Described | None:
+    def described(self, path: Path, name: str) -> ConfiguredDataset | None:
         """What a configuration of the benchmark's own program says of the data set of this name.
 
         None where the file is none. Raises ValueError, beginning with the file's name, for one that cannot be used.
@@ -309,28 +309,28 @@ class Benchmark(ABC, Generic[AnySample]):
         """
         return None
 
-    def record(self, sample: AnySample) -> dict[str, Any]:
+    def record(self, sample: SampleT) -> dict[str, Any]:
         """Write a sample as a record that reads as the same sample."""
         fields = sample.model_dump(mode="json", exclude_none=True, exclude={"extra"})
         return {**sample.extra, **fields}
 
-    def describe(self, sample: AnySample) -> Iterator[str]:
+    def describe(self, sample: SampleT) -> Iterator[str]:
         """Tell, line by line, what the host does not know of a sample."""
         return iter(())
 
-    def summary(self, sample: AnySample) -> dict[str, str]:
+    def summary(self, sample: SampleT) -> dict[str, str]:
         """Tell in few words what the host does not know of a sample, under the same names for all."""
         return {}
 
-    def evidence(self, sample: AnySample, samples: Sequence[AnySample]) -> Evidence:
+    def evidence(self, sample: SampleT, samples: Sequence[SampleT]) -> Evidence:
         """Tell what answers a sample of a data set of `samples`; the page shows it beside every reply."""
         return Evidence()
 
-    def applies(self, sample: AnySample, cell: Cell) -> bool:
+    def applies(self, sample: SampleT, cell: Cell) -> bool:
         """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
         return True
 
-    def unfit(self, sample: AnySample, protocol: str, condition: Condition) -> str:
+    def unfit(self, sample: SampleT, protocol: str, condition: Condition) -> str:
         """Say why a sample is not asked so, and by which protocols it is; '' where it is asked."""
         if self.applies(sample, Cell(protocol=protocol, condition=condition)):
             return ""
@@ -339,10 +339,10 @@ class Benchmark(ABC, Generic[AnySample]):
         others = ", ".join(fitting) or "none does"
         return f"{protocol} does not apply to sample '{sample.id}'; those that do: {others}"
 
-    def admit(self, samples: Sequence[AnySample], cells: Sequence[Cell]) -> None:
+    def admit(self, samples: Sequence[SampleT], cells: Sequence[Cell]) -> None:
         """Refuse what cannot be asked: raises EvidenceMissingError or AnnotationMissingError naming every sample."""
 
-    def prepare(self, samples: Sequence[AnySample], options: Any, seed: int) -> Any:
+    def prepare(self, samples: Sequence[SampleT], options: Any, seed: int) -> Any:
         """Make what asking all samples of a job shares, from the whole data set; `ask` finds it as `scene.shared`."""
 
     def remark(self, details: Mapping[str, JsonValue]) -> str:
@@ -357,22 +357,22 @@ class Benchmark(ABC, Generic[AnySample]):
         """Make again what verdicts keep (`Verdict.kept`) of the same as plain tuples, texts and numbers."""
         return kept
 
-    def doubts(self, sample: AnySample, scene: Scene) -> Iterator[str]:
+    def doubts(self, sample: SampleT, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from being shown under some condition; one sentence each."""
         return iter(())
 
-    def compare(self, samples: Sequence[AnySample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+    def compare(self, samples: Sequence[SampleT], place_of: Callable[[str], str]) -> Iterator[Finding]:
         """Say what is wrong between samples; `place_of` tells file and line of a sample by its id."""
         return iter(())
 
-    def checklist(self, sample: AnySample) -> Sequence[str]:
+    def checklist(self, sample: SampleT) -> Sequence[str]:
         """Say which of the benchmark's own rules for records a sample breaks; one sentence each."""
         return ()
 
 
 def find_benchmark(name: str) -> Benchmark[Any]:
     """Return an installed benchmark; raises BenchmarkUnknownError naming those that there are."""
-    known, broken = _guests()
+    known, broken = _load_plugins()
     if name in broken:
         raise BenchmarkUnknownError(f"benchmark '{name}' cannot be loaded: {broken[name]}")
     if name not in known:
@@ -383,11 +383,11 @@ def find_benchmark(name: str) -> Benchmark[Any]:
 
 def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
     """All benchmarks that are installed and can be loaded, by name, in order of their names."""
-    return _guests()[0]
+    return _load_plugins()[0]
 
 
 @cache
-def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
+def _load_plugins() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
     """What the entry points name, each a Benchmark class: those that can be loaded, and why the others cannot."""
     known: dict[str, Benchmark[Any]] = {}
     broken: dict[str, str] = {}
@@ -403,21 +403,23 @@ def _guests() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
     return dict(sorted(known.items())), broken
 
 
-def require_reachable(
-    benchmark: Benchmark[AnySample], samples: Sequence[AnySample], whole: Sequence[AnySample]
+def require_reachable_truths(
+    benchmark: Benchmark[SampleT], samples: Sequence[SampleT], whole: Sequence[SampleT]
 ) -> None:
     """Refuse truths of `samples` that the prompts cannot lead to, and those of a `whole` data set that are all letters.
 
     Raises AnnotationInvalidError naming every sample.
     """
-    wrong = [f"sample '{one.id}': {told}" for one in samples for told in out_of_reach(one, benchmark.answer_form(one))]
-    if found := letters_without_options(whole, benchmark.answer_form):
+    wrong = [
+        f"sample '{one.id}': {told}" for one in samples for told in unreachable_truths(one, benchmark.answer_form(one))
+    ]
+    if found := find_letters_without_options(whole, benchmark.answer_form):
         wrong.append(found[1])
     if wrong:
         raise AnnotationInvalidError("\n".join(wrong))
 
 
-def cells_of(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
+def select_cells(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
     """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
     Cells with a loop have the job's rounds, if it names some.
@@ -461,7 +463,7 @@ def _with_rounds(cells: Sequence[Cell], benchmark: Benchmark[Any], rounds: int |
     return tuple(dict.fromkeys(cells))
 
 
-def plan_of(protocols: str, conditions: str) -> tuple[Cell, ...]:
+def cross_plan(protocols: str, conditions: str) -> tuple[Cell, ...]:
     """Every protocol under every condition, both as lists of names with spaces between."""
     pairs = ((protocol, condition) for protocol in protocols.split() for condition in conditions.split())
     return tuple(Cell.model_validate({"protocol": one, "condition": other}) for one, other in pairs)

@@ -14,31 +14,31 @@ from evaluation.metrics.accuracy import (
     overall_accuracy,
     subgroup_accuracies,
 )
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, wilson
-from evaluation.tables import Column, Group, Row, Table, Value
-from evaluation.verdicts import CellKey, CellTally, Outcome, Verdicts
+from evaluation.tables import Column, ColumnGroup, Row, Table, Value
+from evaluation.verdicts import CellKey, CellTally, VerdictOutcome, Verdicts
 
 LISTED_SAMPLES = 100
 _SEVERAL = 2
-AWAITING = "the answer awaits an expert"
+AWAITING_EXPERT = "the answer awaits an expert"
 NO_RESPONSE = "no response"
 UNJUDGED = "no verdict of the judge that could be read"
 UNKNOWN_SAMPLE = "the data set has no such sample"
 
 
-class _Part(BaseModel):
+class _CellBase(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class GroupScore(_Part):
+class GroupScore(_CellBase):
     """Accuracy of one group of samples and of its subgroups."""
 
     overall: Estimate
     subgroups: dict[str, Estimate] = {}
 
 
-class Exclusion(_Part):
+class Exclusion(_CellBase):
     """Requests that no accuracy counts, and why; `samples` lists at most the first hundred samples."""
 
     reason: str
@@ -46,7 +46,7 @@ class Exclusion(_Part):
     samples: tuple[str, ...]
 
 
-class Spread(_Part):
+class RepeatSpread(_CellBase):
     """Accuracy of each repeat; their mean is pass@1, and equals the cell's accuracy where no response is missing."""
 
     values: tuple[float, ...] = Field(description="accuracy of each repeat over the samples that it has, in order")
@@ -54,7 +54,7 @@ class Spread(_Part):
     deviation: float = Field(description="standard deviation over repeats, with n - 1")
 
 
-class CellScore(_Part):
+class CellScore(_CellBase):
     """Everything that is counted of one model under one protocol and condition, with so many rounds at most."""
 
     model: str
@@ -66,7 +66,8 @@ class CellScore(_Part):
     absent_groups: tuple[str, ...] = Field(description="groups of the benchmark that the accuracy leaves out")
     abstention: Estimate = Field(description="over responses, not samples")
     unreadable: Estimate = Field(
-        default=NOTHING, description="share of the responses without a single clear answer that do not abstain either"
+        default=NO_ESTIMATE,
+        description="share of the responses without a single clear answer that do not abstain either",
     )
     statuses: dict[str, int] = Field(description="how answers were found, by parse status")
     rules: dict[str, int] = Field(default={}, description="by which rule those of which one answer was read were read")
@@ -86,7 +87,7 @@ class CellScore(_Part):
     )
     duplicates: int = Field(description="further copies of a response, which count nothing")
     excluded: tuple[Exclusion, ...]
-    repeats: Spread | None = Field(default=None, description="accuracy of each repeat; None for a single one")
+    repeats: RepeatSpread | None = Field(default=None, description="accuracy of each repeat; None for a single one")
 
     @property
     def key(self) -> CellKey:
@@ -96,7 +97,7 @@ class CellScore(_Part):
 
 def score_cells(verdicts: Verdicts, grouping: Grouping, strata: Strata) -> tuple[CellScore, ...]:
     """Score all cells in the report's order."""
-    return tuple(_score(key, verdicts, grouping, strata) for key in verdicts.cells)
+    return tuple(_score_cell(key, verdicts, grouping, strata) for key in verdicts.cells)
 
 
 def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
@@ -110,15 +111,15 @@ def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
     }
 
 
-def outcome_rate(cell: CellTally, outcome: Outcome) -> Estimate:
+def outcome_rate(cell: CellTally, outcome: VerdictOutcome) -> Estimate:
     """Share of the responses that came out so, of those that did not fail."""
     answered = cell.answered
     if not answered:
-        return NOTHING
+        return NO_ESTIMATE
     return wilson(sum(verdict.outcome == outcome for verdict in answered) / len(answered), len(answered))
 
 
-def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata) -> CellScore:
+def _score_cell(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata) -> CellScore:
     cell = verdicts.tally.cells.get(key, CellTally())
     scores = cell.scores(len(verdicts.samples))
     groups = group_scores(scores, strata)
@@ -142,17 +143,17 @@ def _score(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata)
         empty=sum(verdict.empty for verdict in answered),
         duplicates=cell.duplicates,
         excluded=tuple(_exclusions(cell, verdicts, asked)),
-        repeats=_spread(cell.repeats(len(scores)), strata),
+        repeats=_spread_of_repeats(cell.repeats(len(scores)), strata),
     )
 
 
-def _spread(repeats: Sequence[Floats], strata: Strata) -> Spread | None:
+def _spread_of_repeats(repeats: Sequence[Floats], strata: Strata) -> RepeatSpread | None:
     if len(repeats) < _SEVERAL:
         return None
     values = [value for scores in repeats if (value := overall_accuracy(scores, strata)) is not None]
     if len(values) < _SEVERAL:
         return None
-    return Spread(values=tuple(values), mean=mean(values), deviation=stdev(values))
+    return RepeatSpread(values=tuple(values), mean=mean(values), deviation=stdev(values))
 
 
 def _exclusions(cell: CellTally, verdicts: Verdicts, asked: Mapping[int, int]) -> Iterator[Exclusion]:
@@ -165,7 +166,7 @@ def _exclusions(cell: CellTally, verdicts: Verdicts, asked: Mapping[int, int]) -
             failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
     unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)
     unjudged = Counter(verdict.sample for verdict in cell.answered if verdict.outcome == "unscored") - unscored
-    reasons = {NO_RESPONSE: missing, AWAITING: unscored, UNJUDGED: unjudged if verdicts.judges else Counter()}
+    reasons = {NO_RESPONSE: missing, AWAITING_EXPERT: unscored, UNJUDGED: unjudged if verdicts.judges else Counter()}
     reasons |= {f"failed: {failure}": counts for failure, counts in sorted(failed.items())}
     for reason, counts in reasons.items():
         if counts:
@@ -194,14 +195,18 @@ def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:
         title="What the numbers rest on",
         caption="Accuracies in % with 95 % intervals; statuses count how answers were found.",
         groups=(
-            Group(title="Requests", columns=_COUNTS),
-            Group(title="Accuracy", columns=tuple(_overall_columns(grouping))),
+            ColumnGroup(title="Requests", columns=_COUNTS),
+            ColumnGroup(title="Accuracy", columns=tuple(_overall_columns(grouping))),
             *(
-                Group(title=group, columns=tuple(_column(grouping, *place) for place in places if place[0] == group))
+                ColumnGroup(
+                    title=group, columns=tuple(_column(grouping, *place) for place in places if place[0] == group)
+                )
                 for group in dict.fromkeys(group for group, _ in places)
             ),
         ),
-        rows=tuple(Row(title=str(cell.key), keys=cell.key.keys, values=tuple(_values(cell, places))) for cell in cells),
+        rows=tuple(
+            Row(title=str(cell.key), keys=cell.key.keys, values=tuple(_row_values(cell, places))) for cell in cells
+        ),
         detail=True,
     )
 
@@ -234,7 +239,7 @@ def _column(grouping: Grouping, group: str, name: str) -> Column:
     )
 
 
-def _values(cell: CellScore, places: Sequence[tuple[str, str]]) -> Iterator[Value]:
+def _row_values(cell: CellScore, places: Sequence[tuple[str, str]]) -> Iterator[Value]:
     yield cell.answered
     yield cell.expected
     spread = cell.repeats
@@ -245,4 +250,4 @@ def _values(cell: CellScore, places: Sequence[tuple[str, str]]) -> Iterator[Valu
     yield cell.unreadable
     for group, name in places:
         score = cell.groups.get(group)
-        yield NOTHING if score is None else score.subgroups.get(name, NOTHING) if name else score.overall
+        yield NO_ESTIMATE if score is None else score.subgroups.get(name, NO_ESTIMATE) if name else score.overall

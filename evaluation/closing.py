@@ -1,8 +1,8 @@
 """Closing turns: in which form a sample's answer can be asked for alone, and what a closing turn answered.
 
 A closing turn follows the free answer, and the engine holds it to the form: an option's letter, a number, true or
-false, or an object. What is read is then a word of a list, and no rule about prose can be wrong about it. `NONE` (null
-in an object) is one of them everywhere, so that a model can still abstain.
+false, or an object. What is read is then a word of a list, and no rule about prose can be wrong about it.
+`NO_ANSWER` (null in an object) is one of them everywhere, so that a model can still abstain.
 """
 
 import json
@@ -13,14 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from jobs.models import Closing, ClosingAnswer, ClosingAsked, ClosingKind, Structure
+from jobs.models import Closing, ClosingAnswer, ClosingKind, ClosingSetting, StructuredOutput
 
-NONE = "none"
+NO_ANSWER = "none"
 CLOSING_VERSION = "closing/1"
 """Version of the words that ask; a response keeps it."""
 _ANSWER = "answer"
-_TOKENS = 32
-_TOKENS_OF_OBJECTS = 64
+_ANSWER_TOKENS = 32
+_OBJECT_TOKENS = 64
 _LARGEST = 1e300
 _NUMBER = r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?"
 _PATTERNS = {"null": "null", "boolean": "true|false", "number": _NUMBER, "integer": "[1-9][0-9]{0,5}"}
@@ -28,7 +28,7 @@ _PATTERNS = {"null": "null", "boolean": "true|false", "number": _NUMBER, "intege
 
 
 @dataclass(frozen=True)
-class ClosedForm:
+class ClosingForm:
     """The form of one sample's answer under one protocol.
 
     `words` name it in a sentence that begins "Reply with". `bare` holds an answer to a word; None where only an object
@@ -42,27 +42,27 @@ class ClosedForm:
     schema: Mapping[str, JsonValue]
     read: Callable[[Any], str | None]
     is_right: Callable[[str], bool]
-    bare: Structure | None = None
+    bare: StructuredOutput | None = None
     meant: Callable[[str], str | None] = field(default=str)
 
-    def closing(self, wanted: ClosingAsked) -> Closing | None:
+    def closing(self, wanted: ClosingSetting) -> Closing | None:
         """The closing turn of the kind that a job wants; None where this form is of another one."""
         kind: ClosingKind = self.kind if wanted == "auto" else wanted
         if kind not in (self.kind, "json"):
             return None
         if kind != "json" and self.bare is not None:
             bare = self.bare.model_copy(update={"in_object": dict(self.schema)})
-            return self._asked(kind, self.words, f"with {NONE}", bare, _TOKENS)
-        held = Structure(regex=_pattern(self.schema), in_object=dict(self.schema))
+            return self._asked(kind, self.words, f"with {NO_ANSWER}", bare, _ANSWER_TOKENS)
+        held = StructuredOutput(regex=_pattern(self.schema), in_object=dict(self.schema))
         words = f"a JSON object of the form {_skeleton(self.schema)} that holds {self.words}"
-        return self._asked(kind, words, f"{_nothing(self.schema)} in its place", held, _TOKENS_OF_OBJECTS)
+        return self._asked(kind, words, f"{_no_answer_object(self.schema)} in its place", held, _OBJECT_TOKENS)
 
     def value_of(self, text: str) -> str | None:
         """What a closing turn answered, None where that is none. Raises ValueError where it is of another form."""
         said = text.strip()
-        return self.read(_within(said, self.schema) if said.startswith("{") else said)
+        return self.read(_unwrap_answer(said, self.schema) if said.startswith("{") else said)
 
-    def _asked(self, kind: ClosingKind, words: str, nothing: str, structure: Structure, tokens: int) -> Closing:
+    def _asked(self, kind: ClosingKind, words: str, nothing: str, structure: StructuredOutput, tokens: int) -> Closing:
         return Closing(
             kind=kind,
             text=f"Reply with {words} and nothing else, or {nothing} if it cannot be told.",
@@ -72,18 +72,18 @@ class ClosedForm:
         )
 
 
-def closed_choice(
+def choice_form(
     letters: Sequence[str],
     is_right: Callable[[str], bool],
     original: Callable[[str], str | None] = str,
     meant: Callable[[str], str | None] = str,
-) -> ClosedForm | None:
+) -> ClosingForm | None:
     """One of the options, by the letters under which they were shown; `original` gives that of the data set.
 
     None where one of them is called as no answer is.
     """
     known = frozenset(letters)
-    if NONE in known:
+    if NO_ANSWER in known:
         return None
 
     def read(said: Any) -> str | None:
@@ -93,19 +93,19 @@ def closed_choice(
         return None
 
     listed = f"{', '.join(letters[:-1])} or {letters[-1]}" if len(letters) > 1 else letters[0]
-    words = (*letters, NONE)
-    return ClosedForm(
+    words = (*letters, NO_ANSWER)
+    return ClosingForm(
         kind="choice",
         words=f"the letter of your final answer ({listed})",
         schema=_object({"enum": list(words), "type": "string"}),
         read=read,
         is_right=is_right,
-        bare=Structure(choice=words),
+        bare=StructuredOutput(choice=words),
         meant=meant,
     )
 
 
-def closed_number(is_right: Callable[[str], bool]) -> ClosedForm:
+def number_form(is_right: Callable[[str], bool]) -> ClosingForm:
     """A number, with a point before its fraction and without its unit."""
 
     def read(said: Any) -> str | None:
@@ -115,17 +115,17 @@ def closed_number(is_right: Callable[[str], bool]) -> ClosedForm:
         _require_none(said)
         return None
 
-    return ClosedForm(
+    return ClosingForm(
         kind="number",
         words="the number that is your final answer, without its unit,",
         schema=_object({"type": ["number", "null"]}),
         read=read,
         is_right=is_right,
-        bare=Structure(regex=f"({_NUMBER}|{NONE})"),
+        bare=StructuredOutput(regex=f"({_NUMBER}|{NO_ANSWER})"),
     )
 
 
-def closed_boolean(is_right: Callable[[str], bool]) -> ClosedForm:
+def boolean_form(is_right: Callable[[str], bool]) -> ClosingForm:
     """True or false, which stand for yes and no."""
     known = {"true": "yes", "false": "no", True: "yes", False: "no"}
 
@@ -135,31 +135,31 @@ def closed_boolean(is_right: Callable[[str], bool]) -> ClosedForm:
         _require_none(said)
         return None
 
-    return ClosedForm(
+    return ClosingForm(
         kind="boolean",
         words="true if your final answer is yes, or false if it is no,",
         schema=_object({"type": ["boolean", "null"]}),
         read=read,
         is_right=is_right,
-        bare=Structure(choice=("true", "false", NONE)),
+        bare=StructuredOutput(choice=("true", "false", NO_ANSWER)),
     )
 
 
-def closed_object(
+def object_form(
     words: str,
     properties: Mapping[str, Mapping[str, JsonValue]],
     read: Callable[[Any], str | None],
     is_right: Callable[[str], bool],
-) -> ClosedForm:
+) -> ClosingForm:
     """An object of a sample's own; `read` gets it, and gives None where its values are all null."""
-    return ClosedForm(kind="json", words=words, schema=_schema(properties), read=read, is_right=is_right)
+    return ClosingForm(kind="json", words=words, schema=_schema(properties), read=read, is_right=is_right)
 
 
-_WHOLE = ("", "stop")
+_COMPLETE_FINISH_REASONS = ("", "stop")
 """How turns end that are whole; lines of one's own need not say."""
 
 
-class Closed(NamedTuple):
+class ClosingOutcome(NamedTuple):
     """What a closing turn said beside a reader.
 
     `agrees` where both found the same answer, or both that there is none; `is_rescued` where the reader found no single
@@ -172,40 +172,40 @@ class Closed(NamedTuple):
     is_rescued: bool = False
 
 
-class ClosedReading(NamedTuple):
+class ClosingReading(NamedTuple):
     """What a closing turn was read as, and what that is worth."""
 
     value: str | None
-    closed: Closed
+    closed: ClosingOutcome
 
 
 def read_closing(
-    form: ClosedForm | None, answer: ClosingAnswer, value: str | None, *, abstained: bool, scored: bool
-) -> ClosedReading:
+    form: ClosingForm | None, answer: ClosingAnswer, value: str | None, *, abstained: bool, scored: bool
+) -> ClosingReading:
     """Read a closing turn beside the `value` that the reader found, who may have found that the model `abstained`."""
     if form is None or answer.kind not in (form.kind, "json") or answer.failure:
-        return ClosedReading(None, Closed("unread"))
-    if answer.finish_reason not in _WHOLE:
-        return ClosedReading(None, Closed("unread"))
+        return ClosingReading(None, ClosingOutcome("unread"))
+    if answer.finish_reason not in _COMPLETE_FINISH_REASONS:
+        return ClosingReading(None, ClosingOutcome("unread"))
     try:
         closed = form.value_of(answer.text)
     except ValueError:
-        return ClosedReading(None, Closed("unread"))
+        return ClosingReading(None, ClosingOutcome("unread"))
     meant = None if value is None else form.meant(value)
     if closed is None:
-        return ClosedReading(None, Closed("abstained", agrees=value is None))
+        return ClosingReading(None, ClosingOutcome("abstained", agrees=value is None))
     outcome: Literal["right", "wrong", "unscored"] = "unscored"
     if scored:
         outcome = "right" if form.is_right(closed) else "wrong"
-    return ClosedReading(closed, Closed(outcome, meant == closed, meant is None and not abstained))
+    return ClosingReading(closed, ClosingOutcome(outcome, meant == closed, meant is None and not abstained))
 
 
 def _require_none(said: Any) -> None:
-    if said is not None and said != NONE:
+    if said is not None and said != NO_ANSWER:
         raise ValueError(f"{said!r} is no answer of this form")
 
 
-def _within(text: str, schema: Mapping[str, Any]) -> Any:
+def _unwrap_answer(text: str, schema: Mapping[str, Any]) -> Any:
     """What stands in an object: under `answer` alone, else all of it. Raises ValueError."""
     try:
         found = json.loads(text)
@@ -248,6 +248,6 @@ def _skeleton(schema: Mapping[str, Any]) -> str:
     return "{" + ", ".join(f'"{name}": ...' for name in schema["properties"]) + "}"
 
 
-def _nothing(schema: Mapping[str, Any]) -> str:
+def _no_answer_object(schema: Mapping[str, Any]) -> str:
     """How an object says that there is no answer."""
-    return f'"{NONE}"' if any("enum" in one for one in schema["properties"].values()) else "null"
+    return f'"{NO_ANSWER}"' if any("enum" in one for one in schema["properties"].values()) else "null"

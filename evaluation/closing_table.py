@@ -5,34 +5,34 @@ Where both agree, the reader took from a free answer what its model means; no tr
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from evaluation.closing import Closed
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.closing import ClosingOutcome
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import proportion
-from evaluation.tables import Column, Group, Row, Table, Value
-from evaluation.verdicts import CellKey, ClosingTokens, Round, Tallied, Verdicts
+from evaluation.tables import Column, ColumnGroup, Row, Table, Value
+from evaluation.verdicts import CellKey, ClosingTokens, RepeatScores, ScoreRow, Verdicts
 
-_Pair = tuple[Tallied, Closed]
+_ClosingPair = tuple[ScoreRow, ClosingOutcome]
 _CAPTION = (
     "In %, of the replies that have both: the free answer as it was read, by which all other tables count, and the "
     "answer of the closing turn. They agree where both are the same, or both none. A closing turn is `unread` that "
     "failed, was cut off, or is of another form."
 )
 _COLUMNS = (
-    Group(
+    ColumnGroup(
         title="Replies",
         columns=(
             Column(key="closed", title="closed", unit="count", keys={"metric": "closed"}),
             Column(key="unread", title="unread", unit="count", keys={"metric": "closing_unread"}),
         ),
     ),
-    Group(
+    ColumnGroup(
         title="Accuracy",
         columns=(
             Column(key="reader", title="reader", label="accuracy by the reader", keys={"metric": "accuracy"}),
             Column(key="closing", title="closing", label="accuracy by closing", keys={"metric": "closing_accuracy"}),
         ),
     ),
-    Group(
+    ColumnGroup(
         title="Both",
         columns=(
             Column(key="agree", title="agree", keys={"metric": "closing_agreement"}, strong=True),
@@ -55,7 +55,7 @@ _COLUMNS = (
             ),
         ),
     ),
-    Group(
+    ColumnGroup(
         title="Cost",
         columns=(
             Column(
@@ -87,7 +87,7 @@ def closing_tables(verdicts: Verdicts) -> Iterator[Table]:
 
 def _row(verdicts: Verdicts, key: CellKey) -> Row | None:
     tallied = verdicts.cell(*key).answered
-    asked: list[_Pair] = [(one, one.closed) for one in tallied if one.closed]
+    asked: list[_ClosingPair] = [(one, one.closed) for one in tallied if one.closed]
     if not asked:
         return None
     pairs = [(one, closed) for one, closed in asked if closed.outcome != "unread"]
@@ -105,14 +105,14 @@ def _row(verdicts: Verdicts, key: CellKey) -> Row | None:
         sum(closed.is_rescued for _, closed in pairs),
         sum(closed.outcome == "abstained" for _, closed in pairs),
         tokens.decoded,
-        Estimate(value=tokens.cached / tokens.prompt, count=0) if tokens.prompt else NOTHING,
+        Estimate(value=tokens.cached / tokens.prompt, count=0) if tokens.prompt else NO_ESTIMATE,
     )
     return Row(title=str(key), keys=key.keys, values=tuple(values))
 
 
 def _mean(verdicts: Verdicts, scores: Iterable[tuple[int, float]]) -> Estimate:
     """The mean over samples of what their replies scored, each a mean over its repeats."""
-    found = Round()
+    found = RepeatScores()
     for sample, score in scores:
         found.add(sample, score)
     return proportion(found.means(len(verdicts.samples)))

@@ -8,14 +8,14 @@ from typing import Any
 from catalogue.names import did_you_mean
 from evaluation.benchmark import Benchmark
 from evaluation.errors import Problem
-from evaluation.gallery import ENDINGS, LONGEST_NAME
+from evaluation.image_lookup import IMAGE_SUFFIXES, LONGEST_NAME
 from evaluation.records import Record
 
 _MOST_FIELDS = 24
 """Fields that an error lists; a benchmark names the usual ones first."""
 
 
-class Columns:
+class ImportColumns:
     """Gives the columns of records the names that were asked for, and notes which there were.
 
     With a `stem`, records without an id have one of it and their number. `decimal` is the decimal sign of numbers that
@@ -41,7 +41,7 @@ class Columns:
         if not isinstance(value, dict):
             return record
         for name in record.header or value:
-            self.seen[name] = self.seen.get(name, False) or _names_a_picture(value.get(name))
+            self.seen[name] = self.seen.get(name, False) or _names_an_image(value.get(name))
         if not self.names:
             return record
         renamed = {self.names[name]: inner for name, inner in value.items() if name in self.names}
@@ -49,11 +49,11 @@ class Columns:
         return replace(record, value={**kept, **renamed}, called=self._called)
 
 
-def _names_a_picture(value: Any) -> bool:
-    return isinstance(value, str) and len(value) < LONGEST_NAME and value.lower().endswith(ENDINGS)
+def _names_an_image(value: Any) -> bool:
+    return isinstance(value, str) and len(value) < LONGEST_NAME and value.lower().endswith(IMAGE_SUFFIXES)
 
 
-def wrong_columns(benchmark: Benchmark[Any], columns: Columns, source: str) -> Iterator[Problem]:
+def check_columns(benchmark: Benchmark[Any], columns: ImportColumns, source: str) -> Iterator[Problem]:
     """Say which of the names that were asked for there are not, or are two."""
     for name, called in columns.names.items():
         told = f"--map {name}={called}"
@@ -69,7 +69,7 @@ def wrong_columns(benchmark: Benchmark[Any], columns: Columns, source: str) -> I
             yield Problem(source, None, None, f"{told}: column '{others[0]}' is called so, too; name one of them")
 
 
-def without_image(benchmark: Benchmark[Any], columns: Columns) -> str:
+def describe_missing_image(benchmark: Benchmark[Any], columns: ImportColumns) -> str:
     """Say that a record names no image, and which column may name it."""
     if not benchmark.general:
         return "names no image, and no single image has its name"

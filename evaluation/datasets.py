@@ -14,7 +14,14 @@ from evaluation.benchmark import Benchmark, find_benchmark, installed_benchmarks
 from evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
 from evaluation.judgements import Panel
 from evaluation.records import Record
-from evaluation.sample_files import images_by_stem, load_samples, origin_of, pages_in, record_files, samples_of
+from evaluation.sample_files import (
+    images_by_stem,
+    list_pages,
+    load_samples,
+    make_record_context,
+    read_samples,
+    record_files,
+)
 from evaluation.samples import Sample
 
 _SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
@@ -56,16 +63,16 @@ def load_dataset(folder: Path) -> Dataset:
     Names of images are checked for where they point, not for whether the files exist.
     """
     problems: list[Problem] = []
-    settings = _settings(folder, problems)
-    benchmark = _settled(_benchmark_of(settings, problems), folder, problems)
+    settings = _dataset_settings(folder, problems)
+    benchmark = _configure_benchmark(_find_benchmark_of(settings, problems), folder, problems)
     if benchmark is None:
         raise DatasetInvalidError(problems)
     files = record_files(folder / "samples")
     samples = load_samples(
         benchmark, files, folder, problems,
-        images=images_by_stem(folder), images_required=True, pages=partial(pages_in, folder),
+        images=images_by_stem(folder), images_required=True, pages=partial(list_pages, folder),
     )  # fmt: skip
-    problems.extend(_of_emptiness("samples", files, samples, problems))
+    problems.extend(_check_not_empty("samples", files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
     digest, labels = _digests(benchmark, folder, [folder / "dataset.toml"], files)
@@ -80,7 +87,7 @@ def load_dataset(folder: Path) -> Dataset:
     )
 
 
-def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
+def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
     """Load records for scoring alone: a data set's folder, a folder of records, or one file; images are not needed.
 
     Without a name, the benchmark is that of `dataset.toml`, else the one that reads most of the records. Raises
@@ -95,23 +102,25 @@ def load_loose(path: Path, benchmark: str | None = None) -> Dataset:
     if benchmark:
         chosen: Benchmark[Any] | None = find_benchmark(benchmark)
     else:
-        chosen = _benchmark_of(_settings(base, problems), problems) if settings else _best_reader(files, base)
-    chosen = _settled(chosen, base, problems) if settings else chosen
+        chosen = (
+            _find_benchmark_of(_dataset_settings(base, problems), problems) if settings else _best_reader(files, base)
+        )
+    chosen = _configure_benchmark(chosen, base, problems) if settings else chosen
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
     samples = load_samples(
         chosen, [file for file in files if file.name not in chosen.beside], base, problems,
-        images=images_by_stem(path), pages=lambda name: pages_in(base, name) or None,
+        images=images_by_stem(path), pages=lambda name: list_pages(base, name) or None,
     )  # fmt: skip
-    problems.extend(_of_emptiness(str(path), files, samples, problems))
+    problems.extend(_check_not_empty(str(path), files, samples, problems))
     if problems:
         raise DatasetInvalidError(problems)
     digest, labels = _digests(chosen, base, [settings] if settings else [], files)
     return Dataset(path.stem, chosen, path.stem, "", tuple(samples), digest, labels)
 
 
-def reader_of(
+def find_reader(
     path: Path, benchmark: str | None = None, named: Callable[[Record], Record] = lambda record: record
 ) -> Benchmark[Any]:
     """The benchmark of that name, or the one that reads most of a file's or folder's records.
@@ -155,7 +164,7 @@ def _best_reader(
     return min(installed_benchmarks().values(), key=rank)
 
 
-def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:
+def _find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:
     try:
         return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
     except BenchmarkUnknownError as error:
@@ -163,11 +172,13 @@ def _benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Bench
         return None
 
 
-def _settled(benchmark: Benchmark[Any] | None, folder: Path, problems: list[Problem]) -> Benchmark[Any] | None:
+def _configure_benchmark(
+    benchmark: Benchmark[Any] | None, folder: Path, problems: list[Problem]
+) -> Benchmark[Any] | None:
     try:
         if benchmark is None:
             return None
-        return benchmark.settled(read_settings(settings_beside(benchmark, folder))).settled_in(folder)
+        return benchmark.settled(read_settings(sidecar_files(benchmark, folder))).settled_in(folder)
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         problems.append(Problem(file, None, None, message))
@@ -185,7 +196,7 @@ def read_settings(files: Iterable[Path]) -> dict[str, str]:
     return texts
 
 
-def _of_emptiness(
+def _check_not_empty(
     place: str, files: Sequence[Path], samples: Sequence[Sample], problems: Sequence[Problem]
 ) -> Iterator[Problem]:
     if not files:
@@ -194,30 +205,35 @@ def _of_emptiness(
         yield Problem(place, None, None, "holds no record: each is one JSON object, in a list or one a line")
 
 
-def settings_files(folder: Path) -> list[Path]:
+def list_settings_files(folder: Path) -> list[Path]:
     """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path."""
     texts = (path for suffix in _SETTINGS for path in folder.glob(f"*{suffix}"))
     return sorted([*texts, *folder.glob("*/*.jsonl")])
 
 
-def settings_beside(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
+def sidecar_files(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
     """Those of the benchmark's own files that lie in a folder."""
     return [path for name in benchmark.beside if (path := folder / name).is_file()]
 
 
-def placed_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:
+def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:
     """Yield the samples of a data set's folder with benchmark, file and line; what is no sample is passed over."""
-    images, benchmark = images_by_stem(folder), _settled(_benchmark_of(_settings(folder, []), []), folder, [])
+    images, benchmark = (
+        images_by_stem(folder),
+        _configure_benchmark(_find_benchmark_of(_dataset_settings(folder, []), []), folder, []),
+    )
     if benchmark is None:
         return
     for path in record_files(folder / "samples"):
         name = path.relative_to(folder).as_posix()
-        for found in samples_of(benchmark, path, name, origin_of(path, images, pages=partial(pages_in, folder))):
+        for found in read_samples(
+            benchmark, path, name, make_record_context(path, images, pages=partial(list_pages, folder))
+        ):
             if not isinstance(found, Problem):
                 yield benchmark, name, *found
 
 
-def _settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
+def _dataset_settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
     """What `dataset.toml` says, or so much of it as can be read."""
     try:
         settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
@@ -227,11 +243,11 @@ def _settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         problems.append(Problem("dataset.toml", None, None, str(error)))
         return {"name": folder.name}
-    problems.extend(Problem("dataset.toml", None, None, message) for message in _wrong_settings(settings, folder))
+    problems.extend(Problem("dataset.toml", None, None, message) for message in _check_settings(settings, folder))
     return {"name": folder.name, **settings}
 
 
-def _wrong_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
+def _check_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
     for key in ("name", "benchmark", "title", "description"):
         if not isinstance(settings.get(key, ""), str):
             yield f"{key}: must be a text"
@@ -245,7 +261,7 @@ def _digests(
     benchmark: Benchmark[Any], folder: Path, settings: Sequence[Path], files: Sequence[Path]
 ) -> tuple[str, str]:
     """Name what is asked, and what people said of replies; without settings nothing beside the records counts."""
-    beside = settings_beside(benchmark, folder) if settings else []
+    beside = sidecar_files(benchmark, folder) if settings else []
     labels = [path for path in beside if path.name in benchmark.labels]
     asked = [*settings, *(path for path in beside if path not in labels), *files]
     return _digest(asked, folder, benchmark.content), _digest(labels, folder) if labels else ""

@@ -27,39 +27,41 @@ class EncodingUnknownError(Exception):
     """No encoding is sure; the message says why, and what helps."""
 
 
-class Encoding(NamedTuple):
+class TextEncoding(NamedTuple):
     """A codec's name, and what is to be said of it; nothing of UTF-8."""
 
     name: str
     note: str = ""
 
 
-def encoding_of(path: Path) -> Encoding:
+def detect_encoding(path: Path) -> TextEncoding:
     """Return a text file's encoding; raises EncodingUnknownError telling why none is sure, with the remedy.
 
     A byte order mark decides; else UTF-8 where all of it is, and Windows-1252 where every byte beyond ASCII is a letter
     or sign of Western Europe at a place where such stand.
     """
     status = path.stat()
-    return _encoding_of(path, status.st_size, status.st_mtime_ns)
+    return _detect_encoding(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _encoding_of(path: Path, size: int, changed: int) -> Encoding:
+def _detect_encoding(path: Path, size: int, changed: int) -> TextEncoding:
     with path.open("rb") as file:
         opening = file.read(4)
     for mark, name in _MARKS.items():
         if opening.startswith(mark):
-            _decoded(path, name)
-            return Encoding(name, "" if name == "utf-8-sig" else f"is read as {name.upper()}, as its first bytes say")
+            _require_decodable(path, name)
+            return TextEncoding(
+                name, "" if name == "utf-8-sig" else f"is read as {name.upper()}, as its first bytes say"
+            )
     try:
-        _decoded(path, "utf-8")
+        _require_decodable(path, "utf-8")
     except EncodingUnknownError as error:
-        return _western(path, str(error))
-    return Encoding("utf-8")
+        return _detect_western(path, str(error))
+    return TextEncoding("utf-8")
 
 
-def _decoded(path: Path, name: str) -> None:
+def _require_decodable(path: Path, name: str) -> None:
     """Decode a file, and keep nothing; raises EncodingUnknownError with the place of the first byte that cannot be."""
     decoder, before = codecs.getincrementaldecoder(name)(), 0
     with path.open("rb") as file:
@@ -79,7 +81,7 @@ def _decoded(path: Path, name: str) -> None:
                 return
 
 
-def _western(path: Path, why: str) -> Encoding:
+def _detect_western(path: Path, why: str) -> TextEncoding:
     text = path.read_bytes()
     if b"\0" in text[:_AT_ONCE]:
         raise EncodingUnknownError(
@@ -96,4 +98,4 @@ def _western(path: Path, why: str) -> Encoding:
         raise EncodingUnknownError(f"{why}; {REMEDY}")
     words = list(dict.fromkeys(match[0] for match in _WORD.finditer(told)))[:3]
     seen = f" ('{', '.join(words)}')" if words else ""
-    return Encoding("cp1252", f"is not UTF-8, and is read as Windows-1252{seen}; if that is wrong, {REMEDY}")
+    return TextEncoding("cp1252", f"is not UTF-8, and is read as Windows-1252{seen}; if that is wrong, {REMEDY}")

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from catalogue.entry import CatalogueEntry, Decoding
-from evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, cells_of, require_reachable
+from evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, require_reachable_truths, select_cells
+from evaluation.chat_order import order_chats
 from evaluation.datasets import Dataset
 from evaluation.errors import ClosingUnavailableError, SampleUnknownError, SamplingInvalidError
 from evaluation.options import ViewOptions, read_options
-from evaluation.order import in_order
 from evaluation.samples import Sample
-from jobs.models import Cell, Closing, ClosingAsked, ClosingKind, InferenceRequest, JobSpec, Sampling, Turn
+from jobs.models import Cell, Closing, ClosingKind, ClosingSetting, InferenceRequest, JobSpec, Sampling, Turn
 
 _SEED_BITS = 31
-_MOST_KEPT = 1000  # chats of one image that are brought into their order together
+_MOST_CACHED_CHATS = 1000  # chats of one image that are brought into their order together
 _MOST_CLOSINGS = 1 << 16  # closing turns, by sample and protocol, that are made once for all that asks for them
 _MOST_NAMED, _LONGEST_ID = 100, 200  # unknown samples in one message, and what of each is shown
 
@@ -56,8 +56,8 @@ class Expansion:
         """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
 
         Pairs of one (model, image) are consecutive, and among a thousand of them chats that share work are neighbours
-        (`evaluation.order`). `image` is the sample's first image relative to the data root, as views name it; `size_of`
-        gives such an image's level-0 size. `repeats` takes fewer of them than the job asks for. Raises
+        (`evaluation.chat_order`). `image` is the sample's first image relative to the data root, as views name it;
+        `size_of` gives such an image's level-0 size. `repeats` takes fewer of them than the job asks for. Raises
         EvidenceMissingError where an image is smaller than its evidence says.
         """
         repeated = range(self.spec.repeats if repeats is None else repeats)
@@ -77,7 +77,7 @@ class Expansion:
             requests = Counter({kind: number * self._times for kind, number in unclosed.items()})
             yield (
                 f"closing {self.spec.closing}: {requests.total()} of {self.num_requests} requests get no closing turn, "
-                f"since their answers are of other forms: {_told(requests)}"
+                f"since their answers are of other forms: {_list_unclosed(requests)}"
             )
 
     @cached_property
@@ -119,10 +119,10 @@ class Expansion:
         return {}
 
     @cached_property
-    def _choices(self) -> "Choices":
+    def _choices(self) -> "ChatSettings":
         # Prepared from the whole data set, whatever samples are asked.
         shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
-        return Choices(self.spec.seed, self.shown, shared)
+        return ChatSettings(self.spec.seed, self.shown, shared)
 
     def _by_image(self) -> Mapping[str, Sequence[Sample]]:
         by_image: dict[str, list[Sample]] = {}
@@ -132,17 +132,22 @@ class Expansion:
 
     def _portions(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
         """As many samples together as have a thousand chats."""
-        size = max(1, _MOST_KEPT // len(self.cells))
+        size = max(1, _MOST_CACHED_CHATS // len(self.cells))
         return [samples[start : start + size] for start in range(0, len(samples), size)]
 
-    def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_Asked]":
+    def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_PlannedChat]":
         asked = ((sample, cell) for cell in self.cells for sample in samples if self._applies(sample, cell))
-        return in_order(
-            _Asked(sample, cell, ask(self.dataset, sample, cell, size_of, self._choices), self._closing(sample, cell))
+        return order_chats(
+            _PlannedChat(
+                sample,
+                cell,
+                ask_sample(self.dataset, sample, cell, size_of, self._choices),
+                self._closing(sample, cell),
+            )
             for sample, cell in asked
         )
 
-    def _request(self, asked: "_Asked", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
+    def _request(self, asked: "_PlannedChat", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
         closing = asked.closing.kind if asked.closing else None
         return InferenceRequest(
@@ -163,7 +168,7 @@ class Expansion:
         )
 
 
-class _Asked(NamedTuple):
+class _PlannedChat(NamedTuple):
     """How one sample is asked in one cell."""
 
     sample: Sample
@@ -177,17 +182,17 @@ class _Asked(NamedTuple):
         return self.chat.turns
 
 
-def prepare(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
+def prepare_expansion(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
     """Check everything of a job but its images.
 
     Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
     EvidenceMissingError, AnnotationMissingError, AnnotationInvalidError, ClosingUnavailableError, and the catalogue's
     ModelUnknownError.
     """
-    cells = cells_of(dataset.benchmark, spec)
+    cells = select_cells(dataset.benchmark, spec)
     options = read_options(spec.options, dataset.benchmark.options)
-    samples = _chosen(dataset, spec)
-    require_reachable(dataset.benchmark, samples, dataset.samples)
+    samples = _select_samples(dataset, spec)
+    require_reachable_truths(dataset.benchmark, samples, dataset.samples)
     dataset.benchmark.admit(samples, cells)
     decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
     expansion = Expansion(dataset, spec, samples, cells, decodings, *options)
@@ -201,11 +206,11 @@ def _require_closing(expansion: Expansion) -> None:
     if unclosed and unclosed.total() == expansion.num_asked:
         raise ClosingUnavailableError(
             f"closing: {expansion.spec.closing} fits none of what is asked, whose answers are of other forms: "
-            f"{_told(unclosed)}; leave it out, or name another of {', '.join(get_args(ClosingAsked))}"
+            f"{_list_unclosed(unclosed)}; leave it out, or name another of {', '.join(get_args(ClosingSetting))}"
         )
 
 
-def _told(unclosed: Counter[str]) -> str:
+def _list_unclosed(unclosed: Counter[str]) -> str:
     return ", ".join(f"{kind} {number}" for kind, number in unclosed.most_common())
 
 
@@ -215,11 +220,11 @@ def expand(
     catalogue: Mapping[str, CatalogueEntry],
     size_of: SizeOf,
 ) -> Iterator[tuple[str, InferenceRequest]]:
-    """Return the (image, request) pairs of a job; raises what `prepare` does before the first one."""
-    return prepare(dataset, spec, catalogue).requests(size_of)
+    """Return the (image, request) pairs of a job; raises what `prepare_expansion` does before the first one."""
+    return prepare_expansion(dataset, spec, catalogue).requests(size_of)
 
 
-class Choices(NamedTuple):
+class ChatSettings(NamedTuple):
     """What a job fixes for all its chats; `shared` is what the benchmark prepared for them."""
 
     seed: int
@@ -227,7 +232,7 @@ class Choices(NamedTuple):
     shared: Any
 
 
-def ask(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: Choices) -> Chat:
+def ask_sample(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: ChatSettings) -> Chat:
     """Ask one sample in one cell. Raises EvidenceMissingError as the benchmark does."""
     images = tuple(dataset.image_of(image) for image in sample.images)
     scene = Scene(images, size_of, f"{choices.seed}:{sample.id}", choices.shown.thumbnail, choices.shared)
@@ -267,7 +272,7 @@ def request_seed(seed: int, identity: str) -> int:
     return int.from_bytes(digest[:4], "big") >> (32 - _SEED_BITS)
 
 
-def _chosen(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
+def _select_samples(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
     if not spec.samples:
         return dataset.samples
     wanted = dict.fromkeys(spec.samples)

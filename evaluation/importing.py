@@ -18,19 +18,24 @@ from typing import Any
 
 import tomli_w
 
-from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach, truths_unread
-from evaluation.benchmark import Benchmark, Described, find_benchmark, installed_benchmarks
-from evaluation.columns import Columns, without_image, wrong_columns
+from evaluation.answer_forms import (
+    count_answer_kinds,
+    find_letters_without_options,
+    find_unread_truths,
+    unreachable_truths,
+)
+from evaluation.benchmark import Benchmark, ConfiguredDataset, find_benchmark, installed_benchmarks
+from evaluation.columns import ImportColumns, check_columns, describe_missing_image
 from evaluation.datasets import read_settings
 from evaluation.errors import DatasetInvalidError, FileProblem, Problem
-from evaluation.gallery import Gallery, Rendering
+from evaluation.image_lookup import DocumentRendering, ImageLookup
 from evaluation.sample_files import load_samples, record_files
 from evaluation.samples import Sample
-from evaluation.unread import unread_fields
+from evaluation.unread_fields import report_unread_fields
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportSummary:
     """What became of an import: how many samples and images came in, and which records were left out.
 
     `kinds` counts samples by the kind of answer that they ask for. `notes` say how files were read, and what of their
@@ -54,15 +59,15 @@ def import_dataset(
     *,
     check_image: Callable[[Path], object],
     remarks_on: Callable[[Path], Sequence[str]] = lambda path: (),
-    rendering: Rendering | None = None,
+    rendering: DocumentRendering | None = None,
     columns: Mapping[str, str] | None = None,
     decimal: str | None = None,
     settings: Mapping[str, Path] | None = None,
-    described: Described | None = None,
+    described: ConfiguredDataset | None = None,
     copy: bool = False,
     leave_out_bad: bool = False,
     follows_links: bool = False,
-) -> Imported:
+) -> ImportSummary:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
     Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image.
@@ -79,14 +84,14 @@ def import_dataset(
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
     places: dict[str, tuple[str, int]] = {}
-    told = _Told()
-    with _draft_of(target) as draft:
-        benchmark = _settle(benchmark, settings or {}, described.settings if described else {}, draft)
-        gallery = Gallery(images, draft, check_image, rendering, follows_links=follows_links)
-        renamed = Columns(columns or {}, described.stem if described else None, decimal)
-        placed = list(_placed(benchmark, source, gallery, renamed, problems=problems, places=places, told=told))
+    told = _ImportNotes()
+    with _draft_folder(target) as draft:
+        benchmark = _configure_benchmark(benchmark, settings or {}, described.settings if described else {}, draft)
+        gallery = ImageLookup(images, draft, check_image, rendering, follows_links=follows_links)
+        renamed = ImportColumns(columns or {}, described.stem if described else None, decimal)
+        placed = list(_locate_samples(benchmark, source, gallery, renamed, problems=problems, places=places, told=told))
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
-        wrong = [*wrong_columns(benchmark, renamed, source.name)] if renamed.seen else []
+        wrong = [*check_columns(benchmark, renamed, source.name)] if renamed.seen else []
         whole = [problem for problem in problems if isinstance(problem, FileProblem)]
         if wrong or whole:
             raise DatasetInvalidError(wrong or whole)
@@ -94,24 +99,24 @@ def import_dataset(
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
         used = {image: gallery.found[image] for sample in placed for image in sample.images}
         remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
-        tables = {**_settings_of(benchmark, target.name, gallery), **(described.settings if described else {})}
+        tables = {**_import_settings(benchmark, target.name, gallery), **(described.settings if described else {})}
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
     known = (*benchmark.fields, *benchmark.sample_type.model_fields)
-    return Imported(
+    return ImportSummary(
         target,
         samples=len(placed),
         images=len(used),
         left_out=problems,
-        kinds=kinds_of(placed, benchmark.answer_form),
-        notes=[*told.notes, *remarks, *unread_fields(told.unread, known)],
-        warnings=list(_warnings(benchmark, placed, places)),
+        kinds=count_answer_kinds(placed, benchmark.answer_form),
+        notes=[*told.notes, *remarks, *report_unread_fields(told.unread, known)],
+        warnings=list(_collect_warnings(benchmark, placed, places)),
     )
 
 
 @dataclass(frozen=True)
-class _Told:
+class _ImportNotes:
     """What is to be told of the files that were read: what of them nobody reads, and what else there is to know."""
 
     unread: dict[str, Counter[str]] = field(default_factory=dict)
@@ -119,7 +124,7 @@ class _Told:
 
 
 @contextmanager
-def _draft_of(target: Path) -> Iterator[Path]:
+def _draft_folder(target: Path) -> Iterator[Path]:
     """A folder beside the target, which is gone afterwards unless it became the target."""
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -129,7 +134,7 @@ def _draft_of(target: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _settle(
+def _configure_benchmark(
     benchmark: Benchmark[Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
 ) -> Benchmark[Any]:
     """The benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
@@ -145,12 +150,12 @@ def _settle(
         raise DatasetInvalidError([Problem(file, None, None, message)]) from error
 
 
-def _settings_of(benchmark: Benchmark[Any], name: str, gallery: Gallery) -> dict[str, Any]:
+def _import_settings(benchmark: Benchmark[Any], name: str, gallery: ImageLookup) -> dict[str, Any]:
     dpi = gallery.rendered_at
     return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
 
 
-def describe(path: Path, name: str, benchmark: str | None = None) -> tuple[Benchmark[Any], Described] | None:
+def find_config(path: Path, name: str, benchmark: str | None = None) -> tuple[Benchmark[Any], ConfiguredDataset] | None:
     """What a configuration says of a data set, and whose it is; None where the file is one of records.
 
     `benchmark` names the only one to be asked. Raises DatasetInvalidError for a configuration that cannot be used.
@@ -166,15 +171,15 @@ def describe(path: Path, name: str, benchmark: str | None = None) -> tuple[Bench
     return None
 
 
-def _placed(
+def _locate_samples(
     benchmark: Benchmark[Any],
     source: Path,
-    gallery: Gallery,
-    columns: Columns,
+    gallery: ImageLookup,
+    columns: ImportColumns,
     *,
     problems: list[Problem],
     places: dict[str, tuple[str, int]],
-    told: "_Told",
+    told: "_ImportNotes",
 ) -> Iterator[Sample]:
     """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
     base = source if source.is_dir() else source.parent
@@ -185,19 +190,19 @@ def _placed(
         images=gallery.by_stem, keep=gallery.keep, pages=gallery.pages, named=columns, places=places,
         unread=told.unread, notes=told.notes,
     )  # fmt: skip
-    problems.extend(_unreachable(benchmark, found, places))
+    problems.extend(_check_truths(benchmark, found, places))
     for sample in found:
         placed = [gallery.find(image) for image in sample.images]
         wrong = [message for _, message in placed if message]
         if not sample.images:
-            wrong = [without_image(benchmark, columns)]
+            wrong = [describe_missing_image(benchmark, columns)]
         numbered = [gallery.by_number(message, sample.images) for message in wrong]
         problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in numbered)
         if not wrong:
             yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
 
 
-def _warnings(
+def _collect_warnings(
     benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
     """What a check of the data set will say of records, with the lines that these had in their source."""
@@ -205,21 +210,21 @@ def _warnings(
         yield Problem(*places[finding.sample], finding.sample, finding.text)
     for sample in samples:
         yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
-    if found := truths_unread(samples, benchmark.answer_form):
+    if found := find_unread_truths(samples, benchmark.answer_form):
         yield FileProblem(*places[found[0].id], None, found[1])
 
 
-def _unreachable(
+def _check_truths(
     benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
     """What is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
     by_file: dict[str, list[Sample]] = {}
     for sample in samples:
         by_file.setdefault(places[sample.id][0], []).append(sample)
-        for message in out_of_reach(sample, benchmark.answer_form(sample)):
+        for message in unreachable_truths(sample, benchmark.answer_form(sample)):
             yield Problem(*places[sample.id], sample.id, message)
     for file, members in by_file.items():
-        if found := letters_without_options(members, benchmark.answer_form):
+        if found := find_letters_without_options(members, benchmark.answer_form):
             yield FileProblem(file, places[found[0].id][1], None, f"{found[1]}{_remedy_for_letters(benchmark)}")
 
 
@@ -242,17 +247,17 @@ def _write(
     copy: bool,
 ) -> None:
     for image, path in images.items():
-        _bring(path, draft / image, copy=copy)
+        _place_image(path, draft / image, copy=copy)
     for stray in set((draft / "images").rglob("*")) - {draft / image for image in images} if images else ():
         if stray.is_file():
             stray.unlink()  # the picture of a record that was left out
     (draft / "samples").mkdir()
-    for file, lines in _by_file(benchmark, samples).items():
+    for file, lines in _lines_by_file(benchmark, samples).items():
         (draft / "samples" / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
     (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
 
 
-def _by_file(benchmark: Benchmark[Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
+def _lines_by_file(benchmark: Benchmark[Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
     """The lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
     files: dict[str, list[str]] = {}
     for sample in samples:
@@ -267,7 +272,7 @@ def _file_name(group: str) -> str:
     return re.sub(r"[^\w.-]+", "-", group).strip("-.") or "samples"
 
 
-def _bring(path: Path, place: Path, *, copy: bool) -> None:
+def _place_image(path: Path, place: Path, *, copy: bool) -> None:
     if path == place:
         return
     place.parent.mkdir(parents=True, exist_ok=True)

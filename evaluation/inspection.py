@@ -4,9 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.answer_forms import kinds_of, letters_without_options, out_of_reach, truths_unread
+from evaluation.answer_forms import (
+    count_answer_kinds,
+    find_letters_without_options,
+    find_unread_truths,
+    unreachable_truths,
+)
 from evaluation.benchmark import Scene, SizeOf
-from evaluation.datasets import Dataset, load_dataset, placed_samples
+from evaluation.datasets import Dataset, load_dataset, locate_samples
 from evaluation.errors import DatasetInvalidError, FileProblem, Problem
 from evaluation.samples import Sample
 from tiling.errors import TilingError
@@ -27,12 +32,12 @@ class Inspection:
     kinds: Mapping[str, int] = field(default_factory=dict)
 
 
-RemarksOn = Callable[[str], Sequence[str]]
+ImageRemarks = Callable[[str], Sequence[str]]
 """What a person should know of an image's file, in sentences that go on from its name."""
 
 
 def inspect_dataset(
-    folder: Path, size_of: SizeOf, *, checklists: bool = True, remarks_on: RemarksOn = lambda image: ()
+    folder: Path, size_of: SizeOf, *, checklists: bool = True, remarks_on: ImageRemarks = lambda image: ()
 ) -> Inspection:
     """Check every record, every image, evidence inside the image, and the benchmark's own checklists.
 
@@ -43,11 +48,11 @@ def inspect_dataset(
         found.dataset = load_dataset(folder)
     except DatasetInvalidError as error:
         found.errors.extend(error.problems)
-    sizes = _Sizes(size_of)
+    sizes = _SizeReader(size_of)
     places: dict[str, tuple[str, int]] = {}
-    for benchmark, file, line, sample in placed_samples(folder):
+    for benchmark, file, line, sample in locate_samples(folder):
         places.setdefault(sample.id, (file, line))
-        wrong = [*_of_images(sample, sizes), *out_of_reach(sample, benchmark.answer_form(sample))]
+        wrong = [*_check_images(sample, sizes), *unreachable_truths(sample, benchmark.answer_form(sample))]
         found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
         scene = Scene(sample.images, sizes.of, seed="inspection")
         doubts = [] if wrong else list(benchmark.doubts(sample, scene))
@@ -56,10 +61,10 @@ def inspect_dataset(
         found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
     if found.dataset:
         form_of = found.dataset.benchmark.answer_form
-        found.kinds = kinds_of(found.dataset.samples, form_of)
-        if letters := letters_without_options(found.dataset.samples, form_of):
+        found.kinds = count_answer_kinds(found.dataset.samples, form_of)
+        if letters := find_letters_without_options(found.dataset.samples, form_of):
             found.errors.append(FileProblem(*places[letters[0].id], None, letters[1]))
-        if truths := truths_unread(found.dataset.samples, form_of):
+        if truths := find_unread_truths(found.dataset.samples, form_of):
             found.warnings.append(FileProblem(*places[truths[0].id], None, truths[1]))
     if checklists and found.dataset:
         findings = found.dataset.benchmark.compare(
@@ -69,7 +74,7 @@ def inspect_dataset(
     return found
 
 
-class _Sizes:
+class _SizeReader:
     """Sizes that are read once an image, and what is wrong with the others."""
 
     def __init__(self, size_of: SizeOf) -> None:
@@ -89,7 +94,7 @@ class _Sizes:
         return known
 
 
-def _of_images(sample: Sample, sizes: _Sizes) -> Iterator[str]:
+def _check_images(sample: Sample, sizes: _SizeReader) -> Iterator[str]:
     for image in sample.images:
         try:
             sizes.of(image)

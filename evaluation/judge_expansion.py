@@ -11,19 +11,19 @@ from evaluation.benchmark import Scene, SizeOf
 from evaluation.datasets import Dataset
 from evaluation.errors import JudgeUnavailableError
 from evaluation.expansion import decoding_of, request_seed
-from evaluation.judgements import Case
+from evaluation.judgements import JudgeCase
 from evaluation.options import ViewOptions, read_options
 from evaluation.replies import Reply
 from evaluation.samples import Sample
 from jobs.errors import JobTooLargeError
 from jobs.models import JUDGE, InferenceRequest, JobSpec, JudgeSpec, Sampling
 
-_LEFT_TO_JUDGES = ("plan", "cells", "rounds", "repeats", "samples", "closing")
+_UNUSED_FIELDS = ("plan", "cells", "rounds", "repeats", "samples", "closing")
 """What a job that judges does not choose: it asks about whatever the judged jobs were answered."""
 
 
 @dataclass(frozen=True)
-class Judging:
+class JudgingExpansion:
     """A job that judges, ready to be expanded as often as wanted, into the same requests every time.
 
     `cases` are by the id of their sample, samples in the data set's order.
@@ -32,7 +32,7 @@ class Judging:
     dataset: Dataset
     spec: JobSpec
     prompt: str
-    cases: Mapping[str, tuple[Case, ...]]
+    cases: Mapping[str, tuple[JudgeCase, ...]]
     decodings: Mapping[str, Decoding]
     shown: ViewOptions
     options: Any
@@ -76,7 +76,9 @@ class Judging:
             by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
         return by_image
 
-    def _request(self, sample: Sample, case: Case, model: str, decoding: Decoding, scene: Scene) -> InferenceRequest:
+    def _request(
+        self, sample: Sample, case: JudgeCase, model: str, decoding: Decoding, scene: Scene
+    ) -> InferenceRequest:
         chat = self.dataset.benchmark.ask_judge(sample, case, self.prompt, scene)
         identity = f"{sample.id}:{JUDGE}-{case.id}:{model}"
         return InferenceRequest(
@@ -93,7 +95,7 @@ class Judging:
         )
 
 
-def judge_of(dataset: Dataset, spec: JudgeSpec) -> str:
+def judge_prompt_of(dataset: Dataset, spec: JudgeSpec) -> str:
     """The prompt by which a job judges. Raises JudgeUnavailableError where there is none, or none of that name."""
     prompts = dataset.benchmark.judge_prompts
     if not prompts:
@@ -106,31 +108,31 @@ def judge_of(dataset: Dataset, spec: JudgeSpec) -> str:
 
 def prepare_judging(
     dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry], replies: Iterable[Reply], most: int
-) -> Judging:
+) -> JudgingExpansion:
     """Check everything of a job that judges `replies` but its images; `most` bounds the requests.
 
     Raises JudgeUnavailableError, also where nothing is left to judge, SamplingInvalidError, OptionsInvalidError and
     JobTooLargeError.
     """
     assert spec.judge is not None
-    prompt = judge_of(dataset, spec.judge)
-    if chosen := [name for name in _LEFT_TO_JUDGES if getattr(spec, name) != JobSpec.model_fields[name].default]:
+    prompt = judge_prompt_of(dataset, spec.judge)
+    if chosen := [name for name in _UNUSED_FIELDS if getattr(spec, name) != JobSpec.model_fields[name].default]:
         raise JudgeUnavailableError(f"a job that judges has no {', '.join(chosen)}: it asks once about every answer")
     options = read_options(spec.options, dataset.benchmark.options)
     decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
-    cases = _collected(dataset, replies, most // len(decodings))
+    cases = _collect_cases(dataset, replies, most // len(decodings))
     if not cases:
         told = ", ".join(spec.judge.jobs)
         raise JudgeUnavailableError(
             f"nothing to judge: every answer of {told} is settled without a model, or there is none"
         )
-    return Judging(dataset, spec, prompt, cases, decodings, *options)
+    return JudgingExpansion(dataset, spec, prompt, cases, decodings, *options)
 
 
-def _collected(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[Case, ...]]:
+def _collect_cases(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[JudgeCase, ...]]:
     """Every different case of replies by its sample, in an order that does not depend on that of the replies."""
     samples = {sample.id: sample for sample in dataset.samples}
-    found: dict[str, set[Case]] = {}
+    found: dict[str, set[JudgeCase]] = {}
     number = 0
     for reply in replies:
         sample = samples.get(reply.sample_id)

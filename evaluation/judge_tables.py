@@ -5,24 +5,24 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from catalogue.entry import CatalogueEntry
-from evaluation.counts import counted
 from evaluation.judgements import Panel
-from evaluation.metrics.estimates import NOTHING
+from evaluation.metrics.estimates import NO_ESTIMATE
 from evaluation.metrics.intervals import wilson
-from evaluation.tables import Caveat, Column, Contents, Group, Row, Table
+from evaluation.plurals import count_noun
+from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table
 from evaluation.verdicts import CellKey, Verdicts
 
-_SAID = ("yes", "no", "unreadable")
+_JUDGEMENTS = ("yes", "no", "unreadable")
 
 
 def judge_caveats(
     panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, CatalogueEntry]
 ) -> tuple[Caveat, ...]:
     """Say whose verdicts the scores are, and what must be known of those who gave them to the models `judged`."""
-    return tuple(Caveat(scope="report", text=text) for text in _on_judges(panel, judged, catalogue))
+    return tuple(Caveat(scope="report", text=text) for text in _judge_caveats(panel, judged, catalogue))
 
 
-def _on_judges(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
+def _judge_caveats(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
     if panel.judges:
         first, *others = panel.names
         yield f"right and wrong are by {first}{'; beside it ' if others else ''}{', '.join(others)}"
@@ -34,25 +34,26 @@ def _on_judges(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[str, C
         if one.simulated:
             yield f"{one.name}: {one.simulated} verdicts come from the simulated engine; no model judged"
         if one.failed:
-            yield f"{one.name}: {counted(one.failed, 'request')} brought no verdict"
+            yield f"{one.name}: {count_noun(one.failed, 'request')} brought no verdict"
         if one.contradicted:
-            yield f"{one.name}: said yes and no of {counted(len(one.contradicted), 'case')}; the earlier verdict counts"
+            cases = count_noun(len(one.contradicted), "case")
+            yield f"{one.name}: said yes and no of {cases}; the earlier verdict counts"
         if strays := len(one.said.keys() - one.asked):
-            yield f"{one.name}: {counted(strays, 'verdict')} fit no answer among these responses, and count nowhere"
+            yield f"{one.name}: {count_noun(strays, 'verdict')} fit no answer among these responses, and count nowhere"
 
 
-def judgements(verdicts: Verdicts) -> Contents:
+def judgement_contents(verdicts: Verdicts) -> Contents:
     """What models said of the cases that they were asked about, where nothing else is reported."""
     columns = (
         Column(key="share", title="yes", keys={"metric": "yes_rate"}, note="of the verdicts that can be read"),
-        *(Column(key=name, title=name, unit="count", keys={"metric": name}) for name in (*_SAID, "failed")),
+        *(Column(key=name, title=name, unit="count", keys={"metric": name}) for name in (*_JUDGEMENTS, "failed")),
     )
     table = Table(
         name="judgements",
         title="What judges said",
         caption="Verdicts on different answers, each with each truth once, however many replies gave it. Reports over "
         "the judged jobs join them where they name this job as `judge`.",
-        groups=(Group(title="", columns=columns),),
+        groups=(ColumnGroup(title="", columns=columns),),
         rows=tuple(_row(verdicts, key) for key in verdicts.cells),
     )
     return Contents(tables=(table,))
@@ -62,7 +63,7 @@ def _row(verdicts: Verdicts, key: CellKey) -> Row:
     cell = verdicts.tally.cells[key]
     said = Counter(verdict.status for verdict in cell.answered)
     read = said["yes"] + said["no"]
-    share = wilson(said["yes"] / read, read) if read else NOTHING
+    share = wilson(said["yes"] / read, read) if read else NO_ESTIMATE
     failed = sum(bool(verdict.failure) for verdict in cell.all)
-    values = (share, *(said[name] for name in _SAID), failed)
+    values = (share, *(said[name] for name in _JUDGEMENTS), failed)
     return Row(title=verdicts.title_of(key.model), keys=key.keys, values=values)

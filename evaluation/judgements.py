@@ -17,7 +17,7 @@ YES, NO, UNREADABLE = 1, 0, -1
 """What a model said of all cases of a reply; UNREADABLE is nothing that could be read."""
 
 
-class Case(NamedTuple):
+class JudgeCase(NamedTuple):
     """Whether an answer to a sample says the same as one of its truths: what a model is asked to judge."""
 
     sample: str
@@ -31,15 +31,15 @@ class Case(NamedTuple):
         return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
-def case_of(reply: Reply) -> Case | None:
+def case_of(reply: Reply) -> JudgeCase | None:
     """The case that a judge's reply is about; None where it does not tell."""
     truth, answer = (reply.labels.details.get(name) for name in ("truth", "answer"))
     told = isinstance(truth, str) and isinstance(answer, str)
-    return Case(reply.sample_id, str(truth), str(answer)) if told else None
+    return JudgeCase(reply.sample_id, str(truth), str(answer)) if told else None
 
 
 @dataclass
-class Judgements:
+class ModelJudgements:
     """What one model, asked by one prompt, said of cases by their ids: yes, no, or None for what cannot be read.
 
     `failed` counts requests that say nothing of a case, `simulated` replies that no model gave. `contradicted` are
@@ -60,7 +60,7 @@ class Judgements:
         """How reports name the judge."""
         return f"{self.model} by {self.prompt}"
 
-    def of(self, cases: Sequence[Case]) -> int | None:
+    def of(self, cases: Sequence[JudgeCase]) -> int | None:
         """YES where that was said of one of the cases, NO where of all, UNREADABLE; None where one was not judged."""
         found = [self.said[case.id] for case in cases if case.id in self.said]
         self.asked.update(case.id for case in cases)
@@ -89,19 +89,19 @@ class Judgements:
 class Panel:
     """The models that judge for a report; its numbers are by the first one."""
 
-    judges: tuple[Judgements, ...] = ()
+    judges: tuple[ModelJudgements, ...] = ()
 
     @classmethod
     def of(cls, replies: Iterable[Reply], read: Callable[[str], bool | None]) -> "Panel":
         """Gather what judges replied, job after job; `read` says what a text means. Raises JudgesMixedError."""
-        found: dict[tuple[str, str], Judgements] = {}
+        found: dict[tuple[str, str], ModelJudgements] = {}
         places: dict[str, int] = {}
         first: dict[tuple[str, str], tuple[int, str, str]] = {}
         for reply in replies:
             if reply.protocol != JUDGE:
                 raise JudgesMixedError(f"{reply.labels.request_id} of {reply.model} is no judge's response")
             key = reply.model, reply.labels.prompt_version or "an unknown prompt"
-            found.setdefault(key, Judgements(*key)).add(reply, read)
+            found.setdefault(key, ModelJudgements(*key)).add(reply, read)
             first.setdefault(key, (places.setdefault(reply.job_id, len(places)), *key))
         return cls(tuple(found[key] for key in sorted(found, key=first.__getitem__)))
 
@@ -114,7 +114,7 @@ class Panel:
         """The names of all judges, in order."""
         return tuple(one.name for one in self.judges)
 
-    def of_cases(self, cases: Sequence[Case]) -> Mapping[str, int]:
+    def of_cases(self, cases: Sequence[JudgeCase]) -> Mapping[str, int]:
         """What each judge that judged all cases says of them, by its name."""
         said = ((one.name, one.of(cases)) for one in self.judges)
         return {name: verdict for name, verdict in said if verdict is not None}

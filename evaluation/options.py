@@ -6,7 +6,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.errors import OptionsInvalidError
-from jobs.models import Option
+from jobs.models import OptionValue
 
 
 class ViewOptions(BaseModel):
@@ -24,7 +24,7 @@ class ViewOptions(BaseModel):
 OptionsT = TypeVar("OptionsT", bound=BaseModel)
 
 
-def read_options(given: Mapping[str, Option], of_benchmark: type[OptionsT]) -> tuple[ViewOptions, OptionsT]:
+def read_options(given: Mapping[str, OptionValue], of_benchmark: type[OptionsT]) -> tuple[ViewOptions, OptionsT]:
     """Read a job's options; those left out have their defaults. Raises OptionsInvalidError naming every one."""
     known = sorted({*ViewOptions.model_fields, *of_benchmark.model_fields})
     if unknown := sorted(set(given) - set(known)):
@@ -32,7 +32,7 @@ def read_options(given: Mapping[str, Option], of_benchmark: type[OptionsT]) -> t
     return _read(given, ViewOptions), _read(given, of_benchmark)
 
 
-def _read(given: Mapping[str, Option], kind: type[OptionsT]) -> OptionsT:
+def _read(given: Mapping[str, OptionValue], kind: type[OptionsT]) -> OptionsT:
     try:
         return kind.model_validate({name: value for name, value in given.items() if name in kind.model_fields})
     except ValidationError as error:

@@ -6,27 +6,27 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from catalogue.entry import CatalogueEntry
-from evaluation.answers.matching import Box
+from evaluation.answers.matching import BoxCorners
 from evaluation.benchmark import Evidence
-from evaluation.closing import ClosedReading
+from evaluation.closing import ClosingReading
 from evaluation.datasets import Dataset
-from evaluation.prompts import Prompt, Prompts
+from evaluation.prompts import Prompt, PromptRebuilder
 from evaluation.replies import Provenance, Reply, reply_of
 from evaluation.samples import Sample
-from evaluation.verdicts import CellKey, Judges, Outcome, Part, Verdict
-from evaluation.work import Spent
-from jobs.loops import Stop
-from jobs.models import Labels, RasterRecord, Response, TurnResponse, UnreadableResponse
+from evaluation.verdicts import CellKey, SampleJudges, Verdict, VerdictOutcome, VerdictPart
+from evaluation.work import ReplyCost
+from jobs.models import RasterRecord, RequestLabels, Response, TurnResponse, UnreadableResponse
+from jobs.tool_loops import StopReason
 
 UNREADABLE_RESPONSE = "ResponseUnreadable"
 """Why there is nothing to judge although a response is recorded: it cannot be read now."""
 
 
-class _Part(BaseModel):
+class _OutcomeBase(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class PartOutcome(_Part):
+class PartOutcome(_OutcomeBase):
     """What became of one judged part of a chat; `text` is the raw answer, None where none was given."""
 
     name: str
@@ -39,17 +39,19 @@ class PartOutcome(_Part):
     text: str | None
     tags: dict[str, str] = Field(default={}, description="what the part can be sorted by")
     notes: tuple[str, ...] = ()
-    boxes: tuple[Box, ...] = Field(default=(), description="boxes of the answer, in the unit square of the first image")
-    true_boxes: tuple[Box, ...] = ()
+    boxes: tuple[BoxCorners, ...] = Field(
+        default=(), description="boxes of the answer, in the unit square of the first image"
+    )
+    true_boxes: tuple[BoxCorners, ...] = ()
 
     @classmethod
-    def of(cls, part: Part) -> "PartOutcome":
+    def of(cls, part: VerdictPart) -> "PartOutcome":
         """Describe a judged part."""
         fields = {**part._asdict(), "tags": dict(part.tags)}
         return cls(**fields, correct=part.score >= 1)
 
 
-class SampleOutcome(_Part):
+class SampleOutcome(_OutcomeBase):
     """What became of one request: question, answers as they were read, verdicts, and the raw texts beside them."""
 
     job_id: str
@@ -67,7 +69,7 @@ class SampleOutcome(_Part):
     value: str | None
     status: str
     rule: str = Field(default="", description="by which rule the answer was read, where its reader tells")
-    outcome: Outcome
+    outcome: VerdictOutcome
     score: float | None = Field(description="None where the answer is not known or the request failed")
     tags: dict[str, str] = {}
     failure: str | None = None
@@ -84,10 +86,10 @@ class SampleOutcome(_Part):
     closing_agrees: bool | None = Field(default=None, description="whether both found the same answer, or both none")
     parts: tuple[PartOutcome, ...] = ()
     rounds: tuple[TurnResponse, ...] = Field(default=(), description="of a chat with a loop, as they were recorded")
-    stop: Stop | None = Field(default=None, description="why a chat with a loop ended")
+    stop: StopReason | None = Field(default=None, description="why a chat with a loop ended")
     rasters: tuple[RasterRecord, ...] = ()
     image: str | None = Field(default=None, description="the sample's first image, in whose unit square boxes lie")
-    spent: Spent = Spent()
+    spent: ReplyCost = ReplyCost()
     prompt: Prompt = Prompt()
     evidence: Evidence = Evidence()
 
@@ -106,13 +108,13 @@ def sample_outcomes(
     dataset: Dataset,
     responses: Iterable[Response | UnreadableResponse],
     catalogue: Mapping[str, CatalogueEntry],
-    prompts: Prompts | None = None,
+    prompts: PromptRebuilder | None = None,
 ) -> Iterator[SampleOutcome]:
     """Yield the outcome of each response, as `reply_outcomes` does of what scoring takes from it.
 
     One that cannot be read failed, with empty labels but for its request and sample: they are not known.
     """
-    replies = (reply_of(one) if isinstance(one, Response) else _unread(one) for one in responses)
+    replies = (reply_of(one) if isinstance(one, Response) else _unreadable_reply(one) for one in responses)
     return reply_outcomes(dataset, replies, catalogue, prompts)
 
 
@@ -120,7 +122,7 @@ def reply_outcomes(
     dataset: Dataset,
     replies: Iterable[Reply],
     catalogue: Mapping[str, CatalogueEntry],
-    prompts: Prompts | None = None,
+    prompts: PromptRebuilder | None = None,
 ) -> Iterator[SampleOutcome]:
     """Yield the outcome of each reply as it streams past, holding none; unknown samples are passed over.
 
@@ -128,18 +130,18 @@ def reply_outcomes(
     AnnotationInvalidError as reports do.
     """
     benchmark = dataset.benchmark
-    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
+    judges = SampleJudges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
     for reply in map(judges.within, replies):
         if (position := judges.position(reply.sample_id)) is not None:
             sample = dataset.samples[position]
             image = dataset.image_of(sample.images[0]) if sample.images else None
             verdict = judges.judge(reply, position)
-            outcome = _outcome(reply, sample, verdict, image, judges.closing(reply, position, verdict))
-            yield outcome if prompts is None else _explained(outcome, prompts, reply, sample)
+            outcome = _make_outcome(reply, sample, verdict, image, judges.closing(reply, position, verdict))
+            yield outcome if prompts is None else _add_prompt(outcome, prompts, reply, sample)
 
 
-def _unread(response: UnreadableResponse) -> Reply:
-    labels = Labels.model_construct(
+def _unreadable_reply(response: UnreadableResponse) -> Reply:
+    labels = RequestLabels.model_construct(
         request_id=response.request_id,
         sample_id=response.sample_id,
         model="",
@@ -149,13 +151,13 @@ def _unread(response: UnreadableResponse) -> Reply:
     return Reply(labels, response.job_id, 0.0, None, UNREADABLE_RESPONSE, False, Provenance())
 
 
-def _explained(outcome: SampleOutcome, prompts: Prompts, reply: Reply, sample: Sample) -> SampleOutcome:
+def _add_prompt(outcome: SampleOutcome, prompts: PromptRebuilder, reply: Reply, sample: Sample) -> SampleOutcome:
     told = {"prompt": prompts.of(reply, sample), "evidence": prompts.evidence(sample)}
     return outcome.model_copy(update=told)
 
 
-def _outcome(
-    reply: Reply, sample: Sample, verdict: Verdict | None, image: str | None, closing: ClosedReading | None
+def _make_outcome(
+    reply: Reply, sample: Sample, verdict: Verdict | None, image: str | None, closing: ClosingReading | None
 ) -> SampleOutcome:
     return SampleOutcome(
         job_id=reply.identity[0],

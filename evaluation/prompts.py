@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from evaluation.benchmark import Chat, Evidence, SizeOf
 from evaluation.datasets import Dataset
 from evaluation.errors import EvaluationError
-from evaluation.expansion import Choices, ask
+from evaluation.expansion import ChatSettings, ask_sample
 from evaluation.options import ViewOptions, read_options
 from evaluation.replies import Reply
 from evaluation.samples import Sample
-from jobs.loops import MOST_ROUNDS
 from jobs.models import Cell, JobSpec, Turn
+from jobs.tool_loops import MAX_ROUNDS
 from tiling.geometry import Size
 
 
@@ -35,7 +35,7 @@ class _SizeUnknownError(EvaluationError):
 
 
 @dataclass
-class Prompts:
+class PromptRebuilder:
     """The prompts of replies to one data set; `specs` are the jobs' by id.
 
     Without its job a reply's chat is made with the benchmark's default options, and is told only where everything that
@@ -45,7 +45,7 @@ class Prompts:
 
     dataset: Dataset
     specs: Mapping[str, JobSpec] = field(default_factory=dict)
-    _settings: dict[tuple[str, int], Choices] = field(default_factory=dict)
+    _settings: dict[tuple[str, int], ChatSettings] = field(default_factory=dict)
     _chats: dict[tuple[Any, ...], Chat] = field(default_factory=dict)
     _evidence: dict[str, Evidence] = field(default_factory=dict)
 
@@ -56,14 +56,14 @@ class Prompts:
             return Prompt(unknown="the response does not say by which version of the prompts it was asked")
         if labels.protocol not in benchmark.protocols or labels.condition not in benchmark.conditions:
             return Prompt(unknown=f"{benchmark.title} has no {labels.protocol} under {labels.condition}")
-        if (reply.max_rounds or 0) > MOST_ROUNDS:
-            return Prompt(unknown=f"it had {reply.max_rounds} rounds; no chat here has more than {MOST_ROUNDS}")
+        if (reply.max_rounds or 0) > MAX_ROUNDS:
+            return Prompt(unknown=f"it had {reply.max_rounds} rounds; no chat here has more than {MAX_ROUNDS}")
         cell = Cell(protocol=labels.protocol, condition=labels.condition, rounds=reply.max_rounds)
         try:
             chat = self._chat(reply, sample, cell)
         except EvaluationError as error:
             return Prompt(unknown=f"it cannot be made again: {error}")
-        return Prompt(unknown=reason) if (reason := _difference(chat, reply)) else Prompt(turns=chat.turns)
+        return Prompt(unknown=reason) if (reason := _find_difference(chat, reply)) else Prompt(turns=chat.turns)
 
     def evidence(self, sample: Sample) -> Evidence:
         """What answers a sample, its images named as views name them."""
@@ -73,30 +73,30 @@ class Prompts:
         return self._evidence[sample.id]
 
     def _chat(self, reply: Reply, sample: Sample, cell: Cell) -> Chat:
-        thumbnail = _thumbnail(reply)
+        thumbnail = _recorded_thumbnail(reply)
         key = (reply.job_id, thumbnail, sample.id, cell)
         if key not in self._chats:
             settings = self._of_job(reply.job_id, thumbnail)
-            self._chats[key] = ask(self.dataset, sample, cell, _sizes(reply), settings)
+            self._chats[key] = ask_sample(self.dataset, sample, cell, _recorded_sizes(reply), settings)
         return self._chats[key]
 
-    def _of_job(self, job_id: str, thumbnail: int) -> Choices:
+    def _of_job(self, job_id: str, thumbnail: int) -> ChatSettings:
         key = (job_id, thumbnail)
         if key not in self._settings:
             benchmark, spec = self.dataset.benchmark, self.specs.get(job_id)
             shown, options = read_options(spec.options if spec else {}, benchmark.options)
             seed = spec.seed if spec else 0
             shared = benchmark.prepare(self.dataset.samples, options, seed)
-            self._settings[key] = Choices(seed, shown if spec else ViewOptions(thumbnail=thumbnail), shared)
+            self._settings[key] = ChatSettings(seed, shown if spec else ViewOptions(thumbnail=thumbnail), shared)
         return self._settings[key]
 
 
-def _difference(chat: Chat, reply: Reply) -> str:
+def _find_difference(chat: Chat, reply: Reply) -> str:
     """What was recorded of a reply's chat and is otherwise in the one that was made; empty where all is the same."""
     asked = reply.labels
     if chat.prompt_version != asked.prompt_version:
         return f"it was asked with prompts {asked.prompt_version}; this version writes {chat.prompt_version}"
-    if _said(chat.details) != _said(asked.details):
+    if _nonempty_details(chat.details) != _nonempty_details(asked.details):
         return "its job's options or the data set are not those that it was asked with"
     views = [view for turn in chat.turns for view in turn.views]
     if reply.rasters and [raster.view for raster in reply.rasters][: len(views)] != views:
@@ -104,17 +104,17 @@ def _difference(chat: Chat, reply: Reply) -> str:
     return ""
 
 
-def _said(details: Mapping[str, Any]) -> dict[str, Any]:
+def _nonempty_details(details: Mapping[str, Any]) -> dict[str, Any]:
     """Details that tell anything: earlier forms told empty lists where there was nothing to tell."""
     return {name: value for name, value in details.items() if value}
 
 
-def _thumbnail(reply: Reply) -> int:
+def _recorded_thumbnail(reply: Reply) -> int:
     sizing = reply.provenance.thumbnail
     return int(sizing.removeprefix("longest:")) if sizing else ViewOptions().thumbnail
 
 
-def _sizes(reply: Reply) -> SizeOf:
+def _recorded_sizes(reply: Reply) -> SizeOf:
     known = {raster.view.image: raster.source_size for raster in reply.rasters}
 
     def size_of(image: str) -> Size:

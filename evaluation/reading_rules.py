@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluation.cells import CellScore
-from evaluation.tables import Column, Group, Row, Table
+from evaluation.tables import Column, ColumnGroup, Row, Table
 
 _NOTES = {
     "announced": "behind words that announce an answer",
@@ -42,7 +42,7 @@ def rules_table(cells: Sequence[CellScore]) -> tuple[Table, ...]:
             name="reading_rules",
             title="How answers were read",
             caption="Replies of which one answer was read, by the rule that read it: the surest first.",
-            groups=(Group(title="Rule", columns=columns),),
+            groups=(ColumnGroup(title="Rule", columns=columns),),
             rows=tuple(
                 Row(title=str(cell.key), keys=cell.key.keys, values=tuple(cell.rules.get(name, 0) for name in names))
                 for cell in cells

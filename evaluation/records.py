@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.encodings import EncodingUnknownError, encoding_of
+from evaluation.encodings import EncodingUnknownError, detect_encoding
 from evaluation.errors import Problem
 
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -80,7 +80,7 @@ def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
         if path.suffix == _PARQUET:
             yield from _read_parquet(path, name)
         else:
-            yield from _read_text(path, name, encoding_of(path).name)
+            yield from _read_text(path, name, detect_encoding(path).name)
     except UnicodeDecodeError as error:
         yield Problem(name, None, None, f"is not {error.encoding} text: {error}")
     except OSError as error:
@@ -89,10 +89,10 @@ def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
         yield Problem(name, None, None, str(error))
 
 
-def note_on(path: Path) -> str:
+def encoding_note(path: Path) -> str:
     """What is to be said of how a file's text is read; nothing of UTF-8, nor of what cannot be read."""
     try:
-        return "" if path.suffix == _PARQUET else encoding_of(path).note
+        return "" if path.suffix == _PARQUET else detect_encoding(path).note
     except (OSError, EncodingUnknownError):
         return ""
 
@@ -115,9 +115,9 @@ def _read_lines(path: Path, name: str, encoding: str) -> Iterator[Record | Probl
             try:
                 record = Record(json.loads(line), number, index)
             except _FAULTS as error:
-                yield Problem(name, number, None, _told(error))
+                yield Problem(name, number, None, _describe_error(error))
             else:
-                yield _whole(record, name) if _ESCAPED_HALF.search(line) else record
+                yield _require_whole_text(record, name) if _ESCAPED_HALF.search(line) else record
             index += 1
 
 
@@ -130,9 +130,9 @@ def _read_document(text: str, name: str) -> Iterator[Record | Problem]:
         else:
             records = iter([Record(json.loads(text), text.count("\n", 0, start) + 1, 0, alone=True)])
         for record in records:
-            yield _whole(record, name) if is_suspect else record
+            yield _require_whole_text(record, name) if is_suspect else record
     except _FAULTS as error:
-        yield Problem(name, getattr(error, "lineno", None), None, _told(error))
+        yield Problem(name, getattr(error, "lineno", None), None, _describe_error(error))
 
 
 def _read_table(path: Path, name: str, encoding: str) -> Iterator[Record | Problem]:
@@ -146,7 +146,7 @@ def _read_table(path: Path, name: str, encoding: str) -> Iterator[Record | Probl
             yield Problem(name, 1, None, f"the header names a column twice: {', '.join(twice)}")
             return
         index, columns, decimal = 0, tuple(filter(None, header)), "," if separator == ";" else "."
-        for line, row in _rows(reader, name):
+        for line, row in _table_rows(reader, name):
             if isinstance(row, Problem):
                 yield row
             elif row and len(row) != len(header):
@@ -161,7 +161,7 @@ def _read_table(path: Path, name: str, encoding: str) -> Iterator[Record | Probl
             index += bool(row)
 
 
-def _rows(reader: Any, name: str) -> Iterator[tuple[int, list[str] | Problem]]:
+def _table_rows(reader: Any, name: str) -> Iterator[tuple[int, list[str] | Problem]]:
     """Yield each row with the line at which it begins; a row may go over several lines."""
     while True:
         line = reader.line_num + 1
@@ -179,7 +179,7 @@ def _read_parquet(path: Path, name: str) -> Iterator[Record | Problem]:
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
-        read = _reader_of_rows(file.schema_arrow.metadata or {})
+        read = _row_reader(file.schema_arrow.metadata or {})
         names = tuple(name for name in file.schema_arrow.names if not name.startswith("__index_level_"))
         index = 0
         for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
@@ -190,7 +190,7 @@ def _read_parquet(path: Path, name: str) -> Iterator[Record | Problem]:
         yield Problem(name, None, None, f"is no Parquet file: {error}")
 
 
-def _reader_of_rows(metadata: dict[bytes, bytes]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _row_reader(metadata: dict[bytes, bytes]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Leave out what says nothing, and put the names of Hugging Face's class labels in place of their numbers."""
     labels: dict[str, Sequence[str]] = {}
     if b"huggingface" in metadata:
@@ -212,7 +212,7 @@ def _reader_of_rows(metadata: dict[bytes, bytes]) -> Callable[[dict[str, Any]], 
     }
 
 
-def _whole(record: Record, name: str) -> Record | Problem:
+def _require_whole_text(record: Record, name: str) -> Record | Problem:
     """The record if all its texts can be written; a cut text may hold half of a pair of escapes."""
     try:
         json.dumps(record.value, ensure_ascii=False).encode()
@@ -222,7 +222,7 @@ def _whole(record: Record, name: str) -> Record | Problem:
     return record
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"is not JSON: {error.msg} at column {error.colno}"
     return "is nested too deeply" if isinstance(error, RecursionError) else f"cannot be read: {error}"

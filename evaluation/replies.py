@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from evaluation.work import Spent
+from evaluation.work import ReplyCost
 from jobs.flaws import fault_of, flaw_of, flaws_of
-from jobs.loops import Stop
-from jobs.models import ClosingAnswer, Failure, Labels, RasterRecord, Response, Sampling, TurnResponse
+from jobs.models import ClosingAnswer, Failure, RasterRecord, RequestLabels, Response, Sampling, TurnResponse
+from jobs.tool_loops import StopReason
 
 NO_FINAL_TURN = "FinalTurnMissing"
 """Why a reply has no text although its request did not fail: no turn answers the final question."""
@@ -18,7 +18,7 @@ _NEAR = 0.99
 """Share of a model's context from which on it is taken for full: servers keep some tokens for themselves."""
 
 
-Rank = tuple[bool, bool, float]
+ReplyRank = tuple[bool, bool, float]
 """Orders copies of a reply: whether it failed, whether it is empty, when it was created."""
 
 
@@ -55,7 +55,7 @@ class Reply(NamedTuple):
     `closing` is what the turn behind the text was answered. `cut_steps` are those whose turns ended for length.
     """
 
-    labels: Labels
+    labels: RequestLabels
     job_id: str
     created: float
     text: str | None
@@ -65,10 +65,10 @@ class Reply(NamedTuple):
     steps: tuple[tuple[str, str | None], ...] = ()
     rasters: tuple[RasterRecord, ...] = ()
     overflowed: bool = False
-    spent: Spent = Spent()
+    spent: ReplyCost = ReplyCost()
     rounds: tuple[TurnResponse, ...] = ()
     max_rounds: int | None = None
-    stop: Stop | None = None
+    stop: StopReason | None = None
     filtered: bool = False
     empty: bool = False
     capped: int = 0
@@ -103,7 +103,7 @@ class Reply(NamedTuple):
         return self.job_id, self.labels.request_id
 
     @property
-    def rank(self) -> "Rank":
+    def rank(self) -> "ReplyRank":
         """Which copy of a reply counts: that of the least rank; of equal ones that which stands first in the files.
 
         What a retry asks again goes behind: a failure, and an answer without a token. Then the earlier one goes first.
@@ -151,14 +151,14 @@ def reply_of(response: Response) -> Reply:
         job_id=response.job_id,
         created=response.created_at.timestamp(),
         text=_text(final) if final and stop in (None, "answered") else None,
-        failure=None if final or stop else _why(failure),
+        failure=None if final or stop else _failure_of(failure),
         cut_off=final is not None and final.finish_reason == "length" and not filled,
         provenance=_provenance(response),
         steps=tuple((turn.asks, _text(turn)) for turn in turns if turn.asks is not None),
         rasters=response.rasters,
         overflowed=filled or (failure is not None and failure.by_model) or stop == "context",
-        spent=Spent.of(response),
-        rounds=_rounds(response),
+        spent=ReplyCost.of(response),
+        rounds=_recorded_rounds(response),
         max_rounds=response.max_rounds,
         stop=stop,
         filtered="filtered" in flaws and bool(turns),
@@ -173,13 +173,13 @@ def _text(turn: TurnResponse) -> str | None:
     return None if flaw_of(turn) == "filtered" else turn.text
 
 
-def _rounds(response: Response) -> tuple[TurnResponse, ...]:
+def _recorded_rounds(response: Response) -> tuple[TurnResponse, ...]:
     if response.stop is None and response.max_rounds is None:
         return ()
     return tuple(turn for turn in response.turns if turn.asks is None)
 
 
-def _why(failure: Failure | None) -> str | None:
+def _failure_of(failure: Failure | None) -> str | None:
     if failure is None:
         return NO_FINAL_TURN
     return None if failure.by_model else failure.type
@@ -215,7 +215,7 @@ def _provenance(response: Response) -> Provenance:
         prompt_version=response.prompt_version,
         sampling=tuple(
             (name, value)
-            for name, value in zip(_SAMPLED, _sampled(sampling), strict=True)
+            for name, value in zip(_SAMPLING_FIELDS, _sampling_values(sampling), strict=True)
             if name not in not_sent and value is not None
         ),
         thumbnail=thumbnails[0] if thumbnails else None,
@@ -231,5 +231,5 @@ def _pairs(told: Mapping[str, JsonValue] | None) -> str | None:
     return ", ".join(f"{name} {json.dumps(value)}" for name, value in sorted(told.items())) if told else None
 
 
-_SAMPLED = tuple(sorted(set(Sampling.model_fields) - {"seed"}))
-_sampled = attrgetter(*_SAMPLED)
+_SAMPLING_FIELDS = tuple(sorted(set(Sampling.model_fields) - {"seed"}))
+_sampling_values = attrgetter(*_SAMPLING_FIELDS)

@@ -8,29 +8,29 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from catalogue.entry import CatalogueEntry
-from evaluation.benchmark import Benchmark, cells_of
+from evaluation.benchmark import Benchmark, select_cells
 from evaluation.caveats import collect_caveats
 from evaluation.cells import CellScore, cells_table, score_cells
 from evaluation.closing_table import closing_tables
 from evaluation.datasets import Dataset
 from evaluation.departures import Departure
 from evaluation.errors import JudgesMixedError
-from evaluation.judge_tables import judge_caveats, judgements
+from evaluation.judge_tables import judge_caveats, judgement_contents
 from evaluation.metrics.accuracy import Strata
 from evaluation.reading_rules import rules_table
 from evaluation.replies import Reply, reply_of
 from evaluation.revisions import Revision, readers_of, revisions_of
 from evaluation.tables import Caveat, Figure, Table
-from evaluation.verdicts import CellKey, Judges, Tally, Verdicts
-from evaluation.work import Work
-from jobs.models import JUDGE, Job, JobSpec, Option, Response
+from evaluation.verdicts import CellKey, SampleJudges, Tally, Verdicts
+from evaluation.work import WorkTotals
+from jobs.models import JUDGE, Job, JobSpec, OptionValue, Response
 
 
-class _Part(BaseModel):
+class _ReportBase(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Maker(_Part):
+class ProvenanceEntry(_ReportBase):
     """What made some of a model's responses."""
 
     model: str
@@ -56,7 +56,7 @@ class Maker(_Part):
         return (*shown, ("template", self.template), ("also sent", self.sent))
 
 
-class JobFacts(_Part):
+class JobFacts(_ReportBase):
     """What a job asked for, and when."""
 
     id: str
@@ -70,7 +70,7 @@ class JobFacts(_Part):
     samples: int | None = Field(description="how many samples it named; None for all")
     repeats: int
     seed: int
-    options: dict[str, Option]
+    options: dict[str, OptionValue]
     sampling: dict[str, Any] = Field(description="what it set besides the models' own decoding")
     closing: str | None = Field(default=None, description="kind of its closing turns; null where it had none")
     judges: tuple[str, ...] = Field(default=(), description="ids of the jobs whose answers its models judged")
@@ -98,7 +98,7 @@ class JobFacts(_Part):
         )
 
 
-class Report(_Part):
+class Report(_ReportBase):
     """Tables and figures of one data set's benchmark, with counts and 95 % intervals; rates are fractions."""
 
     benchmark: str
@@ -115,10 +115,10 @@ class Report(_Part):
     figures: tuple[Figure, ...] = ()
     cells: tuple[CellScore, ...]
     caveats: tuple[Caveat, ...]
-    provenance: tuple[Maker, ...]
+    provenance: tuple[ProvenanceEntry, ...]
     departures: tuple[Departure, ...] = Field(default=(), description="what is asked otherwise than the paper prints")
     jobs: tuple[JobFacts, ...] = Field(default=(), description="where the responses come from; none of files")
-    work: Work = Work()
+    work: WorkTotals = WorkTotals()
 
     def table(self, name: str) -> Table | None:
         """The table of that name; None where the responses fill none."""
@@ -147,13 +147,13 @@ def report_on_replies(
     *specs: JobSpec,
 ) -> Report:
     """Fill the tables from replies, wherever they were read from."""
-    return report_on_tally(dataset, tally_of(dataset, replies, catalogue), catalogue, *specs)
+    return report_on_tally(dataset, tally_replies(dataset, replies, catalogue), catalogue, *specs)
 
 
-def tally_of(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
+def tally_replies(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
     """Judge replies, wherever they were read from, and count them."""
     benchmark = dataset.benchmark
-    judges = Judges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
+    judges = SampleJudges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
     return Tally(dataset.samples, judges, replies, benchmark.trait)
 
 
@@ -161,10 +161,16 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
     """Fill the tables from what was counted. Raises JudgesMixedError where replies of judges are among others."""
     benchmark = dataset.benchmark
     is_judging = _is_judging(tally, specs)
-    asked = _as_recorded(tally) if is_judging else _asked_by(dataset, specs) if specs else _asked_alike(dataset, tally)
-    verdicts = Verdicts(tally, _in_order(benchmark, asked), catalogue, dataset.panel.names)
+    asked = (
+        _count_recorded(tally)
+        if is_judging
+        else _count_asked(dataset, specs)
+        if specs
+        else _count_assumed(dataset, tally)
+    )
+    verdicts = Verdicts(tally, _order_cells(benchmark, asked), catalogue, dataset.panel.names)
     cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
-    findings = judgements(verdicts) if is_judging else benchmark.report(verdicts)
+    findings = judgement_contents(verdicts) if is_judging else benchmark.report(verdicts)
     return Report(
         benchmark=benchmark.name,
         title=benchmark.title,
@@ -208,26 +214,26 @@ def _is_judging(tally: Tally, specs: Sequence[JobSpec]) -> bool:
     return True in kinds
 
 
-def _as_recorded(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+def _count_recorded(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
     """As often as there are replies: how often a judge is asked about a sample, its answers decide."""
     return {key: Counter(verdict.sample for verdict in cell.all) for key, cell in sorted(tally.cells.items())}
 
 
-def _asked_by(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
+def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
     """How often each sample, by its position, was asked in each cell of the jobs."""
     asked: dict[CellKey, Counter[int]] = {}
     for spec in specs:
         chosen = set(spec.samples)
         samples = [(at, one) for at, one in enumerate(dataset.samples) if not chosen or one.id in chosen]
         for model in spec.models:
-            for cell in cells_of(dataset.benchmark, spec):
+            for cell in select_cells(dataset.benchmark, spec):
                 times = {at: spec.repeats for at, one in samples if dataset.benchmark.applies(one, cell)}
                 if times:
                     asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
     return asked
 
 
-def _in_order(
+def _order_cells(
     benchmark: Benchmark[Any], asked: Mapping[CellKey, Mapping[int, int]]
 ) -> dict[CellKey, Mapping[int, int]]:
     """The cells of each model in the benchmark's own order, whatever jobs or files they come from."""
@@ -235,31 +241,31 @@ def _in_order(
     protocols, conditions = [*benchmark.protocols], [*benchmark.conditions]
 
     def place(key: CellKey) -> tuple[Any, ...]:
-        protocol, condition = _place(key.protocol, protocols), _place(key.condition, conditions)
+        protocol, condition = _cell_position(key.protocol, protocols), _cell_position(key.condition, conditions)
         return models.index(key.model), protocol, condition, key.rounds
 
     return {key: asked[key] for key in sorted(asked, key=place)}
 
 
-def _place(name: str, known: Sequence[str]) -> tuple[int, str]:
+def _cell_position(name: str, known: Sequence[str]) -> tuple[int, str]:
     return known.index(name) if name in known else len(known), name
 
 
-def _asked_alike(dataset: Dataset, tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+def _count_assumed(dataset: Dataset, tally: Tally) -> dict[CellKey, Mapping[int, int]]:
     """Without jobs: every sample in every cell of which there are replies and that applies, as often as any sample."""
-    return {key: _times(dataset, tally, key) for key in sorted(tally.cells)}
+    return {key: _times_per_sample(dataset, tally, key) for key in sorted(tally.cells)}
 
 
-def _times(dataset: Dataset, tally: Tally, key: CellKey) -> Mapping[int, int]:
+def _times_per_sample(dataset: Dataset, tally: Tally, key: CellKey) -> Mapping[int, int]:
     replies = Counter(verdict.sample for verdict in tally.cells[key].all)
     asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, key.cell))
     return dict.fromkeys(asked, max(replies.values(), default=1))
 
 
-def _provenance(tally: Tally) -> tuple[Maker, ...]:
+def _provenance(tally: Tally) -> tuple[ProvenanceEntry, ...]:
     """One line for every distinct (model, engine, prompt, sampling), with the number of its responses."""
     return tuple(
-        Maker(
+        ProvenanceEntry(
             model=model,
             responses=responses,
             engine=made.engine,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.answers.final import READER_VERSION
-from evaluation.counts import counted
+from evaluation.plurals import count_noun
 
 ALIKE, UNKNOWN = "alike", "unknown"
 """An answer of which both versions say the same, and one whose verdicts were not compared."""
@@ -54,7 +54,7 @@ class Revision(BaseModel):
     def __str__(self) -> str:
         then, now = (", ".join(versions.values()) or "no reader of that name" for versions in (self.then, self.now))
         changed = sum(one.answers for one in self.differences)
-        of = f"{changed} of {counted(self.compared, 'verdict')} {'differs' if changed == 1 else 'differ'}"
+        of = f"{changed} of {count_noun(self.compared, 'verdict')} {'differs' if changed == 1 else 'differ'}"
         listed = f": {', '.join(map(str, self.differences))}" if self.differences else ""
         other = f"; {self.not_compared} not compared, since records or models changed as well"
         return f"read before by {then}, then by {now}: {of}{listed}{other if self.not_compared else ''}"

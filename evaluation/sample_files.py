@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evaluation.benchmark import Benchmark, Origin, name_of_picture
+from evaluation.benchmark import Benchmark, RecordContext, stored_image_name
 from evaluation.errors import ColumnError, FileProblem, Problem
-from evaluation.records import RECORD_SUFFIXES, Record, note_on, read_records
+from evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
 from evaluation.samples import Sample
 
 _PLAIN_WORDS = {
@@ -43,7 +43,7 @@ def load_samples(
     *,
     images: Mapping[str, str] | None = None,
     images_required: bool = False,
-    keep: Callable[[bytes], str] = name_of_picture,
+    keep: Callable[[bytes], str] = stored_image_name,
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
     places: dict[str, tuple[str, int]] | None = None,
@@ -61,10 +61,10 @@ def load_samples(
     notes = [] if notes is None else notes
     for path in files:
         name = path.relative_to(base).as_posix()
-        note = partial(_note, notes, name)
-        note(note_on(path))
-        origin = replace(origin_of(path, images or {}, keep, pages, named), note=note)
-        for found in samples_of(benchmark, path, name, origin, named):
+        note = partial(_note_problem, notes, name)
+        note(encoding_note(path))
+        origin = replace(make_record_context(path, images or {}, keep, pages, named), note=note)
+        for found in read_samples(benchmark, path, name, origin, named):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
@@ -86,16 +86,16 @@ def load_samples(
     return [sample for sample in samples if sample.id not in bad] if bad else samples
 
 
-def _note(notes: list[Problem], name: str, text: str) -> None:
+def _note_problem(notes: list[Problem], name: str, text: str) -> None:
     if text:
         notes.append(Problem(name, None, None, text))
 
 
-def samples_of(
+def read_samples(
     benchmark: Benchmark[Any],
     path: Path,
     name: str,
-    origin: Origin,
+    origin: RecordContext,
     named: Callable[[Record], Record] = lambda record: record,
 ) -> Iterator[tuple[int, Sample] | Problem]:
     """Yield each sample of a file with its line, or the problem in its place; nothing behind a bad column."""
@@ -104,14 +104,14 @@ def samples_of(
             yield record
             continue
         try:
-            yield from _samples_of_record(benchmark, named(record), name, origin)
+            yield from _read_record(benchmark, named(record), name, origin)
         except ColumnError as error:
             yield FileProblem(name, None, None, str(error))
             return
 
 
-def _samples_of_record(
-    benchmark: Benchmark[Any], record: Record, name: str, origin: Origin
+def _read_record(
+    benchmark: Benchmark[Any], record: Record, name: str, origin: RecordContext
 ) -> Iterator[tuple[int, Sample] | Problem]:
     unread: set[str] = set()
     try:
@@ -120,7 +120,7 @@ def _samples_of_record(
             try:
                 yield record.line, benchmark.sample_type.model_validate(fields)
             except ValidationError as error:
-                yield from _problems_of(error, name, record.line, fields["id"])
+                yield from _validation_problems(error, name, record.line, fields["id"])
     except ColumnError:
         raise
     except ValueError as error:
@@ -128,7 +128,7 @@ def _samples_of_record(
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 
-def _problems_of(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
+def _validation_problems(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
     for detail in error.errors(include_url=False):
         place = ".".join(str(part) for part in detail["loc"])
         message = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
@@ -140,19 +140,19 @@ def _problems_of(error: ValidationError, name: str, line: int, record: object) -
         yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
 
 
-def origin_of(
+def make_record_context(
     path: Path,
     images: Mapping[str, str],
-    keep: Callable[[bytes], str] = name_of_picture,
+    keep: Callable[[bytes], str] = stored_image_name,
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
-) -> Origin:
+) -> RecordContext:
     """Where records of a file come from, as a benchmark reads them."""
 
     def again() -> Iterator[Record]:
         return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
 
-    return Origin(path.stem, images, keep, pages, again)
+    return RecordContext(path.stem, images, keep, pages, again)
 
 
 def images_by_stem(folder: Path) -> dict[str, str]:
@@ -161,12 +161,12 @@ def images_by_stem(folder: Path) -> dict[str, str]:
     return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
 
 
-def pages_in(base: Path, name: str) -> tuple[str, ...]:
+def list_pages(base: Path, name: str) -> tuple[str, ...]:
     """The images of a folder below `base`, by the numbers in their names; none where there is no such folder."""
     found = (path for path in (base / name).glob("*") if path.suffix.lower() in PAGE_SUFFIXES)
-    return tuple(path.relative_to(base).as_posix() for path in sorted(found, key=by_numbers))
+    return tuple(path.relative_to(base).as_posix() for path in sorted(found, key=order_pages))
 
 
-def by_numbers(path: Path) -> tuple[list[int], str]:
+def order_pages(path: Path) -> tuple[list[int], str]:
     """The order of pages: by the numbers in their files' names, page 9 before page 10."""
     return [int(number) for number in re.findall(r"\d+", path.stem)], path.name

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset, load_loose
+from evaluation.datasets import Dataset, load_for_scoring
 from evaluation.judgements import Panel
 from evaluation.outcomes import SampleOutcome, reply_outcomes
-from evaluation.prompts import Prompts
-from evaluation.recorded import read_replies
-from evaluation.replies import Rank, Reply
+from evaluation.prompts import PromptRebuilder
+from evaluation.replies import Reply, ReplyRank
 from evaluation.report import Report, report_on_replies
+from evaluation.response_files import read_replies
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
 from jobs.models import JUDGE
@@ -32,13 +32,13 @@ def score_files(
     `catalogue`. `judges` are files of what models said that judge, whose first one gives the scores. Raises
     DatasetInvalidError, JudgesMixedError, and ResponsesInvalidError naming file and line of what is no response.
     """
-    dataset = load_judged(samples, judges)
+    dataset = load_judged_dataset(samples, judges)
     return report_on_replies(dataset, _replies(dataset, responses), catalogue or load_catalogue())
 
 
-def load_judged(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
+def load_judged_dataset(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
     """Load a data set for scoring, judged by what files of judges' responses say. Raises as `score_files` does."""
-    dataset = load_loose(samples)
+    dataset = load_for_scoring(samples)
     if not judges:
         return dataset
     return dataset.judged_with(Panel.of(_replies(dataset, judges), dataset.benchmark.read_judgement))
@@ -46,10 +46,10 @@ def load_judged(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
 
 def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
     protocols = tuple(dataset.benchmark.protocols)
-    return read_replies(responses, protocols[0], dataset.benchmark.recorded, protocols, _unfit(dataset))
+    return read_replies(responses, protocols[0], dataset.benchmark.recorded, protocols, _describe_unfit(dataset))
 
 
-def _unfit(dataset: Dataset) -> Callable[[Reply], str]:
+def _describe_unfit(dataset: Dataset) -> Callable[[Reply], str]:
     """Say why a reply answers nothing that its sample can be asked; nothing of samples that the data set has not."""
     samples = {sample.id: sample for sample in dataset.samples}
 
@@ -72,10 +72,10 @@ def page_of_files(
     judges: Sequence[Path] = (),
 ) -> str:
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
-    dataset = load_judged(samples, judges)
+    dataset = load_judged_dataset(samples, judges)
     shown = choose_samples(dataset, most=most_samples(report))
-    replies = (reply for reply in _counted(dataset, responses) if reply.sample_id in shown)
-    return render_html(report, reply_outcomes(dataset, replies, catalogue, Prompts(dataset)), preview)
+    replies = (reply for reply in _drop_copies(dataset, responses) if reply.sample_id in shown)
+    return render_html(report, reply_outcomes(dataset, replies, catalogue, PromptRebuilder(dataset)), preview)
 
 
 def outcomes_of_files(
@@ -85,17 +85,17 @@ def outcomes_of_files(
 
     The files are read twice, and of each response is kept which it is. Raises as `score_files` does.
     """
-    return reply_outcomes(dataset, _counted(dataset, responses), catalogue)
+    return reply_outcomes(dataset, _drop_copies(dataset, responses), catalogue)
 
 
-def _counted(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
+def _drop_copies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
     """Yield the replies of files in their order, of copies of one that which counts; the files are read twice."""
-    first: dict[tuple[str | int | None, ...], tuple[Rank, int]] = {}
+    first: dict[tuple[str | int | None, ...], tuple[ReplyRank, int]] = {}
     for number, reply in enumerate(_replies(dataset, responses)):
         place = reply.rank, number
-        first[_key(reply)] = min(first.get(_key(reply), place), place)
-    return (one for at, one in enumerate(_replies(dataset, responses)) if first[_key(one)][1] == at)
+        first[_copy_key(reply)] = min(first.get(_copy_key(reply), place), place)
+    return (one for at, one in enumerate(_replies(dataset, responses)) if first[_copy_key(one)][1] == at)
 
 
-def _key(reply: Reply) -> tuple[str | int | None, ...]:
+def _copy_key(reply: Reply) -> tuple[str | int | None, ...]:
     return reply.model, reply.protocol, reply.condition, reply.max_rounds or 0, *reply.identity

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 
 Unit = Literal["rate", "loss", "difference", "number", "count", "text"]
 """How a column is written: a rate in percent (of a loss less is better), a difference in points with its sign, a number
@@ -16,11 +16,11 @@ as it is, a whole number, or a text."""
 Value = Estimate | int | str | None
 
 
-class _Part(BaseModel):
+class _TableBase(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Column(_Part):
+class Column(_TableBase):
     """One column; `title` stands under its group's, `label` says the same where the column stands alone."""
 
     key: str = Field(description="unique in its table")
@@ -40,14 +40,14 @@ class Column(_Part):
         return self.label or self.title
 
 
-class Group(_Part):
+class ColumnGroup(_TableBase):
     """Columns that share a heading, which may be empty."""
 
     title: str
     columns: tuple[Column, ...]
 
 
-class Row(_Part):
+class Row(_TableBase):
     """One row: a value for each column of its table."""
 
     title: str
@@ -57,13 +57,13 @@ class Row(_Part):
     summary: bool = Field(default=False, description="whether it sums up the other rows, as a mean over models does")
 
 
-class Table(_Part):
+class Table(_TableBase):
     """Rows of estimates under grouped columns. `detail` marks one that only long forms show."""
 
     name: str
     title: str
     caption: str = ""
-    groups: tuple[Group, ...]
+    groups: tuple[ColumnGroup, ...]
     rows: tuple[Row, ...] = ()
     detail: bool = False
 
@@ -85,7 +85,7 @@ class Table(_Part):
         return self
 
 
-class Figure(_Part):
+class Figure(_TableBase):
     """A drawing of some columns of a table; summary rows are left out.
 
     `bars` and `differences` stand side by side, `shares` are one stacked bar a row. A `radar` has a spoke and a `curve`
@@ -106,14 +106,14 @@ class Figure(_Part):
     )
 
 
-class Caveat(_Part):
+class Caveat(_TableBase):
     """What a reader must know before trusting a number, and what it is about."""
 
     scope: Literal["report", "model", "cell"]
     text: str
 
 
-class Contents(_Part):
+class Contents(_TableBase):
     """All that a benchmark reports: tables in the order of reading, figures, and caveats of its own."""
 
     tables: tuple[Table, ...] = ()
@@ -138,4 +138,4 @@ _AVERAGED = frozenset({"rate", "loss", "difference"})
 
 def _mean(values: tuple[Value, ...]) -> Estimate:
     known = [value.value for value in values if isinstance(value, Estimate) and value.value is not None]
-    return Estimate(value=sum(known) / len(known), count=len(known)) if known else NOTHING
+    return Estimate(value=sum(known) / len(known), count=len(known)) if known else NO_ESTIMATE

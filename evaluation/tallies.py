@@ -1,7 +1,7 @@
 """Tallies as plain data: what was judged once need not be judged again, and merged they say the same to the last digit.
 
 What is written are lists, texts and numbers, by the position of samples in their data set. It stands for exactly
-the judges that made it, which `judged_by` names.
+the judges that made it, which `judging_fingerprint` names.
 """
 
 import hashlib
@@ -14,32 +14,32 @@ import numpy as np
 
 from catalogue.entry import CatalogueEntry
 from evaluation.benchmark import Benchmark
-from evaluation.closing import Closed
+from evaluation.closing import ClosingOutcome
 from evaluation.datasets import Dataset
 from evaluation.replies import Provenance
 from evaluation.report import versions_of
 from evaluation.revisions import ALIKE, UNKNOWN, Revised, readers_of
-from evaluation.verdicts import CellKey, CellTally, ClosingTokens, Round, Shown, Tallied, Tally
+from evaluation.verdicts import CellKey, CellTally, ClosingTokens, RepeatScores, ScoreRow, ShownRegion, Tally
 
-_FORM = 9
+_SCHEMA_VERSION = 9
 """Version of how a tally is written."""
 
 
-def judged_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry]) -> str:
+def judging_fingerprint(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry]) -> str:
     """Name everything that a verdict follows from besides the response: readers, judges, records, models.
 
     Of a model its boxes and its context.
     """
     models = sorted((model, entry.box_convention, entry.max_model_len) for model, entry in catalogue.items())
-    told = [_FORM, dataset.benchmark.name, versions_of(dataset), dataset.digest, models]
+    told = [_SCHEMA_VERSION, dataset.benchmark.name, versions_of(dataset), dataset.digest, models]
     told += [dataset.panel.digest] if dataset.panel.judges else []
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def plain_tally(tally: Tally) -> dict[str, Any]:
+def dump_tally(tally: Tally) -> dict[str, Any]:
     """Write a tally, into which nothing was merged, as what JSON can hold."""
     return {
-        "cells": [[*key, *_cell(tally, key)] for key in sorted(tally.cells)],
+        "cells": [[*key, *_dump_cell(tally, key)] for key in sorted(tally.cells)],
         "provenance": [
             [model, made, count] for model, all_ in tally.provenance.items() for made, count in all_.items()
         ],
@@ -60,7 +60,7 @@ def made_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry], tally: Ta
         "labels": dataset.labels,
         "models": {model: [str(entry.box_convention), entry.max_model_len] for model, entry in entries.items()},
     }
-    return {"form": _FORM, "readers": readers_of(dataset.benchmark.versions), "beside": beside}
+    return {"form": _SCHEMA_VERSION, "readers": readers_of(dataset.benchmark.versions), "beside": beside}
 
 
 def revise(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[list[Any]]:
@@ -103,32 +103,32 @@ def _by_answer(told: Mapping[str, Any]) -> dict[tuple[Any, ...], list[list[str]]
 
 
 def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any]) -> None:
-    """Count what `plain_tally` wrote of replies of a job, none of which the tally has yet; lists are for tuples."""
+    """Count what `dump_tally` wrote of replies of a job, none of which the tally has yet; lists are for tuples."""
     for model, protocol, condition, rounds, *cell in told["cells"]:
         _merge_cell(tally, CellKey(model, protocol, condition, rounds), job_id, cell, benchmark)
     for model, made, count in told["provenance"]:
-        tally.provenance[model][Provenance._make(_tuples(made))] += count
+        tally.provenance[model][Provenance._make(_lists_to_tuples(made))] += count
     for model, protocol, versions in told["prompts"]:
         tally.prompts[model, protocol].update(versions)
     for sample, image, digests in told["digests"]:
         tally.digests[sample, image].update(digests)
     for *place, sizes in told["sizes"]:
         for size, how in sizes:
-            tally.note_size(Shown(*place), tuple(size), how)
+            tally.note_size(ShownRegion(*place), tuple(size), how)
     for *place, prompt, cached, decoded in told["closing"]:
         key = CellKey(*place)
         tally.closing[key] = tally.closing[key].plus(ClosingTokens(prompt, cached, decoded))
     tally.work.merge(told["work"])
     for *revised, count in told.get("revised", ()):
-        tally.revised[Revised._make(_tuples(revised))] += count
+        tally.revised[Revised._make(_lists_to_tuples(revised))] += count
 
 
-def _cell(tally: Tally, key: CellKey) -> list[Any]:
+def _dump_cell(tally: Tally, key: CellKey) -> list[Any]:
     cell = tally.cells[key]
-    return [_verdicts(cell), dict(cell.unknown)]
+    return [_dump_verdicts(cell), dict(cell.unknown)]
 
 
-def _verdicts(cell: CellTally) -> list[Any]:
+def _dump_verdicts(cell: CellTally) -> list[Any]:
     """Equal verdicts once, with the repeats in which they were given."""
     alike: dict[tuple[Any, ...], list[int]] = {}
     for verdict in cell.verdicts.values():
@@ -145,15 +145,15 @@ def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchm
     cell = tally.cells[key]
     for failure, empty, sample, status, outcome, score, *ends, rule, closed, trait, shown, kept, repeats in verdicts:
         value = np.nan if score is None else score
-        again = benchmark.kept_again(_tuples(kept)) if kept else ()
-        turn = Closed(*closed) if closed else None
+        again = benchmark.kept_again(_lists_to_tuples(kept)) if kept else ()
+        turn = ClosingOutcome(*closed) if closed else None
         judged = (failure, empty, 0.0, sample, status, outcome, value, *ends, 0)
-        alike = Tallied._make((*judged, again, turn, rule, _tuples(trait), shown))
+        alike = ScoreRow._make((*judged, again, turn, rule, _lists_to_tuples(trait), shown))
         cell.alike[alike] += len(repeats)
         for repeat in () if failure else repeats:
-            cell.rounds.setdefault((job_id, repeat), Round()).add(sample, value, again)
+            cell.rounds.setdefault((job_id, repeat), RepeatScores()).add(sample, value, again)
     cell.unknown += Counter(unknown)
 
 
-def _tuples(plain: Any) -> Any:
-    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain
+def _lists_to_tuples(plain: Any) -> Any:
+    return tuple(map(_lists_to_tuples, plain)) if isinstance(plain, list) else plain

@@ -13,23 +13,23 @@ import numpy as np
 
 from catalogue.entry import CatalogueEntry
 from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.matching import Box
-from evaluation.closing import Closed, ClosedForm, ClosedReading, read_closing
+from evaluation.answers.matching import BoxCorners
+from evaluation.closing import ClosingForm, ClosingOutcome, ClosingReading, read_closing
 from evaluation.judgements import case_of
 from evaluation.metrics.intervals import Floats
-from evaluation.replies import Provenance, Rank, Reply
+from evaluation.replies import Provenance, Reply, ReplyRank
 from evaluation.revisions import Revised
 from evaluation.samples import Sample
 from evaluation.work import WorkTally
 from jobs.models import JUDGE, Cell, Usage
 
-Outcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "filtered", "failed", "unscored"]
+VerdictOutcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "filtered", "failed", "unscored"]
 """What became of a reply: `unreadable` holds no single answer, `partial` earned a part of its score, `filtered` was
 withheld or refused by who serves the model, `failed` is no answer of the model's, `unscored` awaits a truth or a
 judge."""
 
 
-class Part(NamedTuple):
+class VerdictPart(NamedTuple):
     """What judging says of one judged part of a chat: the answer to a step, a hop, a sub-question.
 
     `value` is the answer as it was read, `text` as it was written (None where none was given). `tags` name what the
@@ -46,8 +46,8 @@ class Part(NamedTuple):
     score: float
     tags: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
-    boxes: tuple[Box, ...] = ()
-    true_boxes: tuple[Box, ...] = ()
+    boxes: tuple[BoxCorners, ...] = ()
+    true_boxes: tuple[BoxCorners, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -65,11 +65,11 @@ class Verdict(NamedTuple):
     score: float | None
     kept: tuple[Any, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
-    tell: Callable[[], tuple[Part, ...]] = tuple
+    tell: Callable[[], tuple[VerdictPart, ...]] = tuple
     rule: str = ""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> VerdictOutcome:
         """What became of the reply, in one word."""
         if self.status == ABSTAINED:
             return "abstained"
@@ -87,7 +87,7 @@ ABSTAINED = "abstained"
 FILTERED = "filtered"
 """Parse status of a reply that who serves the model withheld or refused."""
 
-Judge = Callable[[Reply, BoxFrame], Verdict]
+ReplyJudge = Callable[[Reply, BoxFrame], Verdict]
 """Judges any number of replies to one sample. It is not asked about failures."""
 
 
@@ -129,7 +129,7 @@ class CellKey(NamedTuple):
         return f"{self.model} {self.how}"
 
 
-class Tallied(NamedTuple):
+class ScoreRow(NamedTuple):
     """What is kept of a reply and its verdict; `score` is NaN where there is none.
 
     `closed` is what its closing turn said; None where none was asked. `trait` is what the benchmark wants counted of
@@ -141,7 +141,7 @@ class Tallied(NamedTuple):
     created: float
     sample: int
     status: str
-    outcome: Outcome
+    outcome: VerdictOutcome
     score: float
     cut_off: bool
     overflowed: bool = False
@@ -149,19 +149,19 @@ class Tallied(NamedTuple):
     capped: bool = False
     repeat: int = 0
     kept: tuple[Any, ...] = ()
-    closed: Closed | None = None
+    closed: ClosingOutcome | None = None
     rule: str = ""
     trait: Any = None
     num_rasters: int = 0
 
 
-def _rank(verdict: Tallied) -> Rank:
+def _row_rank(verdict: ScoreRow) -> ReplyRank:
     """`Reply.rank` of the reply that was judged."""
     return bool(verdict.failure), verdict.empty, verdict.created
 
 
 @dataclass
-class Round:
+class RepeatScores:
     """What answers in one repeat of a job scored, each with the position of its sample and what its verdict keeps."""
 
     samples: "array[int]" = field(default_factory=lambda: array("q"))
@@ -174,9 +174,9 @@ class Round:
         self.scores.append(score)
         self.kept.append(kept)
 
-    def copy(self) -> "Round":
+    def copy(self) -> "RepeatScores":
         """The same answers, to which others can be added."""
-        return Round(self.samples[:], self.scores[:], self.kept[:])
+        return RepeatScores(self.samples[:], self.scores[:], self.kept[:])
 
     def means(self, num_samples: int) -> Floats:
         """Mean score of each sample, NaN where it has none."""
@@ -202,17 +202,17 @@ class Round:
 class CellTally:
     """The verdicts of one cell: by the identity of the reply, or, of tallies that were merged, how many alike."""
 
-    verdicts: dict[tuple[str, str], Tallied] = field(default_factory=dict)
-    alike: Counter[Tallied] = field(default_factory=Counter)
+    verdicts: dict[tuple[str, str], ScoreRow] = field(default_factory=dict)
+    alike: Counter[ScoreRow] = field(default_factory=Counter)
     """Verdicts of merged tallies, their times and repeats left out."""
-    rounds: dict[tuple[str, int], Round] = field(default_factory=dict)
+    rounds: dict[tuple[str, int], RepeatScores] = field(default_factory=dict)
     """Their answers by job and repeat."""
     duplicates: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
-    _copies: dict[tuple[str, str], set[Tallied]] = field(default_factory=dict)
+    _copies: dict[tuple[str, str], set[ScoreRow]] = field(default_factory=dict)
     """The different verdicts on replies of which there are several copies."""
 
-    def add(self, identity: tuple[str, str], verdict: Tallied) -> bool:
+    def add(self, identity: tuple[str, str], verdict: ScoreRow) -> bool:
         """Count a verdict once, that of the copy which ranks first; tell whether no copy said the same before."""
         known = self.verdicts.setdefault(identity, verdict)
         if known is verdict:
@@ -221,16 +221,16 @@ class CellTally:
         copies = self._copies.setdefault(identity, {known})
         is_new = verdict not in copies
         copies.add(verdict)
-        self.verdicts[identity] = min(known, verdict, key=_rank)
+        self.verdicts[identity] = min(known, verdict, key=_row_rank)
         return is_new
 
     @property
-    def all(self) -> Iterator[Tallied]:
+    def all(self) -> Iterator[ScoreRow]:
         """Every verdict that counts."""
         return chain(self.verdicts.values(), self.alike.elements())
 
     @property
-    def answered(self) -> list[Tallied]:
+    def answered(self) -> list[ScoreRow]:
         """Verdicts on replies that did not fail."""
         return [verdict for verdict in self.all if not verdict.failure]
 
@@ -246,17 +246,17 @@ class CellTally:
 
     def scores(self, num_samples: int) -> Floats:
         """Mean score of each sample over its repeats, NaN where it has none."""
-        scores = Round()
+        scores = RepeatScores()
         for verdict in self.answered:
             scores.add(verdict.sample, verdict.score)
         return scores.means(num_samples)
 
-    def by_repeat(self) -> dict[tuple[str, int], Round]:
+    def by_repeat(self) -> dict[tuple[str, int], RepeatScores]:
         """The answers of each repeat of each job, by job and repeat, in that order."""
         rounds = {key: one.copy() for key, one in self.rounds.items()}
         for (job_id, _), verdict in self.verdicts.items():
             if not verdict.failure:
-                one = rounds.setdefault((job_id, verdict.repeat), Round())
+                one = rounds.setdefault((job_id, verdict.repeat), RepeatScores())
                 one.add(verdict.sample, verdict.score, verdict.kept)
         return dict(sorted(rounds.items()))
 
@@ -265,24 +265,24 @@ class CellTally:
         return [one.means(num_samples) for one in self.by_repeat().values()]
 
 
-class Judges:
+class SampleJudges:
     """The judges of samples, made when first needed; `judge_of` makes a sample's, and `form_of` its closed form."""
 
     def __init__(
         self,
         samples: Sequence[Sample],
-        judge_of: Callable[[Any], Judge],
+        judge_of: Callable[[Any], ReplyJudge],
         catalogue: Mapping[str, CatalogueEntry],
         read_judgement: Callable[[str], bool | None] = lambda text: None,
-        form_of: Callable[[Any, str], ClosedForm | None] = lambda sample, protocol: None,
+        form_of: Callable[[Any, str], ClosingForm | None] = lambda sample, protocol: None,
     ) -> None:
         self._samples = samples
         self._judge_of = judge_of
         self._read_judgement = read_judgement
         self._form_of = form_of
         self._catalogue = catalogue
-        self._judges: dict[int, Judge] = {}
-        self._forms: dict[tuple[int, str], ClosedForm | None] = {}
+        self._judges: dict[int, ReplyJudge] = {}
+        self._forms: dict[tuple[int, str], ClosingForm | None] = {}
         self._positions = {sample.id: position for position, sample in enumerate(samples)}
         self.judged = 0
         """Replies that were judged."""
@@ -300,7 +300,7 @@ class Judges:
             return self._judgement(reply)
         return self.of(position)(reply, self._frame(reply))
 
-    def closing(self, reply: Reply, position: int, verdict: Verdict | None) -> ClosedReading | None:
+    def closing(self, reply: Reply, position: int, verdict: Verdict | None) -> ClosingReading | None:
         """What a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
         if reply.closing is None or verdict is None or reply.protocol == JUDGE:
             return None
@@ -316,7 +316,7 @@ class Judges:
         known = reply.model in self._catalogue
         return reply.within(self._catalogue[reply.model].max_model_len if known else None)
 
-    def of(self, position: int) -> Judge:
+    def of(self, position: int) -> ReplyJudge:
         """Return the judge of the sample at `position`."""
         if position not in self._judges:
             self._judges[position] = self._judge_of(self._samples[position])
@@ -353,7 +353,7 @@ class ClosingTokens(NamedTuple):
         return ClosingTokens(*map(sum, zip(self, other, strict=True)))
 
 
-class Shown(NamedTuple):
+class ShownRegion(NamedTuple):
     """A place of a picture, in level-0 pixels, as a model is shown it: natively, or at a size that was asked for."""
 
     model: str
@@ -368,7 +368,7 @@ class Tally:
     def __init__(
         self,
         samples: Sequence[Sample],
-        judges: Judges,
+        judges: SampleJudges,
         replies: Iterable[Reply],
         trait: Callable[[Reply], Hashable] = lambda reply: None,
     ) -> None:
@@ -379,7 +379,7 @@ class Tally:
         self.prompts: dict[tuple[str, str], set[str]] = defaultdict(set)
         self.digests: dict[tuple[int, str], set[str]] = defaultdict(set)
         """Content digests of the pictures that samples showed, by the sample's position and the picture's name."""
-        self.sizes: dict[Shown, dict[tuple[int, int], str]] = defaultdict(dict)
+        self.sizes: dict[ShownRegion, dict[tuple[int, int], str]] = defaultdict(dict)
         """Sizes at which each place of a picture was shown, in pixels, each with one of the cells that showed it so."""
         self.closing: dict[CellKey, ClosingTokens] = defaultdict(ClosingTokens)
         """What closing turns took, by cell; of a reply that was asked for again, both."""
@@ -410,25 +410,25 @@ class Tally:
             self.closing[key] = self.closing[key].plus(ClosingTokens.of(reply.closing.usage))
         for raster in reply.rasters:
             self.digests[position, raster.view.image].add(raster.digest)
-            place = Shown(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
+            place = ShownRegion(reply.model, raster.view.sizing.partition(":")[0], raster.view.image, raster.region)
             self.note_size(place, (raster.raster_size.width, raster.raster_size.height), key.how)
         self.provenance[reply.model][reply.provenance] += 1
         if version := reply.provenance.prompt_version:
             self.prompts[reply.model, reply.protocol].add(version)
 
-    def note_size(self, place: Shown, size: tuple[int, int], how: str) -> None:
+    def note_size(self, place: ShownRegion, size: tuple[int, int], how: str) -> None:
         """Note a size at which a place was shown; of the cells that showed it so the first by name is kept."""
         self.sizes[place][size] = min(self.sizes[place].get(size, how), how)
 
-    def _judged(self, reply: Reply, position: int) -> Tallied:
+    def _judged(self, reply: Reply, position: int) -> ScoreRow:
         reply = self.judges.within(reply)
         verdict = self.judges.judge(reply, position)
         trait, shown = self._trait(reply), len(reply.rasters)
         if verdict is None:
             failure = reply.failure or "Failure"
-            failed = Tallied(failure, False, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
+            failed = ScoreRow(failure, False, reply.created, position, "", "failed", np.nan, False, repeat=reply.repeat)
             return failed._replace(trait=trait, num_rasters=shown)
-        return Tallied(
+        return ScoreRow(
             failure="",
             empty=reply.empty,
             created=reply.created,

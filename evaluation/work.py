@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from jobs.models import RasterRecord, Response
 
 
-class Spent(NamedTuple):
+class ReplyCost(NamedTuple):
     """What one reply took, over all its turns; `cached_tokens` of the prompts came from the prefix cache.
 
     Seconds are of waiting (for a worker, then in the engine), of rendering its views, of reading the prompts and of
@@ -26,7 +26,7 @@ class Spent(NamedTuple):
     dollars: float = 0.0
 
     @classmethod
-    def of(cls, response: Response) -> "Spent":
+    def of(cls, response: Response) -> "ReplyCost":
         """Sum up what a response recorded."""
         turns = response.answers
         return cls(
@@ -45,7 +45,7 @@ _COUNTS = 3  # fields of Spent before those in seconds, and in dollars
 _NANO = 1_000_000_000
 
 
-class Work(BaseModel):
+class WorkTotals(BaseModel):
     """What all responses of a report took; seconds are summed over requests, which run side by side."""
 
     model_config = ConfigDict(frozen=True)
@@ -72,12 +72,12 @@ class WorkTally:
 
     def __init__(self) -> None:
         self._requests = self._views = 0
-        self._spent = [0] * len(Spent._fields)
+        self._spent = [0] * len(ReplyCost._fields)
         self._rasters: set[str] = set()
         self._slowest = (0.0, "")
         self._span: tuple[float, float] | None = None
 
-    def add(self, spent: Spent, rasters: tuple[RasterRecord, ...], created: float) -> None:
+    def add(self, spent: ReplyCost, rasters: tuple[RasterRecord, ...], created: float) -> None:
         """Count what one reply took; `created` is in seconds since 1970, 0 where nobody recorded it."""
         self._requests += 1
         whole = (*spent[:_COUNTS], *(round(number * _NANO) for number in spent[_COUNTS:]))
@@ -110,12 +110,12 @@ class WorkTally:
         self._span = min(known[0], first), max(known[1], last)
 
     @property
-    def total(self) -> Work:
+    def total(self) -> WorkTotals:
         """What all of them took."""
-        spent = Spent(*self._spent[:_COUNTS], *(whole / _NANO for whole in self._spent[_COUNTS:]))
+        spent = ReplyCost(*self._spent[:_COUNTS], *(whole / _NANO for whole in self._spent[_COUNTS:]))
         seconds, image = self._slowest
         first, last = self._span or (None, None)
-        return Work(
+        return WorkTotals(
             requests=self._requests,
             prompt_tokens=spent.prompt_tokens,
             cached_tokens=spent.cached_tokens,

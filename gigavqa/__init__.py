@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gigavqa.asking import Question, Questions
+    from gigavqa.asking import ImageQuestion, QuestionFile
     from gigavqa.asynchronous import AsyncClient
     from gigavqa.client import Client
     from gigavqa.errors import (
@@ -31,6 +31,7 @@ __all__ = [
     "GatewayFailedError",
     "GatewayUnreachableError",
     "GigavqaError",
+    "ImageQuestion",
     "Job",
     "JobSpec",
     "JobStatus",
@@ -39,8 +40,7 @@ __all__ = [
     "NotFoundError",
     "PackageMissingError",
     "ProblemError",
-    "Question",
-    "Questions",
+    "QuestionFile",
     "QuestionsError",
     "RefusedError",
     "Response",

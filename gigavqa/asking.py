@@ -16,22 +16,22 @@ from evaluation.errors import DatasetInvalidError
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.errors import QuestionsError
 from jobs.home import Home
-from jobs.models import Cell, ClosingAsked, JobSpec
+from jobs.models import Cell, ClosingSetting, JobSpec
 
 if TYPE_CHECKING:
     from evaluation.datasets import Dataset
-    from evaluation.importing import Imported
+    from evaluation.importing import ImportSummary
 
 log = logging.getLogger(__name__)
 TEMPLATE = "prompt.toml"
-_READ_AS = "tables/2"
+_READER_VERSION = "tables/2"
 """Changes with what files are read as, so that data sets of an earlier reading are not taken for these."""
 
 _MOST_INTERACTIVE = 128  # as many as a key lets go before others
 
 
 @dataclass(frozen=True)
-class Questions:
+class QuestionFile:
     """A file of questions (CSV, TSV, JSON, JSONL or Parquet) about a folder of pictures, and how they are asked.
 
     The pictures lie beside the file if no folder is named. `columns` says what a column is (`{"foto": "image"}`),
@@ -52,7 +52,7 @@ class Questions:
     data: Path | None = None
     decimal: str | None = None
     linked: bool = False
-    closing: ClosingAsked | None = None
+    closing: ClosingSetting | None = None
 
     @property
     def folder(self) -> Path:
@@ -70,14 +70,14 @@ class Questions:
         """A name that says what was asked: other content of the file, the pictures or the prompt has another."""
         digest = hashlib.sha256(self.source.read_bytes())
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path != self.source)
-        pictures = [_stamp(path) for path in found]
-        how = (_READ_AS, self.decimal, sorted(self.columns.items()), self.bad_left_out)
+        pictures = [_path_stamp(path) for path in found]
+        how = (_READER_VERSION, self.decimal, sorted(self.columns.items()), self.bad_left_out)
         facts = (how, str(self.folder.resolve()), pictures)
         digest.update(repr(facts).encode())
         digest.update(self.template.read_bytes() if self.template else b"")
-        return _named(self.source.stem, digest.hexdigest())
+        return _dataset_name(self.source.stem, digest.hexdigest())
 
-    def made(self, name: str | None = None) -> tuple["Dataset", "Imported | None"]:
+    def made(self, name: str | None = None) -> tuple["Dataset", "ImportSummary | None"]:
         """The data set of exactly these questions and pictures, and what its import says where it was not there.
 
         Raises QuestionsError.
@@ -86,23 +86,23 @@ class Questions:
         from evaluation.benchmark import find_benchmark
         from evaluation.datasets import load_dataset
         from evaluation.importing import import_dataset
+        from tiling.file_remarks import file_remarks
         from tiling.headers import read_header
-        from tiling.remarks import remarks_on
 
         self._require_files()
         target = (self.data or Home.from_environment().data) / (name or self.name)
-        made: Imported | None = None
+        made: ImportSummary | None = None
         try:
             if not target.exists():
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
-                    check_image=read_header, remarks_on=remarks_on, columns=self.columns, decimal=self.decimal,
+                    check_image=read_header, remarks_on=file_remarks, columns=self.columns, decimal=self.decimal,
                     follows_links=self.linked,
                     settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,
                 )  # fmt: skip
             return load_dataset(target), made
         except DatasetInvalidError as error:
-            raise _wrong(error) from error
+            raise _import_error(error) from error
 
     def spec(self, dataset: "Dataset", models: Sequence[str]) -> JobSpec:
         """What is asked of the models about a data set; raises QuestionsError for what it is not asked by."""
@@ -143,7 +143,7 @@ class Questions:
 
 
 @dataclass(frozen=True)
-class Question:
+class ImageQuestion:
     """One question about one picture; with `options` it is answered by the letter of one of them."""
 
     picture: Path
@@ -152,7 +152,7 @@ class Question:
     condition: str = "V2"
     protocol: str = "direct"
     data: Path | None = None
-    closing: ClosingAsked | None = None
+    closing: ClosingSetting | None = None
 
     def asked(self, models: Sequence[str]) -> JobSpec:
         """What is asked of the models, over a data set of this one question. Raises QuestionsError."""
@@ -160,9 +160,9 @@ class Question:
             raise QuestionsError(f"{self.picture} is no picture")
         record: dict[str, Any] = {"id": "question", "image": self.picture.name, "question": self.text}
         record |= {"options": list(self.options)} if self.options else {}
-        digest = hashlib.sha256(repr((record, _stamp(self.picture.resolve()))).encode())
-        with _beside(self.picture, record) as source:
-            questions = Questions(
+        digest = hashlib.sha256(repr((record, _path_stamp(self.picture.resolve()))).encode())
+        with _record_file(self.picture, record) as source:
+            questions = QuestionFile(
                 source,
                 conditions=(self.condition,),
                 protocols=(self.protocol,),
@@ -170,11 +170,11 @@ class Question:
                 linked=True,
                 closing=self.closing,
             )
-            dataset, _ = questions.made(_named(self.picture.stem, digest.hexdigest()))
+            dataset, _ = questions.made(_dataset_name(self.picture.stem, digest.hexdigest()))
             return questions.spec(dataset, models)
 
 
-def other_root(url: str, dataset: str) -> QuestionsError:
+def data_root_error(url: str, dataset: str) -> QuestionsError:
     """The gateway does not see the data set that was made."""
     return QuestionsError(
         f"the gateway at {url} has another data root: it does not see '{dataset}', which was made in "
@@ -183,7 +183,7 @@ def other_root(url: str, dataset: str) -> QuestionsError:
 
 
 @contextmanager
-def _beside(picture: Path, record: Mapping[str, Any]) -> Iterator[Path]:
+def _record_file(picture: Path, record: Mapping[str, Any]) -> Iterator[Path]:
     """A file of the record in a folder where the picture is the only one."""
     folder = Path(tempfile.mkdtemp(prefix="gigavqa-"))
     try:
@@ -195,16 +195,16 @@ def _beside(picture: Path, record: Mapping[str, Any]) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def _stamp(path: Path) -> tuple[str, int, int]:
+def _path_stamp(path: Path) -> tuple[str, int, int]:
     status = path.stat()
     return str(path), status.st_size, status.st_mtime_ns
 
 
-def _named(stem: str, digest: str) -> str:
+def _dataset_name(stem: str, digest: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', stem).strip('-.')[:80] or 'questions'}-{digest[:8]}"
 
 
-def _wrong(error: DatasetInvalidError) -> QuestionsError:
+def _import_error(error: DatasetInvalidError) -> QuestionsError:
     first, *others = error.problems
     more = f" (and {len(others)} more)" if others else ""
     return QuestionsError(f"nothing asked: {first}{more}", error.problems, error.others)

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 import httpx
 from httpx_sse import EventSource
 
-from gigavqa import calls, frames, places
-from gigavqa.asking import Question, Questions, other_root
-from gigavqa.calls import Answer, Call, JobFilter, ReportFormat, ResultFilter, VerdictFormat
-from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Lines, Place, Watch
+from gigavqa import calls, connection, frames
+from gigavqa.asking import ImageQuestion, QuestionFile, data_root_error
+from gigavqa.calls import AnswerT, ApiCall, JobFilter, ReportFormat, ResultFilter, VerdictFormat
 from gigavqa.errors import ProblemError
-from jobs.fleet import WorkerStatus
+from gigavqa.retries import (
+    PAUSE_SECONDS,
+    STREAM_SECONDS,
+    EventPosition,
+    GatewayState,
+    LineSplitter,
+    RetryAttempts,
+    StreamPosition,
+)
 from jobs.models import Job, JobSpec, JobSummary, Response, UnreadableResponse
+from jobs.worker_registry import WorkerStatus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +32,11 @@ class AsyncClient:
     """One gateway; use as an asynchronous context manager. Settings and errors are those of `Client`."""
 
     def __init__(self, url: str | None = None, api_key: str | None = None, *, patience: float = 60.0) -> None:
-        self.url = places.address(url)
-        self._contact = Contact(self.url, patience)
-        self._http = httpx.AsyncClient(base_url=self.url, timeout=calls.TIMEOUT, headers=places.headers(api_key))
+        self.url = connection.gateway_url(url)
+        self._contact = GatewayState(self.url, patience)
+        self._http = httpx.AsyncClient(
+            base_url=self.url, timeout=calls.TIMEOUT, headers=connection.request_headers(api_key)
+        )
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -44,7 +54,7 @@ class AsyncClient:
 
     async def submit_once(self, spec: JobSpec | Mapping[str, Any], *, again: bool = False) -> Job:
         """As `Client.submit_once`."""
-        job = await self.submit(spec, calls.once_key(spec, again=again))
+        job = await self.submit(spec, calls.submission_key(spec, again=again))
         if (step := calls.next_step(job)) == "retry":
             return await self.retry(job.id)
         return await self.submit(spec) if step == "anew" else job
@@ -75,18 +85,18 @@ class AsyncClient:
 
     async def tell_end(self, job_id: str, url: str, secret: str) -> None:
         """As `Client.tell_end`."""
-        await self._ask(calls.tell_end(job_id, url, secret))
+        await self._ask(calls.set_webhook(job_id, url, secret))
 
     async def watch(self, job_id: str) -> AsyncIterator[Job]:
         """As `Client.watch`; `asyncio.timeout` bounds it."""
-        watch, attempts = Watch(await self.job(job_id)), Attempts(self._contact, STREAM_SECONDS)
+        watch, attempts = EventPosition(await self.job(job_id)), RetryAttempts(self._contact, STREAM_SECONDS)
         yield watch.job
         while not watch.whole.status.final:
             pause = PAUSE_SECONDS
             try:
                 async with self._stream(watch.call()) as answer:
                     async for event in EventSource(answer).aiter_sse():
-                        attempts = Attempts(self._contact, STREAM_SECONDS)
+                        attempts = RetryAttempts(self._contact, STREAM_SECONDS)
                         if job := watch.hear(event):
                             yield job
                 # A stream also ends when the gateway stops; only the job says whether it is over.
@@ -112,15 +122,15 @@ class AsyncClient:
         **filters: Unpack[ResultFilter],
     ) -> AsyncIterator[str]:
         """As `Client.result_lines`."""
-        place, attempts = Place(after, limit), Attempts(self._contact, STREAM_SECONDS)
+        place, attempts = StreamPosition(after, limit), RetryAttempts(self._contact, STREAM_SECONDS)
         while place.left != 0:
             pause = PAUSE_SECONDS
             try:
                 async with self._stream(place.call(job_id, follow=follow, filters=filters)) as answer:
-                    lines = Lines()
+                    lines = LineSplitter()
                     async for chunk in answer.aiter_bytes():
                         for line in lines.take(chunk):
-                            attempts = Attempts(self._contact, STREAM_SECONDS)
+                            attempts = RetryAttempts(self._contact, STREAM_SECONDS)
                             place.pass_by(line)
                             yield line
                 if not follow or place.left == 0 or (await self._send(calls.job(job_id))).status.final:
@@ -145,14 +155,14 @@ class AsyncClient:
     async def results(self, job_id: str, **filters: Unpack[ResultFilter]) -> "pd.DataFrame":
         """As `Client.results`."""
         frames.require_pandas()
-        return frames.of_responses([one async for one in self.responses(job_id, **filters)])
+        return frames.from_responses([one async for one in self.responses(job_id, **filters)])
 
     async def verdicts(
         self, *job_ids: str, parts: bool = False, texts: bool = False, judges: Sequence[str] = ()
     ) -> "pd.DataFrame":
         """As `Client.verdicts`."""
         frames.require_pandas()
-        return frames.of_parquet(
+        return frames.from_parquet(
             await self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts, judges=judges))
         )
 
@@ -182,33 +192,33 @@ class AsyncClient:
 
     async def models(self) -> list[dict[str, Any]]:
         """As `Client.models`."""
-        return await self._ask(calls.listed("/v1/models"))
+        return await self._ask(calls.list_items("/v1/models"))
 
     async def datasets(self) -> list[dict[str, Any]]:
         """As `Client.datasets`."""
-        return await self._ask(calls.listed("/v1/datasets"))
+        return await self._ask(calls.list_items("/v1/datasets"))
 
     async def has_dataset(self, name: str) -> bool:
         """As `Client.has_dataset`."""
         return any(dataset["name"] == name for dataset in await self.datasets())
 
-    async def ask(self, question: Question, *, model: str, again: bool = False) -> Response:
+    async def ask(self, question: ImageQuestion, *, model: str, again: bool = False) -> Response:
         """As `Client.ask`."""
         job = await self._submit_own(await asyncio.to_thread(question.asked, [model]), again)
         await self.wait(job.id)
-        return calls.only([read async for read in self.responses(job.id)])
+        return calls.single_response([read async for read in self.responses(job.id)])
 
-    async def ask_all(self, questions: Questions, *, models: Sequence[str], again: bool = False) -> Job:
+    async def ask_all(self, questions: QuestionFile, *, models: Sequence[str], again: bool = False) -> Job:
         """As `Client.ask_all`."""
         return await self._submit_own(await asyncio.to_thread(questions.asked, models), again)
 
     async def _submit_own(self, spec: JobSpec, again: bool) -> Job:
         if not await self.has_dataset(spec.dataset):
-            raise other_root(self.url, spec.dataset)
+            raise data_root_error(self.url, spec.dataset)
         return await self.submit_once(spec, again=again)
 
-    async def _ask(self, call: Call[Answer]) -> Answer:
-        attempts = Attempts(self._contact)
+    async def _ask(self, call: ApiCall[AnswerT]) -> AnswerT:
+        attempts = RetryAttempts(self._contact)
         while True:
             try:
                 return await self._send(call)
@@ -216,12 +226,12 @@ class AsyncClient:
                 pause = attempts.pause(error, repeatable=call.repeatable)
             await asyncio.sleep(pause)
 
-    async def _send(self, call: Call[Answer]) -> Answer:
+    async def _send(self, call: ApiCall[AnswerT]) -> AnswerT:
         answer = await self._http.request(call.method, call.path, **call.arguments)
         return self._contact.read(call, answer)
 
     @asynccontextmanager
-    async def _stream(self, call: Call[Any]) -> AsyncIterator[httpx.Response]:
+    async def _stream(self, call: ApiCall[Any]) -> AsyncIterator[httpx.Response]:
         async with self._http.stream(call.method, call.path, **call.arguments) as answer:
             if answer.is_error:
                 await answer.aread()

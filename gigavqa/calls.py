@@ -12,16 +12,16 @@ import httpx
 from pydantic import ValidationError
 
 from gigavqa.errors import GigavqaError, RefusedError
-from jobs.fleet import WorkerStatus
 from jobs.models import Condition, Job, JobSpec, JobStatus, JobSummary, RequestCounts, Response, UnreadableResponse
-from jobs.stored import read_response
+from jobs.schema_versions import read_response
+from jobs.worker_registry import WorkerStatus
 
-_PAGE = 100
+_PAGE_SIZE = 100
 TIMEOUT = httpx.Timeout(10.0, read=300.0)
 EVENTS_SILENCE = 60.0
 """Seconds after which a stream of events is broken; the gateway sends a ping every 15 s."""
 
-Answer = TypeVar("Answer")
+AnswerT = TypeVar("AnswerT")
 ReportFormat = Literal["json", "md", "csv", "tex", "html"]
 VerdictFormat = Literal["csv", "jsonl", "parquet"]
 
@@ -50,24 +50,24 @@ class JobFilter(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Call(Generic[Answer]):
+class ApiCall(Generic[AnswerT]):
     """One request, and how its answer is read. One that is `repeatable` does no harm when it arrives twice."""
 
     method: str
     path: str
-    read: Callable[[httpx.Response], Answer]
+    read: Callable[[httpx.Response], AnswerT]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     repeatable: bool = True
 
 
-def submit(spec: JobSpec | Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:
+def submit(spec: JobSpec | Mapping[str, Any], idempotency_key: str | None) -> ApiCall[Job]:
     """Submit a job. It has a key in any case, so that one whose answer was lost can be asked again."""
-    body = checked(spec).model_dump(mode="json", exclude_defaults=True)
+    body = validate_spec(spec).model_dump(mode="json", exclude_defaults=True)
     named = {"Idempotency-Key": idempotency_key or uuid4().hex}
-    return Call("POST", "/v1/jobs", _job, {"json": body, "headers": named})
+    return ApiCall("POST", "/v1/jobs", _parse_job, {"json": body, "headers": named})
 
 
-def checked(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
+def validate_spec(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
     """A specification given whole or by its fields; raises RefusedError that names each field that is wrong."""
     try:
         return spec if isinstance(spec, JobSpec) else JobSpec.model_validate(spec)
@@ -76,9 +76,9 @@ def checked(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
         raise RefusedError("; ".join(wrong), 422, kind="request-invalid") from error
 
 
-def once_key(spec: JobSpec | Mapping[str, Any], *, again: bool) -> str:
+def submission_key(spec: JobSpec | Mapping[str, Any], *, again: bool) -> str:
     """The key under which a specification is asked once, or one that no other submission has."""
-    return f"ask-{uuid4().hex if again else hashlib.sha256(checked(spec).model_dump_json().encode()).hexdigest()}"
+    return f"ask-{uuid4().hex if again else hashlib.sha256(validate_spec(spec).model_dump_json().encode()).hexdigest()}"
 
 
 def next_step(job: Job) -> Literal["retry", "anew"] | None:
@@ -95,7 +95,7 @@ def read_line(line: str) -> Response | UnreadableResponse:
     return read_response(line, extra="ignore")
 
 
-def only(found: Sequence[Response | UnreadableResponse]) -> Response:
+def single_response(found: Sequence[Response | UnreadableResponse]) -> Response:
     """The response of a job of one request, its newest; raises GigavqaError where there is none that can be read."""
     if not found:
         raise GigavqaError("the job ended without a response")
@@ -104,78 +104,78 @@ def only(found: Sequence[Response | UnreadableResponse]) -> Response:
     return found[-1]
 
 
-def job(job_id: str) -> Call[Job]:
+def job(job_id: str) -> ApiCall[Job]:
     """One job."""
-    return Call("GET", f"/v1/jobs/{job_id}", _job)
+    return ApiCall("GET", f"/v1/jobs/{job_id}", _parse_job)
 
 
-def jobs(after: str | None, limit: int | None, filters: JobFilter) -> Call[tuple[list[JobSummary], str | None]]:
+def jobs(after: str | None, limit: int | None, filters: JobFilter) -> ApiCall[tuple[list[JobSummary], str | None]]:
     """A page of jobs, newest first, and the id to go on behind, where there are more."""
-    asked = {**filters, "after": after, "limit": min(_PAGE, limit or _PAGE)}
-    return Call("GET", "/v1/jobs", _jobs, {"params": _given(asked)})
+    asked = {**filters, "after": after, "limit": min(_PAGE_SIZE, limit or _PAGE_SIZE)}
+    return ApiCall("GET", "/v1/jobs", _parse_job_page, {"params": _query_params(asked)})
 
 
-def cancel(job_id: str) -> Call[Job]:
+def cancel(job_id: str) -> ApiCall[Job]:
     """Cancel a job."""
-    return Call("POST", f"/v1/jobs/{job_id}/cancel", _job)
+    return ApiCall("POST", f"/v1/jobs/{job_id}/cancel", _parse_job)
 
 
-def retry(job_id: str, *, empty: bool) -> Call[Job]:
+def retry(job_id: str, *, empty: bool) -> ApiCall[Job]:
     """Retry what is not answered of a job, and what is no answer."""
     asked = {"params": {"empty": True}} if empty else {}
-    return Call("POST", f"/v1/jobs/{job_id}/retry", _job, asked, repeatable=False)
+    return ApiCall("POST", f"/v1/jobs/{job_id}/retry", _parse_job, asked, repeatable=False)
 
 
-def tell_end(job_id: str, url: str, secret: str) -> Call[None]:
+def set_webhook(job_id: str, url: str, secret: str) -> ApiCall[None]:
     """Give a job its webhook."""
     body = {"url": url, "secret": secret}
-    return Call("PUT", f"/v1/jobs/{job_id}/webhook", lambda _: None, {"json": body})
+    return ApiCall("PUT", f"/v1/jobs/{job_id}/webhook", lambda _: None, {"json": body})
 
 
-def delete(job_id: str) -> Call[str]:
+def delete(job_id: str) -> ApiCall[str]:
     """Delete a final job."""
-    return Call("DELETE", f"/v1/jobs/{job_id}", lambda answer: str(answer.json()["id"]), repeatable=False)
+    return ApiCall("DELETE", f"/v1/jobs/{job_id}", lambda answer: str(answer.json()["id"]), repeatable=False)
 
 
-def workers() -> Call[list[WorkerStatus]]:
+def workers() -> ApiCall[list[WorkerStatus]]:
     """The workers that announce themselves."""
-    return Call(
+    return ApiCall(
         "GET",
         "/v1/workers",
         lambda answer: [WorkerStatus.model_validate(worker, extra="ignore") for worker in answer.json()["data"]],
     )
 
 
-def listed(path: str) -> Call[list[dict[str, Any]]]:
+def list_items(path: str) -> ApiCall[list[dict[str, Any]]]:
     """What a list holds, as it comes."""
-    return Call("GET", path, lambda answer: list(answer.json()["data"]))
+    return ApiCall("GET", path, lambda answer: list(answer.json()["data"]))
 
 
-def report(job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = ()) -> Call[str]:
+def report(job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = ()) -> ApiCall[str]:
     """One report over jobs of one data set, by the judges of other jobs."""
     asked = {"job": list(job_ids), "judge": list(judges), "format": str(form)}
-    return Call("GET", "/v1/reports", lambda answer: answer.text, {"params": asked})
+    return ApiCall("GET", "/v1/reports", lambda answer: answer.text, {"params": asked})
 
 
 def verdicts(
     job_ids: Sequence[str], form: VerdictFormat, *, parts: bool, texts: bool, judges: Sequence[str] = ()
-) -> Call[bytes]:
+) -> ApiCall[bytes]:
     """A file of the verdicts on jobs of one data set."""
     asked = {"job": list(job_ids), "judge": list(judges), "format": str(form), "parts": parts, "texts": texts}
-    return Call("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
+    return ApiCall("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
 
 
-def results(job_id: str, after: str | None, limit: int | None, *, follow: bool, filters: ResultFilter) -> Call[None]:
+def results(job_id: str, after: str | None, limit: int | None, *, follow: bool, filters: ResultFilter) -> ApiCall[None]:
     """A stream of responses; its lines are read by whoever opens it."""
     asked = {**filters, "after": after, "limit": limit, "follow": follow or None}
-    return Call("GET", f"/v1/jobs/{job_id}/results", lambda _: None, {"params": _given(asked)})
+    return ApiCall("GET", f"/v1/jobs/{job_id}/results", lambda _: None, {"params": _query_params(asked)})
 
 
-def events(job_id: str, after: str | None, silence: float = EVENTS_SILENCE) -> Call[None]:
+def events(job_id: str, after: str | None, silence: float = EVENTS_SILENCE) -> ApiCall[None]:
     """A stream of a job's events behind the event `after`, given up after so many seconds of silence."""
     asked = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
     asked |= {"Last-Event-ID": after} if after else {}
-    return Call(
+    return ApiCall(
         "GET",
         f"/v1/jobs/{job_id}/events",
         lambda _: None,
@@ -183,27 +183,27 @@ def events(job_id: str, after: str | None, silence: float = EVENTS_SILENCE) -> C
     )
 
 
-def _given(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _written(value) for name, value in params.items() if value is not None}
+def _query_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _query_value(value) for name, value in params.items() if value is not None}
 
 
-def _written(value: Any) -> Any:
+def _query_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return [f"{name}={inner}" for name, inner in value.items()]
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
-def _job(answer: httpx.Response) -> Job:
+def _parse_job(answer: httpx.Response) -> Job:
     return Job.model_validate(answer.json(), extra="ignore")
 
 
-def _jobs(answer: httpx.Response) -> tuple[list[JobSummary], str | None]:
+def _parse_job_page(answer: httpx.Response) -> tuple[list[JobSummary], str | None]:
     page = answer.json()
     found = [JobSummary.model_validate(one, extra="ignore") for one in page["data"]]
     return found, page["last_id"] if page["has_more"] else None
 
 
-def updated(job: Job, data: Mapping[str, Any]) -> Job:
+def apply_event(job: Job, data: Mapping[str, Any]) -> Job:
     """The job as an event tells that it is now."""
     counts = RequestCounts.model_validate(data["request_counts"], extra="ignore")
     return job.model_copy(update={"status": JobStatus(data["status"]), "request_counts": counts})

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any, Unpack
 import httpx
 from httpx_sse import EventSource
 
-from gigavqa import calls, frames, places
-from gigavqa.asking import Question, Questions, other_root
-from gigavqa.calls import Answer, Call, JobFilter, ReportFormat, ResultFilter, VerdictFormat
-from gigavqa.contact import PAUSE_SECONDS, STREAM_SECONDS, Attempts, Contact, Lines, Place, Watch
+from gigavqa import calls, connection, frames
+from gigavqa.asking import ImageQuestion, QuestionFile, data_root_error
+from gigavqa.calls import AnswerT, ApiCall, JobFilter, ReportFormat, ResultFilter, VerdictFormat
 from gigavqa.errors import ProblemError
-from jobs.fleet import WorkerStatus
+from gigavqa.retries import (
+    PAUSE_SECONDS,
+    STREAM_SECONDS,
+    EventPosition,
+    GatewayState,
+    LineSplitter,
+    RetryAttempts,
+    StreamPosition,
+)
 from jobs.models import Job, JobSpec, JobSummary, Response, UnreadableResponse
+from jobs.worker_registry import WorkerStatus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +36,9 @@ class Client:
     """
 
     def __init__(self, url: str | None = None, api_key: str | None = None, *, patience: float = 60.0) -> None:
-        self.url = places.address(url)
-        self._contact = Contact(self.url, patience)
-        self._http = httpx.Client(base_url=self.url, timeout=calls.TIMEOUT, headers=places.headers(api_key))
+        self.url = connection.gateway_url(url)
+        self._contact = GatewayState(self.url, patience)
+        self._http = httpx.Client(base_url=self.url, timeout=calls.TIMEOUT, headers=connection.request_headers(api_key))
 
     def __enter__(self) -> "Client":
         return self
@@ -51,7 +59,7 @@ class Client:
 
         One that was cancelled goes on, and one that failed as a whole is submitted anew, as every one is with `again`.
         """
-        job = self.submit(spec, calls.once_key(spec, again=again))
+        job = self.submit(spec, calls.submission_key(spec, again=again))
         if (step := calls.next_step(job)) == "retry":
             return self.retry(job.id)
         return self.submit(spec) if step == "anew" else job
@@ -85,21 +93,21 @@ class Client:
 
     def tell_end(self, job_id: str, url: str, secret: str) -> None:
         """Have the gateway post to an address when the job has ended, signed with the secret (`whsec_...`)."""
-        self._ask(calls.tell_end(job_id, url, secret))
+        self._ask(calls.set_webhook(job_id, url, secret))
 
     def watch(self, job_id: str, timeout: float | None = None) -> Iterator[Job]:
         """Yield the job now, whenever it gets on, and as it ended; raises TimeoutError after `timeout` seconds.
 
         A silent job ends a wait up to 15 s late: so often the gateway shows that it lives.
         """
-        watch, attempts = Watch(self.job(job_id), timeout), Attempts(self._contact, STREAM_SECONDS)
+        watch, attempts = EventPosition(self.job(job_id), timeout), RetryAttempts(self._contact, STREAM_SECONDS)
         yield watch.job
         while not watch.whole.status.final:
             pause = PAUSE_SECONDS
             try:
                 with self._stream(watch.call()) as answer:
                     for event in EventSource(answer).iter_sse():
-                        attempts = Attempts(self._contact, STREAM_SECONDS)
+                        attempts = RetryAttempts(self._contact, STREAM_SECONDS)
                         if job := watch.hear(event):
                             yield job
                         if watch.over:
@@ -131,14 +139,14 @@ class Client:
 
         Each has the `cursor` to go on behind it as `after`. A stream that breaks off is taken up there by itself.
         """
-        place, attempts = Place(after, limit), Attempts(self._contact, STREAM_SECONDS)
+        place, attempts = StreamPosition(after, limit), RetryAttempts(self._contact, STREAM_SECONDS)
         while place.left != 0:
             pause = PAUSE_SECONDS
             try:
                 with self._stream(place.call(job_id, follow=follow, filters=filters)) as answer:
-                    lines = Lines()
+                    lines = LineSplitter()
                     for line in (line for chunk in answer.iter_bytes() for line in lines.take(chunk)):
-                        attempts = Attempts(self._contact, STREAM_SECONDS)
+                        attempts = RetryAttempts(self._contact, STREAM_SECONDS)
                         place.pass_by(line)
                         yield line
                 if not follow or place.left == 0 or self._send(calls.job(job_id)).status.final:
@@ -162,7 +170,7 @@ class Client:
     def results(self, job_id: str, **filters: Unpack[ResultFilter]) -> "pd.DataFrame":
         """What is recorded so far, one row a response; raises PackageMissingError without pandas."""
         frames.require_pandas()
-        return frames.of_responses(self.responses(job_id, **filters))
+        return frames.from_responses(self.responses(job_id, **filters))
 
     def verdicts(
         self, *job_ids: str, parts: bool = False, texts: bool = False, judges: Sequence[str] = ()
@@ -172,7 +180,9 @@ class Client:
         Raises PackageMissingError without pandas.
         """
         frames.require_pandas()
-        return frames.of_parquet(self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts, judges=judges)))
+        return frames.from_parquet(
+            self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts, judges=judges))
+        )
 
     def verdict_file(
         self,
@@ -201,17 +211,17 @@ class Client:
 
     def models(self) -> list[dict[str, Any]]:
         """The models of the catalogue, with visual budgets and workers."""
-        return self._ask(calls.listed("/v1/models"))
+        return self._ask(calls.list_items("/v1/models"))
 
     def datasets(self) -> list[dict[str, Any]]:
         """The data sets of the gateway's data root, by name."""
-        return self._ask(calls.listed("/v1/datasets"))
+        return self._ask(calls.list_items("/v1/datasets"))
 
     def has_dataset(self, name: str) -> bool:
         """Whether the gateway's data root has a data set of this name."""
         return any(dataset["name"] == name for dataset in self.datasets())
 
-    def ask(self, question: Question, *, model: str, again: bool = False) -> Response:
+    def ask(self, question: ImageQuestion, *, model: str, again: bool = False) -> Response:
         """Ask one question about a picture of this machine, and wait for the response.
 
         Gateway and workers read the picture where it lies, however large it is; they must share this machine's data
@@ -220,19 +230,19 @@ class Client:
         """
         job = self._submit_own(question.asked([model]), again)
         self.wait(job.id)
-        return calls.only(list(self.responses(job.id)))
+        return calls.single_response(list(self.responses(job.id)))
 
-    def ask_all(self, questions: Questions, *, models: Sequence[str], again: bool = False) -> Job:
+    def ask_all(self, questions: QuestionFile, *, models: Sequence[str], again: bool = False) -> Job:
         """The job that asks a file of questions about pictures of this machine, as `ask` does; taken up, or new."""
         return self._submit_own(questions.asked(models), again)
 
     def _submit_own(self, spec: JobSpec, again: bool) -> Job:
         if not self.has_dataset(spec.dataset):
-            raise other_root(self.url, spec.dataset)
+            raise data_root_error(self.url, spec.dataset)
         return self.submit_once(spec, again=again)
 
-    def _ask(self, call: Call[Answer]) -> Answer:
-        attempts = Attempts(self._contact)
+    def _ask(self, call: ApiCall[AnswerT]) -> AnswerT:
+        attempts = RetryAttempts(self._contact)
         while True:
             try:
                 return self._send(call)
@@ -240,12 +250,12 @@ class Client:
                 pause = attempts.pause(error, repeatable=call.repeatable)
             time.sleep(pause)
 
-    def _send(self, call: Call[Answer]) -> Answer:
+    def _send(self, call: ApiCall[AnswerT]) -> AnswerT:
         answer = self._http.request(call.method, call.path, **call.arguments)
         return self._contact.read(call, answer)
 
     @contextmanager
-    def _stream(self, call: Call[Any]) -> Iterator[httpx.Response]:
+    def _stream(self, call: ApiCall[Any]) -> Iterator[httpx.Response]:
         with self._http.stream(call.method, call.path, **call.arguments) as answer:
             if answer.is_error:
                 answer.read()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from evaluation.errors import Problem
 
 _MOST_LINES = 10
-_PLACES = ("file", "line", "sample", "image", "pointer", "parameter")
+_LOCATION_FIELDS = ("file", "line", "sample", "image", "pointer", "parameter")
 
 
 class GigavqaError(Exception):
@@ -86,7 +86,7 @@ class GatewayFailedError(ProblemError):
     """The gateway failed (any other 5xx); its log has the request's id."""
 
 
-_CLASSES: dict[int, type[ProblemError]] = {
+_ERRORS_BY_STATUS: dict[int, type[ProblemError]] = {
     HTTPStatus.UNAUTHORIZED: KeyRefusedError,
     HTTPStatus.FORBIDDEN: KeyRefusedError,
     HTTPStatus.NOT_FOUND: NotFoundError,
@@ -96,14 +96,14 @@ _CLASSES: dict[int, type[ProblemError]] = {
 }
 
 
-def problem_of(response: "httpx.Response") -> ProblemError:
+def problem_error(response: "httpx.Response") -> ProblemError:
     """The error that an answer of status 4xx or 5xx, read whole, stands for; ten of its findings in the message."""
     status = response.status_code
-    kind = _CLASSES.get(status, GatewayFailedError if response.is_server_error else RefusedError)
+    kind = _ERRORS_BY_STATUS.get(status, GatewayFailedError if response.is_server_error else RefusedError)
     problem = _document(response)
-    detail = _text_of(problem) or f"{response.request.url} answered {status} {response.reason_phrase}"
+    detail = _problem_text(problem) or f"{response.request.url} answered {status} {response.reason_phrase}"
     found = [finding for finding in problem.get("errors", ()) if isinstance(finding, Mapping)]
-    lines = [_line(finding, detail) for finding in found]
+    lines = [_finding_line(finding, detail) for finding in found]
     said = [detail, *(f"  {line}" for line in lines[:_MOST_LINES] if line)]
     said += [f"  and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     wait = retry_after(response)
@@ -134,15 +134,15 @@ def _document(response: "httpx.Response") -> Mapping[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _text_of(problem: Mapping[str, Any]) -> str:
+def _problem_text(problem: Mapping[str, Any]) -> str:
     error = problem.get("error")  # as OpenAI's routes answer
     said = problem.get("detail") or problem.get("title") or (error.get("message") if isinstance(error, dict) else error)
     return str(said or "")
 
 
-def _line(finding: Mapping[str, Any], said: str) -> str:
+def _finding_line(finding: Mapping[str, Any], said: str) -> str:
     """Where a finding is and what it is; only what has not been said already."""
-    named = [f"{place} {finding[place]}" for place in _PLACES if finding.get(place) is not None]
+    named = [f"{place} {finding[place]}" for place in _LOCATION_FIELDS if finding.get(place) is not None]
     detail = str(finding.get("detail", ""))
     if detail not in said:
         return ", ".join(named) + (": " if named else "") + detail

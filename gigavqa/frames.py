@@ -27,14 +27,14 @@ def require_pandas() -> None:
         )
 
 
-def of_responses(responses: Iterable[Response | UnreadableResponse]) -> "pd.DataFrame":
+def from_responses(responses: Iterable[Response | UnreadableResponse]) -> "pd.DataFrame":
     """One row a response: labels, the last turn's text, what it took, and why there is none where there is none."""
     import pandas as pd  # noqa: PLC0415 - an extra
 
     return pd.DataFrame([_row(response) for response in responses], columns=_COLUMNS)
 
 
-def of_parquet(content: bytes) -> "pd.DataFrame":
+def from_parquet(content: bytes) -> "pd.DataFrame":
     """The rows of a Parquet file."""
     import pandas as pd  # noqa: PLC0415 - an extra
 

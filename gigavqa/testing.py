@@ -18,18 +18,18 @@ from typing import Any, ClassVar
 
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Benchmark
-from evaluation.closing import NONE
-from evaluation.datasets import Dataset, load_dataset, load_loose
+from evaluation.closing import NO_ANSWER
+from evaluation.datasets import Dataset, load_dataset, load_for_scoring
 from evaluation.errors import EvaluationError
 from evaluation.expansion import expand
 from evaluation.inspection import inspect_dataset
 from evaluation.outcomes import SampleOutcome
-from evaluation.recorded import read_replies
 from evaluation.replies import Reply
-from evaluation.report import report_on_tally, tally_of
+from evaluation.report import report_on_tally, tally_replies
+from evaluation.response_files import read_replies
 from evaluation.samples import Sample
 from evaluation.score import outcomes_of_files, page_of_files, score_files
-from evaluation.tallies import merge_tally, plain_tally
+from evaluation.tallies import dump_tally, merge_tally
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from jobs.models import Cell, JobSpec
@@ -37,10 +37,10 @@ from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.roots import ImageRoot
 
-_MODEL, _STRANGER = "qwen3-vl-8b", "somebodys/model"
+_MODEL, _UNKNOWN_MODEL = "qwen3-vl-8b", "somebodys/model"
 _ABSTENTIONS = ("I cannot tell.", "No idea.", "There is not enough information.", "无法判断。", "")
-_ORDERS = 2
-_CELLS = 6
+_SHUFFLES = 2
+_MOST_CELLS = 6
 """Cells that replies are spread over, at most."""
 
 
@@ -110,13 +110,13 @@ class BenchmarkChecks:
             values = [form.value_of(word) for word in form.bare.choice]
             right = [value for value in values if value is not None and form.is_right(value)]
             assert right, f"{sample.id}, {protocol}: none of {', '.join(form.bare.choice)} is right"
-            assert form.value_of(NONE) is None, f"{sample.id}, {protocol}: '{NONE}' is read as an answer"
+            assert form.value_of(NO_ANSWER) is None, f"{sample.id}, {protocol}: '{NO_ANSWER}' is read as an answer"
 
     def test_the_order_of_replies_changes_nothing(self) -> None:
         """Nor that they lie in several files, nor that they are counted part by part: every form is the same text."""
         lines = [*self._lines()]
         expected = self._forms([lines])
-        for seed in range(_ORDERS):
+        for seed in range(_SHUFFLES):
             draw = random.Random(seed)
             shuffled = draw.sample(lines, len(lines))
             cuts = sorted(draw.sample(range(len(lines) + 1), min(3, len(lines))))
@@ -174,8 +174,8 @@ class BenchmarkChecks:
         """Replies of two models, one of them in no catalogue, under protocols and conditions: right, wrong, failed."""
         benchmark, number = self._dataset.benchmark, count()
         cells = [Cell(protocol=name, condition=shown) for name in benchmark.protocols for shown in benchmark.conditions]
-        spread = cells[:: -(-len(cells) // _CELLS)]
-        for cell, model in product(spread, (_MODEL, _STRANGER)):
+        spread = cells[:: -(-len(cells) // _MOST_CELLS)]
+        for cell, model in product(spread, (_MODEL, _UNKNOWN_MODEL)):
             for sample in self._dataset.samples:
                 texts = (*self._truths(sample), *_ABSTENTIONS, "B", "7") if cell == cells[0] else ("B", "")
                 said: list[dict[str, Any]] = [{"text": text} for text in texts]
@@ -205,15 +205,15 @@ class BenchmarkChecks:
 
     def _counted_by_parts(self, files: Sequence[Sequence[str]]) -> str:
         """The report of what was tallied of each file by itself, written and read again, as the service does."""
-        dataset, catalogue = load_loose(self.folder), load_catalogue()
-        tally = tally_of(dataset, (), catalogue)
+        dataset, catalogue = load_for_scoring(self.folder), load_catalogue()
+        tally = tally_replies(dataset, (), catalogue)
         with TemporaryDirectory() as folder:
             for path in self._written(Path(folder), files):
                 by_job: dict[str, list[Reply]] = {}
                 for reply in read_replies([path], next(iter(dataset.benchmark.protocols))):
                     by_job.setdefault(reply.job_id, []).append(reply)
                 for job, replies in by_job.items():
-                    part = json.loads(json.dumps(plain_tally(tally_of(dataset, replies, catalogue))))
+                    part = json.loads(json.dumps(dump_tally(tally_replies(dataset, replies, catalogue))))
                     merge_tally(tally, job, part, dataset.benchmark)
         return render_json(report_on_tally(dataset, tally, catalogue))
 

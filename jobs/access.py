@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from jobs.contract import Contract
 from jobs.errors import KeyInvalidError, KeyNotFoundError
-from jobs.keys import KEYS, Keys
+from jobs.redis_keys import KEYS, RedisKeys
 
 Role = Literal["read", "submit", "operate"]
 """What a key is good for, each with what stands before it: to look at what is the owner's, to change it, and all."""
@@ -25,11 +25,11 @@ CacheSharing = Literal["owners", "all"]
 ROLES: tuple[Role, ...] = get_args(Role)
 OwnerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._@-]{1,64}$")]
 
-_PUBLIC, _PUBLIC_LENGTH = string.ascii_lowercase + string.digits, 8
+_PUBLIC_ALPHABET, _PUBLIC_LENGTH = string.ascii_lowercase + string.digits, 8
 _SECRET_BYTES = 32  # 43 characters
-_FORM = re.compile(r"gvq_([a-z0-9]{8})_[A-Za-z0-9_-]{43}")
-_ANYWHERE = re.compile(r"(gvq_[a-z0-9]{8})_[A-Za-z0-9_-]+")
-_NOBODYS = hashlib.sha256(b"").hexdigest()  # of no key, whose form is longer
+_KEY_PATTERN = re.compile(r"gvq_([a-z0-9]{8})_[A-Za-z0-9_-]{43}")
+_KEY_IN_TEXT = re.compile(r"(gvq_[a-z0-9]{8})_[A-Za-z0-9_-]+")
+_EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()  # of no key, whose form is longer
 _COARSE_SECONDS = 300.0
 
 
@@ -49,10 +49,10 @@ def cache_salt(owner: str | None, sharing: CacheSharing) -> str:
     return hashlib.blake2b(owner.encode(), digest_size=16, person=b"cache").hexdigest()
 
 
-ALL = "*"
+ALL_OWNERS = "*"
 """Stands for all owners where things are looked for; nobody is called so."""
 
-NOBODY = Owner()
+NO_OWNER = Owner()
 """Of a job that was submitted where no keys are asked for."""
 
 
@@ -100,7 +100,7 @@ class ApiKey(Contract):
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
-class _Kept(ApiKey):
+class _ApiKeyRecord(ApiKey):
     """A key as it is kept."""
 
     digest: str = Field(description="SHA-256 of the key: 256 random bits are not found by trying, however fast")
@@ -109,7 +109,7 @@ class _Kept(ApiKey):
 class ApiKeys:
     """The keys of an installation. Those that were revoked stay in the list, and their ids never come again."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
         self._touched: dict[str, float] = {}
@@ -119,9 +119,9 @@ class ApiKeys:
     ) -> tuple[str, ApiKey]:
         """Make a key; returns it, which nobody can tell again, and what is known of it. Raises ValidationError."""
         while True:
-            public = "".join(secrets.choice(_PUBLIC) for _ in range(_PUBLIC_LENGTH))
+            public = "".join(secrets.choice(_PUBLIC_ALPHABET) for _ in range(_PUBLIC_LENGTH))
             key = f"gvq_{public}_{secrets.token_urlsafe(_SECRET_BYTES)}"
-            kept = _Kept(
+            kept = _ApiKeyRecord(
                 id=public,
                 name=name,
                 owner=owner,
@@ -132,7 +132,7 @@ class ApiKeys:
                 digest=_digest(key),
             )
             if await self._redis.hsetnx(self._keys.api_keys(), public, kept.model_dump_json()):
-                return key, _known(kept)
+                return key, _public_key(kept)
 
     async def find(self, presented: str) -> ApiKey:
         """Return the key that somebody presents; raises KeyInvalidError.
@@ -140,30 +140,30 @@ class ApiKeys:
         The server is asked each time, so a revocation holds from the next request on. Nobody learns from the time that
         it takes, nor from the answer, whether there is a key of this id: for one that is not there as much is done.
         """
-        form = _FORM.fullmatch(presented)
+        form = _KEY_PATTERN.fullmatch(presented)
         if not form:
             raise KeyInvalidError("what was sent is no key of this service; keys look like gvq_........_...")
         text = await self._redis.hget(self._keys.api_keys(), form.group(1))
-        kept = _Kept.model_validate_json(text) if text else None
-        is_right = hmac.compare_digest(_digest(presented), kept.digest if kept else _NOBODYS)
+        kept = _ApiKeyRecord.model_validate_json(text) if text else None
+        is_right = hmac.compare_digest(_digest(presented), kept.digest if kept else _EMPTY_DIGEST)
         if not kept or not is_right:
             raise KeyInvalidError("there is no such key")
         if kept.state != "valid":
             raise KeyInvalidError(f"the key gvq_{kept.id} is {kept.state}; ask the operator for another one")
         await self._touch(kept.id)
-        return _known(kept)
+        return _public_key(kept)
 
     async def recall(self, key_id: str) -> ApiKey | None:
         """A key that was found before, if it is still good."""
         text = await self._redis.hget(self._keys.api_keys(), key_id)
-        kept = _Kept.model_validate_json(text) if text else None
-        return _known(kept) if kept and kept.state == "valid" else None
+        kept = _ApiKeyRecord.model_validate_json(text) if text else None
+        return _public_key(kept) if kept and kept.state == "valid" else None
 
     async def list(self) -> list[ApiKey]:
         """Every key that was ever made, oldest first."""
         used = {key_id: int(at) for key_id, at in (await self._redis.hgetall(self._keys.api_keys_used())).items()}
         found = [
-            _known(_Kept.model_validate_json(text), used.get(key_id))
+            _public_key(_ApiKeyRecord.model_validate_json(text), used.get(key_id))
             for key_id, text in (await self._redis.hgetall(self._keys.api_keys())).items()
         ]
         return sorted(found, key=lambda key: key.created_at)
@@ -177,11 +177,11 @@ class ApiKeys:
         text = await self._redis.hget(self._keys.api_keys(), key_id)
         if not text:
             raise KeyNotFoundError(f"there is no key {key_id}")
-        kept = _Kept.model_validate_json(text)
+        kept = _ApiKeyRecord.model_validate_json(text)
         if not kept.revoked_at:
             kept = kept.model_copy(update={"revoked_at": datetime.now(UTC)})
             await self._redis.hset(self._keys.api_keys(), key_id, kept.model_dump_json())
-        return _known(kept)
+        return _public_key(kept)
 
     async def _touch(self, key_id: str) -> None:
         now = time.monotonic()
@@ -195,16 +195,16 @@ def key_id_of(text: str) -> str:
     return text.removeprefix("gvq_")[:_PUBLIC_LENGTH]
 
 
-def without_secrets(text: str) -> str:
+def redact_keys(text: str) -> str:
     """A text without what makes a key of the keys in it: clients send them in the wrong places."""
-    return _ANYWHERE.sub(r"\1_...", text)
+    return _KEY_IN_TEXT.sub(r"\1_...", text)
 
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def _known(kept: _Kept, used: int | None = None) -> ApiKey:
+def _public_key(kept: _ApiKeyRecord, used: int | None = None) -> ApiKey:
     last_used_at = datetime.fromtimestamp(used, UTC) if used is not None else None
     shared = {name: getattr(kept, name) for name in ApiKey.model_fields}
     return ApiKey.model_construct(**{**shared, "last_used_at": last_used_at})

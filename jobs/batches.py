@@ -8,18 +8,18 @@ from typing import Literal
 from pydantic import Field
 from redis.asyncio import Redis
 
-from jobs.access import ALL
-from jobs.calls import Calls
+from jobs.access import ALL_OWNERS
 from jobs.contract import Contract
 from jobs.errors import QueueFullError, QuotaExceededError
-from jobs.keys import KEYS, Keys
+from jobs.lua_scripts import LuaScripts
 from jobs.models import JobSpec
+from jobs.redis_keys import KEYS, RedisKeys
 
 BatchStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
 ]
 FINAL_BATCH: frozenset[BatchStatus] = frozenset({"failed", "completed", "expired", "cancelled"})
-KEPT_SECONDS = 30 * 24 * 3600
+RETENTION_SECONDS = 30 * 24 * 3600
 """How long a batch that has ended can be looked at, and its files where nothing else is asked for."""
 
 _WORKING_SECONDS = 60
@@ -91,10 +91,10 @@ def new_batch_id() -> str:
 class BatchRegistry:
     """The batches of all owners. One gateway at a time works on a batch; all may ask that it be cancelled."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
 
     async def add(self, batch: StoredBatch, *, limit: int, owners_limit: int | None = None) -> None:
         """Take a batch, to be worked on; so many may be, and so many of the owner's.
@@ -114,7 +114,7 @@ class BatchRegistry:
         """Keep what became of a batch; for the gateway that works on it."""
         async with self._redis.pipeline() as pipeline:
             pipeline.hset(self._keys.batch(batch.id), "batch", batch.model_dump_json())
-            for owner in (batch.owner, ALL):  # where it is missing if the server came back without the batch
+            for owner in (batch.owner, ALL_OWNERS):  # where it is missing if the server came back without the batch
                 pipeline.sadd(self._keys.open_batches(owner), batch.id)
                 pipeline.zadd(self._keys.batches(owner), {batch.id: batch.created_at * 1_000_000}, nx=True)
             await pipeline.execute()
@@ -122,7 +122,7 @@ class BatchRegistry:
     async def get(self, batch_id: str, owner: str) -> StoredBatch | None:
         """Return a batch of an owner's, or of ALL, `cancelling` from when that is asked for; or None."""
         found = await self._read(batch_id)
-        return found if found and owner in {ALL, found.owner} else None
+        return found if found and owner in {ALL_OWNERS, found.owner} else None
 
     async def to_work_on(self, batch_id: str) -> StoredBatch | None:
         """Return a batch of any owner's if no other gateway works on it now."""
@@ -153,16 +153,16 @@ class BatchRegistry:
 
     async def open(self) -> Sequence[str]:
         """Return the ids of the batches that are to be worked on."""
-        return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches(ALL)))
+        return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches(ALL_OWNERS)))
 
     async def close(self, batch: StoredBatch) -> None:
-        """Work on a batch no more; it stays to be read for `KEPT_SECONDS`."""
-        ended = (time.time() - 2 * KEPT_SECONDS) * 1_000_000
+        """Work on a batch no more; it stays to be read for `RETENTION_SECONDS`."""
+        ended = (time.time() - 2 * RETENTION_SECONDS) * 1_000_000
         async with self._redis.pipeline() as pipeline:
-            for owner in (batch.owner, ALL):
+            for owner in (batch.owner, ALL_OWNERS):
                 pipeline.srem(self._keys.open_batches(owner), batch.id)
                 pipeline.zremrangebyscore(self._keys.batches(owner), "-inf", ended)
-            pipeline.expire(self._keys.batch(batch.id), KEPT_SECONDS)
+            pipeline.expire(self._keys.batch(batch.id), RETENTION_SECONDS)
             await pipeline.execute()
 
     async def open_job(self, batch: StoredBatch) -> None:

@@ -6,27 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from redis.asyncio import Redis
 
-from jobs.access import NOBODY, Owner
-from jobs.calls import Calls, Packed
+from jobs.access import NO_OWNER, Owner
 from jobs.codec import pack
 from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError, QuotaExceededError
-from jobs.keys import KEYS, Keys
+from jobs.lua_scripts import LuaScripts, PackedBundle
 from jobs.models import Bundle, JobSpec, JobStatus, Response, UnreadableResponse
-from jobs.queue import no_interactive_room
+from jobs.queue import interactive_limit_error
+from jobs.redis_keys import KEYS, RedisKeys
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 
-CHAT = "chat_"
+CHAT_ID_PREFIX = "chat_"
 """What ids of chats begin with."""
 
 _RETRY_AFTER_SECONDS = 5.0
-_WAITED_SECONDS = 60.0
+_KEEPALIVE_SECONDS = 60.0
 """A chat whose gateway has not said for so long that somebody waits is given up."""
 
 
 def new_chat_id() -> str:
     """Make the id of a chat."""
-    return f"{CHAT}{secrets.token_hex(12)}"
+    return f"{CHAT_ID_PREFIX}{secrets.token_hex(12)}"
 
 
 class Chats:
@@ -35,29 +35,29 @@ class Chats:
     A gateway says with `keep` whose clients still wait; `give_up` ends the others.
     """
 
-    def __init__(self, redis: Redis, *, limit_requests: int, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, limit_requests: int, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
         self._registry = JobRegistry(redis, keys=keys)
         self._results = ResultStore(redis, keys=keys)
         self._limit = limit_requests
 
-    async def ask(self, bundle: Bundle, channel: str, owner: Owner = NOBODY) -> None:
+    async def ask(self, bundle: Bundle, channel: str, owner: Owner = NO_OWNER) -> None:
         """Queue a chat of an owner's; `channel` hears of it. Safe to repeat.
 
         Raises QueueFullError and QuotaExceededError.
         """
         lane = self._keys.queue(bundle.model, bundle.priority)
         shown = bundle.image if any(request.views for request in bundle.requests) else ""
-        packed = Packed(bundle.id, len(bundle.requests), bundle.model, lane, shown, pack(bundle))
+        packed = PackedBundle(bundle.id, len(bundle.requests), bundle.model, lane, shown, pack(bundle))
         spec = JobSpec(dataset="", models=(bundle.model,), priority=bundle.priority)
         asked = await self._calls.ask(
             packed,
             bundle.job_id,
             limit=self._limit,
             spec=spec.model_dump_json(),
-            until=time.time() + _WAITED_SECONDS,
+            until=time.time() + _KEEPALIVE_SECONDS,
             kind="chat",
             channel=channel,
             owner=owner.name or "",
@@ -66,7 +66,7 @@ class Chats:
         if asked == "full":
             raise QueueFullError(f"the queue holds {self._limit} requests, and is full", _RETRY_AFTER_SECONDS)
         if asked == "interactive":
-            raise no_interactive_room("the chat", packed.num_requests, owner.interactive_requests or 0)
+            raise interactive_limit_error("the chat", packed.num_requests, owner.interactive_requests or 0)
         if asked == "quota":
             if owner.queued_requests is not None and packed.num_requests > owner.queued_requests:
                 message = f"the chat has {packed.num_requests} answers; {owner.name} may have {owner.queued_requests}"
@@ -91,7 +91,7 @@ class Chats:
 
     async def keep(self, chat_ids: Iterable[str]) -> None:
         """Say that somebody waits for these chats."""
-        if kept := dict.fromkeys(chat_ids, time.time() + _WAITED_SECONDS):
+        if kept := dict.fromkeys(chat_ids, time.time() + _KEEPALIVE_SECONDS):
             await self._redis.zadd(self._keys.chats(), kept, xx=True)
 
     async def leave(self, chat_id: str) -> None:

@@ -20,7 +20,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from jobs.errors import ServerEvictsError
+from jobs.errors import StateStoreEvictsError
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +29,9 @@ BLOCK_SECONDS = 5.0
 
 _SOCKET_TIMEOUT = BLOCK_SECONDS + 15.0
 _RETRIES = 45  # with the backoff below, 35-45 s of waiting in all
-_AWAY = (RedisConnectionError, RedisTimeoutError)
-_REFUSING = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
-_REFUSAL = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
+_DOWN_ERRORS = (RedisConnectionError, RedisTimeoutError)
+_REFUSAL_ERRORS = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
+_REFUSAL_MESSAGE = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
 
 
 def connect(url: str, *, max_connections: int = 32) -> Redis:
@@ -51,11 +51,11 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         retry_on_error=[ReadOnlyError],  # the server was replaced by another one: its address must be looked up anew
         health_check_interval=0,
     )
-    pool.connection_class = _refusing_eviction(_heeding_cancellation(pool.connection_class))
+    pool.connection_class = _with_eviction_check(_with_cancellation(pool.connection_class))
     return Redis.from_pool(pool)
 
 
-async def refuse_eviction(url: str, *, within_seconds: float = 5.0) -> None:
+async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:
     """Look at the policy of the server at `url` once; one that does not answer by then is passed over.
 
     Raises ServerEvictsError.
@@ -63,22 +63,24 @@ async def refuse_eviction(url: str, *, within_seconds: float = 5.0) -> None:
     client = connect(url)
     try:
         await asyncio.wait_for(client.ping(), within_seconds)
-    except (TimeoutError, *_AWAY):
+    except (TimeoutError, *_DOWN_ERRORS):
         log.warning("the server at REDIS_URL does not answer yet")
     finally:
         await client.aclose()
 
 
-def is_server_away(error: Exception) -> bool:
+def is_state_store_down(error: Exception) -> bool:
     """Whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
 
     It changed nothing then, or a lost reply hides what it did; the same call is worth making again.
     """
-    refused = isinstance(error, _REFUSING) or (isinstance(error, ResponseError) and _REFUSAL.search(str(error)))
-    return isinstance(error, _AWAY) or bool(refused)
+    refused = isinstance(error, _REFUSAL_ERRORS) or (
+        isinstance(error, ResponseError) and _REFUSAL_MESSAGE.search(str(error))
+    )
+    return isinstance(error, _DOWN_ERRORS) or bool(refused)
 
 
-def _heeding_cancellation(connection_class: Any) -> type:
+def _with_cancellation(connection_class: Any) -> type:
     """Extend a class of connections so that a cancelled task ends there.
 
     redis-py sends under `asyncio.wait_for`, which in Python 3.11 forgets a cancellation that comes as the send ends
@@ -96,7 +98,7 @@ def _heeding_cancellation(connection_class: Any) -> type:
     return type(connection_class.__name__, (connection_class,), {"send_packed_command": send_packed_command})
 
 
-def _refusing_eviction(connection_class: Any) -> type:
+def _with_eviction_check(connection_class: Any) -> type:
     """Extend a class of connections so that each asks for the server's policy before it is used."""
 
     async def connect_check_health(self: Any, **options: bool) -> None:
@@ -105,12 +107,12 @@ def _refusing_eviction(connection_class: Any) -> type:
         await connection_class.connect_check_health(self, **options)
         if self._connect_callbacks:  # it listens, as it did before it was lost, and takes no other command
             return
-        policy = await _policy(self)
+        policy = await _read_policy(self)
         if policy is None:
             log.warning("the server does not tell its maxmemory-policy; it must be noeviction, or jobs can be lost")
         elif policy != "noeviction":
             await self.disconnect()
-            raise ServerEvictsError(
+            raise StateStoreEvictsError(
                 f"the server's maxmemory-policy is {policy}, so jobs and responses vanish when its memory is full; "
                 "set `maxmemory-policy noeviction`"
             )
@@ -118,7 +120,7 @@ def _refusing_eviction(connection_class: Any) -> type:
     return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})
 
 
-async def _policy(connection: Any) -> str | None:
+async def _read_policy(connection: Any) -> str | None:
     """Ask for the policy in both ways, of which managed servers forbid the second."""
     for command in (("INFO", "memory"), ("CONFIG", "GET", "maxmemory-policy")):
         try:

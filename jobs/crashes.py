@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jobs.leases import Lease
 from jobs.models import Failure, InferenceRequest, Response
 
-DEATHS_ALONE = 4
+MAX_SOLO_CRASHES = 4
 """Deaths in a row beside one request that runs alone, after which it is blamed.
 
 Where workers are killed at random, innocents are blamed that are hit so often: with one death about 20 of 2,000 under a
@@ -14,7 +14,7 @@ kill a second, with two about 2. Nobody is played beside the request, so further
 
 
 @dataclass(frozen=True)
-class Suspicion:
+class CrashHistory:
     """What is known of a bundle on probation when it is claimed: the request that was begun last, and what came of it.
 
     `deaths` happened since it was begun first; `idle_deaths` since then, before any request was begun again. A worker
@@ -26,7 +26,7 @@ class Suspicion:
     idle_deaths: int
 
     @classmethod
-    def of(cls, lease: Lease) -> "Suspicion":
+    def of(cls, lease: Lease) -> "CrashHistory":
         """Read the lease's mark."""
         if not lease.mark:
             return cls("", 0, lease.deliveries - 1)
@@ -37,9 +37,9 @@ class Suspicion:
 
     def blamed(self, lease: Lease) -> list[InferenceRequest]:
         """Return the requests to give up: the one that kills, or all when workers die before any of them runs."""
-        if self.idle_deaths >= DEATHS_ALONE:
+        if self.idle_deaths >= MAX_SOLO_CRASHES:
             return list(lease.bundle.requests)
-        if self.deaths < DEATHS_ALONE:
+        if self.deaths < MAX_SOLO_CRASHES:
             return []
         return [request for request in lease.bundle.requests if request.id == self.request_id]
 

@@ -16,11 +16,11 @@ class TracesMissingError(SettingsInvalidError):
         super().__init__("--traces wants OpenTelemetry: pip install 'gigavqa[traces]'")
 
 
-class ServerUnavailableError(JobsError):
+class StateStoreUnavailableError(JobsError):
     """There is no server to use: the embedded one has no binary, or ended before it answered."""
 
 
-class ServerEvictsError(ServerUnavailableError):
+class StateStoreEvictsError(StateStoreUnavailableError):
     """The server drops keys when its memory is full, so it would lose jobs without a word."""
 
 
@@ -76,11 +76,11 @@ class TextMissingError(JobsError):
     """The responses of a job are in Parquet parts, and nobody told where these are."""
 
 
-class FolderNotPrivateError(ServerUnavailableError):
+class FolderNotPrivateError(StateStoreUnavailableError):
     """A folder that must be this user's alone belongs to somebody else."""
 
 
-class SnapshotRefusedError(ServerUnavailableError):
+class SnapshotRefusedError(StateStoreUnavailableError):
     """The server does not send its whole state, as it would to a replica."""
 
 

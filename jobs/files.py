@@ -7,11 +7,11 @@ from typing import Literal
 
 from redis.asyncio import Redis
 
-from jobs.access import ALL
-from jobs.calls import Calls
+from jobs.access import ALL_OWNERS
 from jobs.contract import Contract
 from jobs.errors import QuotaExceededError
-from jobs.keys import KEYS, Keys
+from jobs.lua_scripts import LuaScripts
+from jobs.redis_keys import KEYS, RedisKeys
 
 _RETRY_AFTER_SECONDS = 60.0
 _CHUNK = 1000
@@ -38,10 +38,10 @@ def new_file_id() -> str:
 class FileRegistry:
     """The files of all owners, newest first."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
 
     async def add(self, file: StoredFile, most_bytes: int | None = None) -> None:
         """Show a file whose bytes are there; safe to repeat. What an owner keeps is counted and bounded together.
@@ -58,7 +58,7 @@ class FileRegistry:
     async def get(self, file_id: str, owner: str) -> StoredFile | None:
         """Return a file of an owner's, or of ALL, that has not expired; None where there is none."""
         found = await self._read([file_id])
-        return found[0] if found and owner in {ALL, found[0].owner} and _is_kept(found[0]) else None
+        return found[0] if found and owner in {ALL_OWNERS, found[0].owner} and _is_unexpired(found[0]) else None
 
     async def list(
         self, owner: str, *, after: str | None, limit: int, purpose: str | None, newest_first: bool
@@ -72,7 +72,7 @@ class FileRegistry:
         found: list[StoredFile] = []
         for start in range(0, len(names), _CHUNK):
             page = await self._read(names[start : start + _CHUNK])
-            found += [file for file in page if _is_kept(file) and purpose in (None, file.purpose)]
+            found += [file for file in page if _is_unexpired(file) and purpose in (None, file.purpose)]
             if len(found) > limit:
                 break
         return found[:limit], len(found) > limit
@@ -99,5 +99,5 @@ class FileRegistry:
         return [StoredFile.model_validate_json(each) for each in found if each]
 
 
-def _is_kept(file: StoredFile) -> bool:
+def _is_unexpired(file: StoredFile) -> bool:
     return file.expires_at is None or file.expires_at > time.time()

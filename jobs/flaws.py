@@ -41,6 +41,6 @@ def fault_of(response: Response) -> Failure | None:
     return Failure(type=GENERATION_FAILED, message=message, retryable=True)
 
 
-def is_asked_again(response: Response) -> bool:
+def is_retry_candidate(response: Response) -> bool:
     """Whether a retry may take back what is recorded, because it is no answer: a failure, broken off, or empty."""
     return not response.ok or bool(flaws_of(response) & {"broken_off", "empty"})

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from jobs.logs import LogForm
-from jobs.settings import ProcessSettings, Spelt
+from jobs.logs import LogFormat
+from jobs.settings import FieldSpelling, ProcessSettings
 
 
 def _absolute(path: Path) -> Path:
@@ -26,33 +26,33 @@ def _below(name: str) -> Any:
 class Home(ProcessSettings):
     """The data folder of an installation; single parts of it can be moved. Making one creates nothing."""
 
-    folder: Annotated[Folder, Spelt("home", "FOLDER", "~/.gigavqa")] = Field(
+    folder: Annotated[Folder, FieldSpelling("home", "FOLDER", "~/.gigavqa")] = Field(
         default_factory=lambda: Path.home() / ".gigavqa",
         validation_alias="gigavqa_home",
         description="folder of the installation: state, results, logs, pyramids",
     )
-    data: Annotated[Folder, Spelt("data", "FOLDER", "`data` in the home")] = Field(
+    data: Annotated[Folder, FieldSpelling("data", "FOLDER", "`data` in the home")] = Field(
         default_factory=_below("data"),
         validation_alias="gigavqa_data",
         description="root that data sets and images are named relative to",
     )
-    redis_url: Annotated[str | None, Spelt(metavar="URL", default="an embedded server")] = Field(
+    redis_url: Annotated[str | None, FieldSpelling(metavar="URL", default="an embedded server")] = Field(
         default=None,
         validation_alias="redis_url",
         description="server of the operator's own: Redis 7 or Valkey, with `maxmemory-policy noeviction`",
     )
-    results_uri: Annotated[str, Spelt(metavar="URI", default="`results` in the home")] = Field(
+    results_uri: Annotated[str, FieldSpelling(metavar="URI", default="`results` in the home")] = Field(
         default_factory=lambda given: str(given["folder"] / "results"),
         validation_alias="results_uri",
         description="where Parquet parts of responses go: a folder or any fsspec address",
     )
-    uploads: Annotated[Folder, Spelt("uploads", "FOLDER", "`uploads` in the home")] = Field(
+    uploads: Annotated[Folder, FieldSpelling("uploads", "FOLDER", "`uploads` in the home")] = Field(
         default_factory=_below("uploads"),
         validation_alias="gigavqa_uploads",
         description="pictures and files that clients sent; workers on other machines need it, too",
     )
 
-    log_format: LogForm = Field(
+    log_format: LogFormat = Field(
         default="text",
         validation_alias="gigavqa_log_format",
         description="lines of the log for people, or `json`, with the ids of jobs and requests that they are about",

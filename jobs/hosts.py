@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from jobs.errors import SettingsInvalidError
 
 
-class OwnNames:
+class TrustedHosts:
     """Names by which clients may call a process, besides `localhost` and addresses in figures.
 
     A page of somebody else's can point its own name at this machine (DNS rebinding) and then read answers; addresses in

@@ -8,32 +8,32 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-LogForm = Literal["text", "json"]
+LogFormat = Literal["text", "json"]
 
-_ABOUT: ContextVar[Mapping[str, str]] = ContextVar("about", default={})  # noqa: B039 - never changed, only replaced
+_CONTEXT: ContextVar[Mapping[str, str]] = ContextVar("about", default={})  # noqa: B039 - never changed, only replaced
 
 
 @contextmanager
-def about(**ids: str) -> Iterator[None]:
+def log_context(**ids: str) -> Iterator[None]:
     """Name these ids in each line that is logged within, by tasks that are begun within, too."""
-    before = _ABOUT.set({**_ABOUT.get(), **ids})
+    before = _CONTEXT.set({**_CONTEXT.get(), **ids})
     try:
         yield
     finally:
-        _ABOUT.reset(before)
+        _CONTEXT.reset(before)
 
 
-def configure_logging(form: LogForm, process: str) -> None:
+def configure_logging(form: LogFormat, process: str) -> None:
     """Log to standard error, one line an event; `process` says in JSON whose it is."""
     handler = logging.StreamHandler()
     if form == "json":
-        handler.setFormatter(_Json(process))
+        handler.setFormatter(_JsonFormatter(process))
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
-class _Json(logging.Formatter):
+class _JsonFormatter(logging.Formatter):
     """One object a line, in ASCII: no text of a client's can end one. `extra={"fields": {...}}` adds to it."""
 
     def __init__(self, process: str) -> None:
@@ -48,7 +48,7 @@ class _Json(logging.Formatter):
             "process": self._process,
             "logger": record.name,
             "message": record.getMessage(),
-            **_ABOUT.get(),
+            **_CONTEXT.get(),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:

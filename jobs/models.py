@@ -9,18 +9,18 @@ from pydantic import FailFast, Field, JsonValue, PositiveInt, model_validator
 
 from catalogue.entry import Decoding
 from jobs.contract import Contract
-from jobs.loops import MOST_ROUNDS, Part, Stop, ToolCall, ToolLoop, Zoom
+from jobs.tool_loops import MAX_ROUNDS, MessagePart, StopReason, ToolCall, ToolLoop, ZoomTool
 from tiling.geometry import Size
 from tiling.views import View
 
 Condition = Literal["V0", "V1", "V2", "V3", "V4"]
-Option = bool | int | float | str | None
+OptionValue = bool | int | float | str | None
 ClosingKind = Literal["choice", "number", "boolean", "json"]
-ClosingAsked = Literal["choice", "number", "boolean", "json", "auto"]
+ClosingSetting = Literal["choice", "number", "boolean", "json", "auto"]
 """How a job wants its chats closed; `auto` takes of each sample the kind that its answer is."""
-FORM: Literal[2] = 2
-"""Version of the form in which bundles and responses are kept; `jobs.stored` reads those before."""
-MOST_JUDGED = 100
+SCHEMA_VERSION: Literal[2] = 2
+"""Version of the form in which bundles and responses are kept; `jobs.schema_versions` reads those before."""
+MAX_JUDGED_JOBS = 100
 """Jobs at most whose answers one job judges."""
 JUDGE: Literal["judge"] = "judge"
 """Protocol of the requests of a job that judges; no benchmark has one of that name."""
@@ -59,13 +59,13 @@ class Cell(Contract):
 
     protocol: str
     condition: Condition
-    rounds: PositiveInt | None = Field(default=None, le=MOST_ROUNDS, exclude_if=_is_none)
+    rounds: PositiveInt | None = Field(default=None, le=MAX_ROUNDS, exclude_if=_is_none)
 
     def __str__(self) -> str:
         return ":".join(map(str, filter(None, (self.protocol, self.condition, self.rounds))))
 
 
-class Structure(Contract):
+class StructuredOutput(Contract):
     """What the text of an answer must be, of which one is given: the engine allows only tokens that keep to it.
 
     `in_object` is the schema of an object that says the same, for servers that keep to schemas alone.
@@ -79,7 +79,7 @@ class Structure(Contract):
     in_object: dict[str, JsonValue] | None = Field(default=None, exclude_if=_is_none)
 
 
-class Steering(Contract):
+class GenerationConstraints(Contract):
     """What whoever chats may ask of generation beyond sampling; names as OpenAI and vLLM have them.
 
     `logprobs` counts the likeliest tokens told beside each that is written; None tells none. `template` goes to the
@@ -96,7 +96,7 @@ class Steering(Contract):
     frequency_penalty: float = 0.0
     logit_bias: dict[int, float] = Field(default_factory=dict)
     logprobs: int | None = None
-    structure: Structure | None = None
+    structure: StructuredOutput | None = None
     template: dict[str, JsonValue] = Field(default_factory=dict)
 
 
@@ -104,14 +104,14 @@ class Sampling(Decoding):
     """Sampling parameters of one request; `seed` makes its draws repeatable."""
 
     seed: int | None = None
-    steering: Steering | None = Field(default=None, exclude_if=_is_none)
+    steering: GenerationConstraints | None = Field(default=None, exclude_if=_is_none)
 
 
 class JudgeSpec(Contract):
     """Whose answers the models of a job judge: those of finished jobs over the same data set, asked by a prompt."""
 
     jobs: Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,64}$")], ...], FailFast()] = Field(
-        min_length=1, max_length=MOST_JUDGED, description="ids of finished jobs"
+        min_length=1, max_length=MAX_JUDGED_JOBS, description="ids of finished jobs"
     )
     prompt: str | None = Field(
         default=None,
@@ -129,7 +129,7 @@ class JobSpec(Contract):
     cells: tuple[Cell, ...] = ()
     rounds: PositiveInt | None = Field(
         default=None,
-        le=MOST_ROUNDS,
+        le=MAX_ROUNDS,
         exclude_if=_is_none,
         description="most answers of a chat that may ask for more, in place of those of the plan or the cells",
     )
@@ -137,11 +137,11 @@ class JobSpec(Contract):
     sampling: dict[str, Any] = Field(default_factory=dict, description="overrides of the model's decoding")
     seed: int = 0
     priority: Literal["interactive", "batch"] = "batch"
-    options: dict[str, Option] = Field(
+    options: dict[str, OptionValue] = Field(
         default_factory=dict, description="choices of the conditions (`thumbnail`) and of the benchmark, by name"
     )
     samples: tuple[str, ...] = Field(default=(), description="ids of the samples to ask; all when empty")
-    closing: ClosingAsked | None = Field(
+    closing: ClosingSetting | None = Field(
         default=None,
         exclude_if=_is_none,
         description="asks for the answer alone in one more turn behind each free answer, held by the engine to the "
@@ -167,7 +167,7 @@ class SpecSummary(Contract):
     num_samples: int | None = Field(
         default=None, description="how many samples are named; all are asked when it is null"
     )
-    closing: ClosingAsked | None = Field(default=None, exclude_if=_is_none)
+    closing: ClosingSetting | None = Field(default=None, exclude_if=_is_none)
     metadata: dict[str, str] = Field(default_factory=dict)
     judge: JudgeSpec | None = Field(default=None, exclude_if=_is_none)
 
@@ -245,7 +245,7 @@ class Turn(Contract):
     `given` is an answer put into the history in place of the model's own.
     """
 
-    parts: tuple[Part, ...] = Field(min_length=1)
+    parts: tuple[MessagePart, ...] = Field(min_length=1)
     given: str | None = None
     asks: str | None = Field(default=None, description="what it asks for, by the benchmark's name; None: the question")
 
@@ -265,19 +265,19 @@ class Closing(Contract):
 
     kind: ClosingKind
     text: str = Field(min_length=1)
-    structure: Structure
+    structure: StructuredOutput
     max_tokens: PositiveInt
     prompt_version: str
 
 
-class Said(Contract):
+class PriorMessage(Contract):
     """A message that stood in a chat before its first turn: texts and views in their order."""
 
     role: Literal["system", "user", "assistant"]
-    parts: tuple[Part, ...] = Field(min_length=1)
+    parts: tuple[MessagePart, ...] = Field(min_length=1)
 
 
-class Labels(Contract):
+class RequestLabels(Contract):
     """What a request is labelled with, and its response after it: whose question it is, of whom, and how it is asked.
 
     Requests and responses are Labels, so that both write them flat into their JSON; `labels` takes them alone.
@@ -297,17 +297,17 @@ class Labels(Contract):
     )
 
     @property
-    def labels(self) -> "Labels":
+    def labels(self) -> "RequestLabels":
         """The labels alone."""
         # They were checked as those of the request or the response.
-        return Labels.model_construct(**{name: getattr(self, name) for name in Labels.model_fields})
+        return RequestLabels.model_construct(**{name: getattr(self, name) for name in RequestLabels.model_fields})
 
 
-class InferenceRequest(Labels):
+class InferenceRequest(RequestLabels):
     """One chat to play for one sample under one (model, protocol, condition, repeat)."""
 
     system: str | None = None
-    before: tuple[Said, ...] = Field(
+    before: tuple[PriorMessage, ...] = Field(
         default=(), exclude_if=_is_empty, description="what the chat held before its first turn, behind `system`"
     )
     turns: tuple[Turn, ...] = Field(min_length=1)
@@ -339,22 +339,22 @@ class InferenceRequest(Labels):
             return self
         if self.turns[-1].given is not None:
             raise ValueError("a loop goes on from the answer to the last turn, which is given")
-        zooms = [tool for tool in self.loop.tools if isinstance(tool, Zoom)]
+        zooms = [tool for tool in self.loop.tools if isinstance(tool, ZoomTool)]
         if unseen := [tool.name for tool in zooms if tool.image >= len(self.views)]:
             raise ValueError(f"{', '.join(unseen)}: the chat has {len(self.views)} view(s)")
         return self
 
 
-class Stored(Contract):
+class VersionedModel(Contract):
     """Base of what is kept, on the server or in files: it begins with the version of its form.
 
-    `jobs.stored` reads every version that there was.
+    `jobs.schema_versions` reads every version that there was.
     """
 
-    version: Literal[2] = FORM
+    version: Literal[2] = SCHEMA_VERSION
 
 
-class Bundle(Stored):
+class Bundle(VersionedModel):
     """The requests of one job that share (model, image): what is queued, leased and acknowledged."""
 
     id: str
@@ -416,7 +416,7 @@ class TokenLogprob(Contract):
     top_logprobs: tuple["TokenLogprob", ...] | None = Field(default=None, exclude_if=_is_none)
 
 
-Grow = Callable[[int, str, tuple[TokenLogprob, ...] | None], None]
+OnTokens = Callable[[int, str, tuple[TokenLogprob, ...] | None], None]
 """Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for.
 
 Nothing is behind them where the last tokens wrote nothing: then their logprobs alone are told, and nothing later.
@@ -514,7 +514,7 @@ class EngineInfo(Contract):
     remote: RemoteInfo | None = Field(default=None, exclude_if=_is_none)
 
 
-class Response(Labels, Stored):
+class Response(RequestLabels, VersionedModel):
     """What became of one request: the raw text of every turn, or a failure, with usage, timing and provenance."""
 
     job_id: str
@@ -522,7 +522,7 @@ class Response(Labels, Stored):
     closing: ClosingAnswer | None = Field(
         default=None, exclude_if=_is_none, description="the answer alone, asked for behind the free one"
     )
-    stop: Stop | None = Field(
+    stop: StopReason | None = Field(
         default=None, exclude_if=_is_none, description="why a chat with a loop ended; only `answered` has an answer"
     )
     max_rounds: PositiveInt | None = Field(

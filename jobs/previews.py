@@ -6,7 +6,7 @@ import uuid
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from jobs.stores import store_errors
+from jobs.object_stores import translate_store_errors
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")
 
@@ -21,12 +21,12 @@ class PreviewStore:
         self._fs, root = fsspec.core.url_to_fs(uri)
         self._root = f"{root}/previews"
 
-    @store_errors()
+    @translate_store_errors()
     def exists(self, key: str) -> bool:
         """Whether there is a preview of the raster."""
         return bool(self._fs.exists(self._path(key)))
 
-    @store_errors()
+    @translate_store_errors()
     def write(self, key: str, jpeg: bytes) -> None:
         """Write a preview, whole or not at all."""
         path = self._path(key)
@@ -38,7 +38,7 @@ class PreviewStore:
         else:
             self._fs.pipe_file(path, jpeg)  # object stores show an object when it is complete
 
-    @store_errors()
+    @translate_store_errors()
     def read(self, key: str) -> bytes | None:
         """Return a preview's JPEG; None where there is none, also for what is no key."""
         if not _KEY.fullmatch(key):
@@ -49,7 +49,7 @@ class PreviewStore:
             return None
         return content
 
-    @store_errors()
+    @translate_store_errors()
     def keys(self) -> list[str]:
         """Return the keys of all rasters that have a preview."""
         try:

@@ -15,11 +15,10 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 from zstandard import ZstdError
 
-from jobs.access import NOBODY, Owner
-from jobs.calls import Calls, Claimed, Held, Lane, Packed, Retried, Wanted
+from jobs.access import NO_OWNER, Owner
 from jobs.codec import decompress, pack
 from jobs.connection import BLOCK_SECONDS
-from jobs.crashes import Suspicion
+from jobs.crashes import CrashHistory
 from jobs.errors import (
     JobNotFoundError,
     JobNotRetryableError,
@@ -27,12 +26,13 @@ from jobs.errors import (
     QueueFullError,
     QuotaExceededError,
 )
-from jobs.keys import KEYS, PRIORITIES, Keys
 from jobs.leases import Lease
+from jobs.lua_scripts import ClaimedEntry, ClaimRequest, EntryRef, LuaScripts, PackedBundle, QueueStream, RetryBundle
 from jobs.models import Bundle, Job, JobStatus
+from jobs.redis_keys import KEYS, PRIORITIES, RedisKeys
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.stored import read_bundle
+from jobs.schema_versions import read_bundle
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +41,8 @@ GROUP = "workers"
 _CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the server's time
 _RETRY_AFTER_SECONDS = 10.0
 _COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
-_ANY_NUMBER = 1_000_000_000
-_PARKED: Literal["batch"] = "batch"  # nobody waits for another worker's caches on the interactive lane
+_UNLIMITED = 1_000_000_000
+_AFFINITY_PRIORITY: Literal["batch"] = "batch"  # nobody waits for another worker's caches on the interactive lane
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class QueueDepth:
 
 
 @dataclass(frozen=True)
-class Ages:
+class QueueAges:
     """Seconds since the oldest bundle of a model was queued that waits, and that a worker holds; None for none.
 
     What nobody wants any more is not counted.
@@ -65,7 +65,7 @@ class Ages:
 
 
 @dataclass(frozen=True)
-class Claimable:
+class ClaimableCounts:
     """Bundles of one model that a claim could lease now, and those among them that are interactive (100 at most)."""
 
     bundles: int
@@ -94,11 +94,11 @@ class JobQueue:
         lease_seconds: float = 30.0,
         max_attempts: int = 3,
         defer_seconds: float = 0.0,
-        keys: Keys = KEYS,
+        keys: RedisKeys = KEYS,
     ) -> None:
         self._redis = redis
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
         self._registry = JobRegistry(redis, keys=keys)
         self._results = ResultStore(redis, keys=keys)
         self._limit = limit_requests
@@ -120,7 +120,7 @@ class JobQueue:
         """Make the lanes of these models where there are none, so that autoscalers find something to look at."""
         await self._ensure_groups(models)
 
-    async def require_room(self, num_requests: int, owner: Owner = NOBODY) -> None:
+    async def require_room(self, num_requests: int, owner: Owner = NO_OWNER) -> None:
         """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
         outstanding = int(await self._redis.get(self._keys.outstanding()) or 0)
         if outstanding + num_requests > self._limit:
@@ -199,7 +199,7 @@ class JobQueue:
         max_bundles: int,
         block_seconds: float,
         *,
-        max_requests: int = _ANY_NUMBER,
+        max_requests: int = _UNLIMITED,
         room: int = 0,
         probation: bool = False,
     ) -> list[Lease]:
@@ -211,7 +211,9 @@ class JobQueue:
         list. Bundles that cannot be read are passed over, counted and logged.
         """
         await self._ensure_groups(models)
-        wanted = Wanted(max_bundles, max_requests, room, self._lease_ms, self._max_attempts, self._defer_ms, False)
+        wanted = ClaimRequest(
+            max_bundles, max_requests, room, self._lease_ms, self._max_attempts, self._defer_ms, False
+        )
         deadline = time.monotonic() + block_seconds
         while True:
             seen = await self._newest(models)
@@ -235,8 +237,12 @@ class JobQueue:
             renewed = await self._calls.renew(
                 worker,
                 lease_ms=self._lease_ms,
-                parking={self._keys.queue(lease.bundle.model, _PARKED): lease.bundle.model for lease in held},
-                entries=((lease.stream, lease.entry_id, _owned(lease.bundle), lease.deliveries) for lease in held),
+                parking={
+                    self._keys.queue(lease.bundle.model, _AFFINITY_PRIORITY): lease.bundle.model for lease in held
+                },
+                entries=(
+                    (lease.stream, lease.entry_id, _ownership_of(lease.bundle), lease.deliveries) for lease in held
+                ),
             )
             lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
         return lost
@@ -246,7 +252,7 @@ class JobQueue:
 
         For a worker that claims no more of this model; its leases stay.
         """
-        lane = self._keys.queue(model, _PARKED)
+        lane = self._keys.queue(model, _AFFINITY_PRIORITY)
         await self._on_groups([model], partial(self._calls.release, worker, lane=lane, model=model))
 
     async def hand_back(self, lease: Lease) -> None:
@@ -256,7 +262,7 @@ class JobQueue:
         Does nothing when the lease was lost.
         """
         await self._calls.hand_back(
-            _held(lease),
+            _entry_of(lease),
             deliveries=lease.deliveries,
             job_id=lease.job_id,
             bundle_id=lease.bundle.id,
@@ -266,7 +272,7 @@ class JobQueue:
     async def begin_probation(self, lease: Lease, request_id: str) -> bool:
         """Mark the request that runs next; it takes the blame if workers die of it. False when the lease was lost."""
         return await self._calls.suspect(
-            _held(lease),
+            _entry_of(lease),
             deliveries=lease.deliveries,
             job_id=lease.job_id,
             bundle_id=lease.bundle.id,
@@ -290,18 +296,18 @@ class JobQueue:
         waiting, leased = await self._redis.hmget(self._keys.depth(), [f"waiting:{model}", f"leased:{model}"])
         return QueueDepth(int(waiting or 0), int(leased or 0))
 
-    async def claimable(self, models: Sequence[str]) -> dict[str, Claimable]:
+    async def claimable(self, models: Sequence[str]) -> dict[str, ClaimableCounts]:
         """Count the bundles of each model that a claim could lease now: those that wait, and expired leases."""
         lanes = {model: self._lanes(model) for model in models}
         call = partial(self._calls.claimable, lanes, lease_ms=self._lease_ms, bound=_COUNTED_ENTRIES)
-        return {model: Claimable(*count) for model, count in (await self._on_groups(models, call)).items()}
+        return {model: ClaimableCounts(*count) for model, count in (await self._on_groups(models, call)).items()}
 
-    async def ages(self) -> dict[str, Ages]:
+    async def ages(self) -> dict[str, QueueAges]:
         """Tell of every model that was ever queued for how old its oldest bundles are."""
         models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
         lanes = {model: self._lanes(model) for model in models}
         found = await self._on_groups(models, partial(self._calls.ages, lanes, lease_ms=self._lease_ms))
-        return {model: Ages(*(None if ms < 0 else ms / 1000 for ms in pair)) for model, pair in found.items()}
+        return {model: QueueAges(*(None if ms < 0 else ms / 1000 for ms in pair)) for model, pair in found.items()}
 
     async def trim(self) -> int:
         """Remove entries that are done with from all lanes and drop expired leases of ended jobs; run it periodically.
@@ -321,16 +327,16 @@ class JobQueue:
     def _lanes(self, model: str) -> list[str]:
         return [*(self._keys.queue(model, priority) for priority in PRIORITIES), self._keys.probation(model)]
 
-    def _pack_some(self, bundles: Iterator[Bundle]) -> list[Packed]:
+    def _pack_some(self, bundles: Iterator[Bundle]) -> list[PackedBundle]:
         # Each is packed as it is made, which is a fiftieth of its size.
         return [self._packed(bundle) for bundle in islice(bundles, _CHUNK_BUNDLES)]
 
-    def _retried(self, bundles: Iterable[Bundle]) -> list[Retried]:
-        return [Retried(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in bundles]
+    def _retried(self, bundles: Iterable[Bundle]) -> list[RetryBundle]:
+        return [RetryBundle(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in bundles]
 
-    def _packed(self, bundle: Bundle) -> Packed:
+    def _packed(self, bundle: Bundle) -> PackedBundle:
         lane = self._keys.queue(bundle.model, bundle.priority)
-        return Packed(bundle.id, len(bundle.requests), bundle.model, lane, _shown(bundle), pack(bundle))
+        return PackedBundle(bundle.id, len(bundle.requests), bundle.model, lane, _image_of(bundle), pack(bundle))
 
     async def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
         if status == "missing":
@@ -341,7 +347,7 @@ class JobQueue:
             _refuse_owner(f"job {job_id}", requests, (await self.owner_of(job_id)).queued_requests or 0)
         if status == "interactive":
             owner = await self.owner_of(job_id)
-            raise no_interactive_room(f"job {job_id}", requests, owner.interactive_requests or 0)
+            raise interactive_limit_error(f"job {job_id}", requests, owner.interactive_requests or 0)
 
     def _refuse(self, job: str, requests: int) -> NoReturn:
         if requests > self._limit:
@@ -359,9 +365,13 @@ class JobQueue:
                         raise
                 self._grouped.add(lane)
 
-    async def _run_claim(self, models: Sequence[str], worker: str, wanted: Wanted) -> tuple[bool, list[Lease]]:
+    async def _run_claim(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> tuple[bool, list[Lease]]:
         lanes = [
-            Lane(self._keys.queue(model, priority), self._keys.probation(model), model if priority == _PARKED else "")
+            QueueStream(
+                self._keys.queue(model, priority),
+                self._keys.probation(model),
+                model if priority == _AFFINITY_PRIORITY else "",
+            )
             for priority in PRIORITIES
             for model in models
         ]
@@ -369,13 +379,13 @@ class JobQueue:
         leases = [lease for one in claimed if (lease := await self._read(one, worker, wanted.probation))]
         return more or len(leases) < len(claimed), leases
 
-    async def _read(self, claimed: Claimed, worker: str, probation: bool) -> Lease | None:
+    async def _read(self, claimed: ClaimedEntry, worker: str, probation: bool) -> Lease | None:
         """The lease of a bundle; what is lost or damaged is passed over, so that nothing beside it waits."""
         try:
-            return _lease(claimed, worker, probation)
+            return _make_lease(claimed, worker, probation)
         except (ZstdError, ValueError) as error:
             job_id, bundle_id = claimed.job_id.decode(), claimed.bundle_id.decode()
-            held = Held(worker, claimed.lane.decode(), claimed.entry_id.decode())
+            held = EntryRef(worker, claimed.lane.decode(), claimed.entry_id.decode())
             await self._calls.pass_over(held, job_id=job_id, bundle_id=bundle_id)
             log.error("job %s: bundle %s is passed over: %s; cancel the job and retry it", job_id, bundle_id, error)
             return None
@@ -391,7 +401,7 @@ class JobQueue:
             await self._ensure_groups(models)
             return await call()
 
-    async def _claim_probation(self, models: Sequence[str], worker: str, wanted: Wanted) -> list[Lease]:
+    async def _claim_probation(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> list[Lease]:
         more = True
         while more:
             more, leases = await self._run_claim(models, worker, wanted._replace(slots=1, probation=True))
@@ -404,7 +414,7 @@ class JobQueue:
         """Record what has killed the workers of a bundle on probation; False when no request of it is left."""
         if lease.deliveries == 1:
             return True
-        suspicion = Suspicion.of(lease)
+        suspicion = CrashHistory.of(lease)
         for request in suspicion.blamed(lease):
             await self._results.record(suspicion.response(lease, request), lease)
         ids = [request.id for request in lease.bundle.requests]
@@ -424,29 +434,29 @@ class JobQueue:
         await self._redis.xread(seen, count=1, block=max(1, int(slice_seconds * 1000)))
 
 
-def _shown(bundle: Bundle) -> str:
+def _image_of(bundle: Bundle) -> str:
     """The image of a bundle, if any of its requests looks at one."""
     return bundle.image if any(request.views for request in bundle.requests) else ""
 
 
-def _owned(bundle: Bundle) -> str:
-    image = _shown(bundle)
+def _ownership_of(bundle: Bundle) -> str:
+    image = _image_of(bundle)
     return image and f"{bundle.model}:{image}"
 
 
-def _held(lease: Lease) -> Held:
-    return Held(lease.worker, lease.stream, lease.entry_id)
+def _entry_of(lease: Lease) -> EntryRef:
+    return EntryRef(lease.worker, lease.stream, lease.entry_id)
 
 
-def _kept(payload: bytes | None) -> bytes:
+def _require_payload(payload: bytes | None) -> bytes:
     if payload is None:
         raise ValueError("its requests are gone")
     return payload
 
 
-def _lease(claimed: Claimed, worker: str, probation: bool) -> Lease:
+def _make_lease(claimed: ClaimedEntry, worker: str, probation: bool) -> Lease:
     return Lease(
-        bundle=read_bundle(decompress(_kept(claimed.payload))),
+        bundle=read_bundle(decompress(_require_payload(claimed.payload))),
         attempt=int(claimed.crashes) + claimed.deliveries,
         probation=probation,
         queued_seconds=max(0, claimed.queued_ms) / 1000,
@@ -458,7 +468,7 @@ def _lease(claimed: Claimed, worker: str, probation: bool) -> Lease:
     )
 
 
-def no_interactive_room(asked: str, requests: int, limit: int) -> JobTooLargeError | QuotaExceededError:
+def interactive_limit_error(asked: str, requests: int, limit: int) -> JobTooLargeError | QuotaExceededError:
     """The error of so many requests that would go before those of others."""
     told = f"this key's owner may have {limit} interactive requests in the queue"
     if requests > limit:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 from redis.asyncio import Redis
 
 from jobs.access import ApiKey
-from jobs.calls import Calls
 from jobs.errors import QuotaExceededError
-from jobs.keys import KEYS, Keys
+from jobs.lua_scripts import LuaScripts
+from jobs.redis_keys import KEYS, RedisKeys
 
 STREAM_SECONDS = 60.0
 """How long a stream counts as open that nobody renews: its gateway may have died."""
@@ -16,7 +16,7 @@ STREAM_SECONDS = 60.0
 _RETRY_AFTER_SECONDS = 10.0
 
 
-class Rate(NamedTuple):
+class RateLimitStatus(NamedTuple):
     """How a request stands to its key's rate: whether it may pass, how many may follow now, and seconds to wait."""
 
     admitted: bool
@@ -29,13 +29,13 @@ class Rate(NamedTuple):
 class Quotas:
     """Counts on the server, each in one script, so that several gateways count together and a race admits no more."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
         self._keys = keys
         self._open: dict[str, str] = {}
 
-    async def pass_request(self, key: ApiKey) -> Rate | None:
+    async def pass_request(self, key: ApiKey) -> RateLimitStatus | None:
         """Count a request of a key; None where the key has no rate.
 
         As many as the limit may come at once; then one for each part of the minute (GCRA).
@@ -44,7 +44,7 @@ class Quotas:
         if limit is None:
             return None
         admitted, remaining, retry, reset = await self._calls.rate(self._keys.rate(key.id), limit)
-        return Rate(admitted, limit, remaining, retry / 1e6, reset / 1e6)
+        return RateLimitStatus(admitted, limit, remaining, retry / 1e6, reset / 1e6)
 
     async def open_stream(self, key: ApiKey) -> str:
         """Count a stream as open until `close_stream`; returns its token. Raises QuotaExceededError."""

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from redis.asyncio import Redis
 
-from jobs.access import NOBODY, Owner
-from jobs.calls import Calls
+from jobs.access import NO_OWNER, Owner
 from jobs.errors import (
     IdempotencyConflictError,
     JobActiveError,
@@ -20,10 +19,11 @@ from jobs.errors import (
     QueueFullError,
     QuotaExceededError,
 )
-from jobs.keys import KEYS, Keys
+from jobs.lua_scripts import LuaScripts
 from jobs.models import FINAL_STATUSES, Job, JobSpec, JobStatus, JobSummary, JobUsage, RequestCounts, SpecSummary
-from jobs.parts import PartStore
-from jobs.stored import read_spec
+from jobs.parquet_parts import PartStore
+from jobs.redis_keys import KEYS, RedisKeys
+from jobs.schema_versions import read_spec
 
 IDEMPOTENCY_SECONDS = 24 * 3600
 """How long an idempotency key stands for its job."""
@@ -46,7 +46,7 @@ class JobEvent:
 
 
 @dataclass(frozen=True)
-class JobFilter:
+class JobSelection:
     """Which jobs are wanted, and which come first; all when nothing is given."""
 
     status: JobStatus | None = None
@@ -91,17 +91,17 @@ class JobPage:
 class JobRegistry:
     """All jobs that were created and not deleted."""
 
-    def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._parts = PartStore(results_uri) if results_uri else None
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
 
     async def create(
         self,
         spec: JobSpec,
         idempotency_key: str | None = None,
-        owner: Owner = NOBODY,
+        owner: Owner = NO_OWNER,
         *,
         waiting_limit: int | None = None,
     ) -> tuple[Job, bool]:
@@ -111,7 +111,7 @@ class JobRegistry:
         Raises IdempotencyConflictError when the key came with another specification,
         QueueFullError and QuotaExceededError.
         """
-        text, digest = _told(spec)
+        text, digest = _serialize_spec(spec)
         found, job_id = await self._calls.create(
             f"job_{secrets.token_hex(10)}",
             spec=text,
@@ -129,7 +129,7 @@ class JobRegistry:
             priority=spec.priority,
         )
         if found == "conflict":
-            raise _conflict(idempotency_key)
+            raise _conflict_error(idempotency_key)
         if found == "waiting":
             message = f"{waiting_limit} jobs wait to be queued already, which is the limit"
             raise QueueFullError(message, _RETRY_AFTER_SECONDS)
@@ -146,8 +146,8 @@ class JobRegistry:
         job_id, digest = await self._redis.hmget(self._idempotency(idempotency_key, owner), ["job", "digest"])
         if not job_id or not await self._redis.exists(self._keys.job(job_id.decode())):
             return None
-        if digest.decode() != _told(spec)[1]:
-            raise _conflict(idempotency_key)
+        if digest.decode() != _serialize_spec(spec)[1]:
+            raise _conflict_error(idempotency_key)
         return await self.get(job_id.decode())
 
     async def get(self, job_id: str) -> Job:
@@ -165,7 +165,7 @@ class JobRegistry:
         return owner.decode() if owner else None
 
     async def page(
-        self, wanted: "JobFilter", after: str | None = None, limit: int = 20, owner: str | None = None
+        self, wanted: "JobSelection", after: str | None = None, limit: int = 20, owner: str | None = None
     ) -> "JobPage":
         """Return up to `limit` of the wanted jobs that come after the job `after`, and where the next page begins.
 
@@ -330,16 +330,16 @@ class JobRegistry:
             spec = SpecSummary.model_validate_json(row["summary"])
         else:  # kept by an older gateway
             spec = SpecSummary.of((await self.get(job_id)).spec)
-        return JobSummary.model_validate({"id": job_id, "spec": spec, **_state(row)})
+        return JobSummary.model_validate({"id": job_id, "spec": spec, **_progress_fields(row)})
 
 
-def _told(spec: JobSpec) -> tuple[str, str]:
+def _serialize_spec(spec: JobSpec) -> tuple[str, str]:
     """The specification as it is kept, and its digest."""
     text = spec.model_dump_json()
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
-def _conflict(idempotency_key: str | None) -> IdempotencyConflictError:
+def _conflict_error(idempotency_key: str | None) -> IdempotencyConflictError:
     return IdempotencyConflictError(f"idempotency key '{idempotency_key}' stands for another job specification")
 
 
@@ -354,7 +354,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
     return Job(
         id=job_id,
         spec=read_spec(row[b"spec"]),
-        **_state({name.decode(): value for name, value in row.items()}),
+        **_progress_fields({name.decode(): value for name, value in row.items()}),
         dataset_digest=row.get(b"dataset_digest", b"").decode() or None,
         errors=tuple(json.loads(row.get(b"errors", b"[]"))),
         warnings=tuple(json.loads(row.get(b"warnings", b"[]"))),
@@ -364,7 +364,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
     )
 
 
-def _state(row: Mapping[str, bytes | None]) -> dict[str, Any]:
+def _progress_fields(row: Mapping[str, bytes | None]) -> dict[str, Any]:
     """What a job and its summary say alike of how far it is."""
     return {
         "owner": (row.get("owner") or b"").decode() or None,

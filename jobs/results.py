@@ -9,32 +9,32 @@ from typing import NamedTuple
 from cachetools import LRUCache
 from redis.asyncio import Redis
 
-from jobs.calls import Calls, Recorded
 from jobs.codec import pack
 from jobs.errors import PartUnreadableError, ResponseUnrecordableError, TextMissingError
-from jobs.keys import KEYS, Keys
 from jobs.leases import Lease
+from jobs.lua_scripts import LuaScripts, ResponseRecord
 from jobs.models import Response, UnreadableResponse
-from jobs.parts import PartStore
-from jobs.stored import read_response, unpack_response, why_unreadable
+from jobs.parquet_parts import PartStore
+from jobs.redis_keys import KEYS, RedisKeys
+from jobs.schema_versions import describe_read_error, read_response, unpack_response
 
-_MOST_AT_ONCE = 64  # responses that one script records: some three milliseconds of the server's time
-_MOST_COUNTED = 2**53  # where scripts begin to lose units, and thousands of such sums still have room in 64 bits
-_MOST_HOT = 100_000  # requests that are named at once: some ten milliseconds of the server's time
+_MAX_BATCH = 64  # responses that one script records: some three milliseconds of the server's time
+_MAX_COUNTER = 2**53  # where scripts begin to lose units, and thousands of such sums still have room in 64 bits
+_MAX_UNSUNK = 100_000  # requests that are named at once: some ten milliseconds of the server's time
 PAGE = 500
 """Responses that are read at a time."""
 
-_Waiting = tuple[Recorded, asyncio.Future[bool]]
+_PendingRecord = tuple[ResponseRecord, asyncio.Future[bool]]
 
 
-class KeptParts(LRUCache[str, list[str]]):
+class PartCache(LRUCache[str, list[str]]):
     """The parts that were read last, by job and name: pages that follow each other look into the same ones."""
 
     def __init__(self, most_characters: int = 16 << 20) -> None:
         super().__init__(maxsize=most_characters, getsizeof=lambda texts: sum(map(len, texts)))
 
 
-class Extent(NamedTuple):
+class ResponseLocations(NamedTuple):
     """Where the responses of a job were at one moment: how many, the seals of the parts, and whose are in none yet."""
 
     recorded: int
@@ -42,7 +42,7 @@ class Extent(NamedTuple):
     hot: Sequence[str]
 
 
-class _Pointer(NamedTuple):
+class _PartPointer(NamedTuple):
     """What the server knows of a response whose text it does not hold: whose it is, and where the sink put it."""
 
     sample: str | None
@@ -54,12 +54,12 @@ class _Pointer(NamedTuple):
 class ResultStore:
     """Writes responses to the server, and reads them back from wherever they are now."""
 
-    def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
         self._parts = PartStore(results_uri) if results_uri else None
-        self._unrecorded: dict[str, list[_Waiting]] = {}
+        self._unrecorded: dict[str, list[_PendingRecord]] = {}
         self._recording: asyncio.Task[None] | None = None
 
     async def record(self, response: Response, lease: Lease | None) -> bool:
@@ -70,7 +70,7 @@ class ResultStore:
         ResponseUnrecordableError.
         """
         told: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._unrecorded.setdefault(response.job_id, []).append((_recorded(response, lease), told))
+        self._unrecorded.setdefault(response.job_id, []).append((_record_of(response, lease), told))
         if self._recording is None or self._recording.done():
             self._recording = asyncio.create_task(self._record_all(), name="record")
         return await told
@@ -80,11 +80,11 @@ class ResultStore:
         while self._unrecorded:
             job_id = next(iter(self._unrecorded))
             waiting = self._unrecorded.pop(job_id)
-            if rest := waiting[_MOST_AT_ONCE:]:
+            if rest := waiting[_MAX_BATCH:]:
                 self._unrecorded[job_id] = rest
-            await self._record_some(job_id, waiting[:_MOST_AT_ONCE])
+            await self._record_some(job_id, waiting[:_MAX_BATCH])
 
-    async def _record_some(self, job_id: str, waiting: Sequence[_Waiting]) -> None:
+    async def _record_some(self, job_id: str, waiting: Sequence[_PendingRecord]) -> None:
         made = self._calls.record(job_id, [recorded for recorded, _ in waiting])
         (kept,) = await asyncio.gather(made, return_exceptions=True)
         for at, (_, told) in enumerate(waiting):
@@ -105,7 +105,7 @@ class ResultStore:
         return {request_id for request_id, exists in zip(ids, found, strict=True) if exists}
 
     async def read(
-        self, job_id: str, after: str = "0-0", limit: int = PAGE, kept: KeptParts | None = None
+        self, job_id: str, after: str = "0-0", limit: int = PAGE, kept: PartCache | None = None
     ) -> list[tuple[str, Response | UnreadableResponse]]:
         """Return up to `limit` (cursor, response) pairs in their order of recording, after the cursor `after`.
 
@@ -115,24 +115,26 @@ class ResultStore:
         """
         rows = await self._redis.xrange(self._keys.results(job_id), min=f"({after}", count=limit)
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
-        found = await self._load(job_id, list(cursors), KeptParts() if kept is None else kept)
+        found = await self._load(job_id, list(cursors), PartCache() if kept is None else kept)
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
 
     async def showed(self, job_id: str, raster: str) -> bool:
         """Whether a recorded request of the job was shown the raster of this key."""
         return bool(await self._redis.sismember(self._keys.rasters(job_id), raster))
 
-    async def extent(self, job_id: str) -> Extent | None:
+    async def extent(self, job_id: str) -> ResponseLocations | None:
         """Tell where a job's responses are; None when too many are in no part yet to be named."""
-        recorded, parts, hot = await self._calls.extent(job_id, _MOST_HOT)
+        recorded, parts, hot = await self._calls.extent(job_id, _MAX_UNSUNK)
         if hot is None:
             return None
         names = [text.decode() for text in parts]
-        return Extent(recorded, dict(zip(names[::2], names[1::2], strict=True)), [one.decode() for one in hot])
+        return ResponseLocations(
+            recorded, dict(zip(names[::2], names[1::2], strict=True)), [one.decode() for one in hot]
+        )
 
     async def read_of(self, job_id: str, request_ids: Sequence[str]) -> Mapping[str, Response | UnreadableResponse]:
         """Return the responses to these requests by id, without those that a retry took back. Raises as `read`."""
-        return await self._load(job_id, request_ids, KeptParts())
+        return await self._load(job_id, request_ids, PartCache())
 
     async def standing(self, job_id: str, recorded: Sequence[tuple[str, str]]) -> list[bool]:
         """Tell of each (request id, cursor) whether it is what is recorded now, or a retry took it back."""
@@ -153,7 +155,7 @@ class ResultStore:
         return counts
 
     async def _load(
-        self, job_id: str, request_ids: Sequence[str], kept: KeptParts
+        self, job_id: str, request_ids: Sequence[str], kept: PartCache
     ) -> Mapping[str, Response | UnreadableResponse]:
         if not request_ids:
             return {}
@@ -174,19 +176,19 @@ class ResultStore:
         unread = {id_: _unreadable(job_id, id_, recorded[id_], why) for id_, why in damaged.items() if id_ in recorded}
         return {**found, **unread}
 
-    async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _Pointer]:
+    async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _PartPointer]:
         async with self._redis.pipeline(transaction=False) as pipeline:
             for request_id in request_ids:
-                pipeline.hmget(self._keys.response(job_id, request_id), ["cursor", *_Pointer._fields])
+                pipeline.hmget(self._keys.response(job_id, request_id), ["cursor", *_PartPointer._fields])
             replies = await pipeline.execute()
         return {
-            request_id: _Pointer(*(value.decode() if value else None for value in values))
+            request_id: _PartPointer(*(value.decode() if value else None for value in values))
             for request_id, (cursor, *values) in zip(request_ids, replies, strict=True)
             if cursor
         }
 
     async def _read_parts(
-        self, job_id: str, names: Iterable[str], kept: KeptParts
+        self, job_id: str, names: Iterable[str], kept: PartCache
     ) -> dict[str, list[str] | PartUnreadableError]:
         """Texts of the parts by row, or why there are none."""
         parts = sorted(names)
@@ -213,7 +215,7 @@ class ResultStore:
 
 
 def _resolve(
-    job_id: str, request_id: str, pointer: _Pointer, parts: Mapping[str, list[str] | PartUnreadableError]
+    job_id: str, request_id: str, pointer: _PartPointer, parts: Mapping[str, list[str] | PartUnreadableError]
 ) -> Response | UnreadableResponse:
     texts = parts[pointer.part] if pointer.part else PartUnreadableError("its text is gone from the server")
     if isinstance(texts, PartUnreadableError):
@@ -224,7 +226,7 @@ def _resolve(
     try:
         return read_response(texts[int(pointer.row)])
     except ValueError as error:
-        why = f"row {pointer.row} of the Parquet part {pointer.part} cannot be read: {why_unreadable(error)}"
+        why = f"row {pointer.row} of the Parquet part {pointer.part} cannot be read: {describe_read_error(error)}"
         return _unreadable(job_id, request_id, pointer, why)
 
 
@@ -235,11 +237,11 @@ def _read_texts(packed: Mapping[str, bytes]) -> tuple[dict[str, Response], dict[
         try:
             found[request_id] = unpack_response(text)
         except ValueError as error:
-            damaged[request_id] = f"its text cannot be read: {why_unreadable(error)}"
+            damaged[request_id] = f"its text cannot be read: {describe_read_error(error)}"
     return found, damaged
 
 
-def _unreadable(job_id: str, request_id: str, pointer: _Pointer, why: str) -> UnreadableResponse:
+def _unreadable(job_id: str, request_id: str, pointer: _PartPointer, why: str) -> UnreadableResponse:
     return UnreadableResponse.model_validate(
         {
             "job_id": job_id,
@@ -252,7 +254,7 @@ def _unreadable(job_id: str, request_id: str, pointer: _Pointer, why: str) -> Un
     )
 
 
-def _recorded(response: Response, lease: Lease | None) -> Recorded:
+def _record_of(response: Response, lease: Lease | None) -> ResponseRecord:
     usages, rasters = [answer.usage for answer in response.answers], response.rasters
     tokens = ("prompt_tokens", "cached_tokens", "completion_tokens")
     sums = {name: sum(getattr(usage, name) for usage in usages) for name in tokens}
@@ -266,14 +268,14 @@ def _recorded(response: Response, lease: Lease | None) -> Recorded:
     if response.failure:
         fields["failure"] = response.failure.type
         fields |= {"retryable": "1"} if response.failure.retryable else {}
-    return Recorded(
+    return ResponseRecord(
         request_id=response.request_id,
         bundle_id=lease.bundle.id if lease else "",
         lane=lease.stream if lease else "",
         entry_id=lease.entry_id if lease else "",
         outcome="completed" if response.ok else "failed",
         model=response.model,
-        packed=_packed(response, sums),
+        packed=_pack(response, sums),
         sums=sums,
         rendering_seconds=response.rendering_seconds,
         image=rasters[0].view.image if rasters else "",
@@ -289,14 +291,14 @@ def _microdollars(response: Response) -> int:
         raise ResponseUnrecordableError("its dollars cannot be counted") from error
 
 
-def _packed(response: Response, sums: Mapping[str, int]) -> bytes:
+def _pack(response: Response, sums: Mapping[str, int]) -> bytes:
     """Pack what can be read again. Raises ResponseUnrecordableError."""
-    if uncounted := [name for name, number in sums.items() if not 0 <= number <= _MOST_COUNTED]:
+    if uncounted := [name for name, number in sums.items() if not 0 <= number <= _MAX_COUNTER]:
         raise ResponseUnrecordableError(f"its {', '.join(uncounted)} cannot be counted")
     try:
         packed = pack(response)
         unpack_response(packed)
     except (ValueError, TypeError, RecursionError) as error:
-        why = why_unreadable(error) if isinstance(error, ValueError) else str(error)
+        why = describe_read_error(error) if isinstance(error, ValueError) else str(error)
         raise ResponseUnrecordableError(f"it could not be read again: {ascii(why)[1:-1]}") from error
     return packed

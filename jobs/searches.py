@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 from pydantic_core import to_json
 
-from jobs.calls import Calls
 from jobs.codec import pack, unpack
 from jobs.contract import Contract
-from jobs.keys import KEYS, Keys
+from jobs.lua_scripts import LuaScripts
+from jobs.redis_keys import KEYS, RedisKeys
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 
-class Found(Contract):
+class SearchRecord(Contract):
     """What a search came to: the text that is shown, none where nothing was found, and the pages behind it."""
 
     text: str
@@ -30,18 +30,18 @@ def search_key(source: str, version: str, summarizer: str, query: str, top_k: in
 class SearchStore:
     """The results of all jobs' searches; those of a job go with it."""
 
-    def __init__(self, redis: "Redis", *, keys: Keys = KEYS) -> None:
-        self._calls = Calls(redis, keys)
+    def __init__(self, redis: "Redis", *, keys: RedisKeys = KEYS) -> None:
+        self._calls = LuaScripts(redis, keys)
 
-    async def claim(self, job_id: str, key: str, before: str, asker: str) -> tuple[Found | None, str]:
+    async def claim(self, job_id: str, key: str, before: str, asker: str) -> tuple[SearchRecord | None, str]:
         """Put `asker` in the place of who asked `before`, either of whom may be ''; what is kept, and who asks now.
 
         Of a job that was deleted everybody may ask.
         """
         packed, asking = await self._calls.claim_search(job_id, key, before, asker)
-        return None if packed is None else unpack(Found, packed), asking
+        return None if packed is None else unpack(SearchRecord, packed), asking
 
-    async def keep(self, job_id: str, key: str, found: Found) -> Found:
+    async def keep(self, job_id: str, key: str, found: SearchRecord) -> SearchRecord:
         """Keep the first result of a search, and return it; of a job that was deleted nothing is kept."""
         first = await self._calls.keep_search(job_id, key, pack(found))
-        return found if first is None else unpack(Found, first)
+        return found if first is None else unpack(SearchRecord, first)

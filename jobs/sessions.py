@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from jobs.access import ApiKey, ApiKeys
 from jobs.errors import KeyInvalidError
-from jobs.keys import KEYS, Keys
+from jobs.redis_keys import KEYS, RedisKeys
 
 _MOST = 16  # of one key; the one that ends first leaves
 
@@ -19,7 +19,7 @@ _MOST = 16  # of one key; the one that ends first leaves
 class Sessions:
     """The sessions of an installation, which any of its processes may begin and find."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
         self._known = ApiKeys(redis, keys=keys)

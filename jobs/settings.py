@@ -15,7 +15,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 from catalogue.names import did_you_mean
 from jobs.errors import SettingsInvalidError
 
-CONFIG = "GIGAVQA_CONFIG"
+CONFIG_VARIABLE = "GIGAVQA_CONFIG"
 """Names the settings file, which `--config` does, too."""
 
 TABLES = ("gateway", "worker", "viewer")
@@ -23,7 +23,7 @@ TABLES = ("gateway", "worker", "viewer")
 
 
 @dataclass(frozen=True)
-class Spelt:
+class FieldSpelling:
     """How a field is written where its own name would be clumsy, and what its value or its default is called."""
 
     argument: str = ""
@@ -35,7 +35,7 @@ def _split(given: object) -> object:
     return tuple(word.strip() for word in given.split(",")) if isinstance(given, str) else given
 
 
-Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 """Texts: separated by commas in a variable, a list in the file, a repeated argument."""
 
 
@@ -72,13 +72,13 @@ class ProcessSettings(BaseSettings):
         return cls._merged(vars(_parser(cls).parse_args(argv)), environ)
 
     @classmethod
-    def places(cls) -> Iterator["Place"]:
+    def places(cls) -> Iterator["SettingField"]:
         """Every field in the order of the class, with all its names."""
-        return (Place(cls, name, field) for name, field in cls.model_fields.items())
+        return (SettingField(cls, name, field) for name, field in cls.model_fields.items())
 
     @classmethod
     def _merged(cls, arguments: dict[str, Any], environ: Mapping[str, str]) -> Self:
-        path = arguments.pop("config", None) or environ.get(CONFIG)
+        path = arguments.pop("config", None) or environ.get(CONFIG_VARIABLE)
         filed = _read_file(cls, Path(path)) if path else {}
         variables = _read_variables(cls, environ)
         try:
@@ -94,7 +94,7 @@ class ProcessSettings(BaseSettings):
 
 
 @dataclass(frozen=True)
-class Place:
+class SettingField:
     """Where one field of some settings can be set."""
 
     settings: type[ProcessSettings]
@@ -102,9 +102,9 @@ class Place:
     field: FieldInfo
 
     @property
-    def spelt(self) -> Spelt:
+    def spelt(self) -> FieldSpelling:
         """What is said of its spelling."""
-        return next((said for said in self.field.metadata if isinstance(said, Spelt)), Spelt())
+        return next((said for said in self.field.metadata if isinstance(said, FieldSpelling)), FieldSpelling())
 
     @property
     def is_shared(self) -> bool:
@@ -162,7 +162,7 @@ class Place:
         return get_origin(self.field.annotation) is tuple
 
 
-class _Parser(argparse.ArgumentParser):
+class _SettingsParser(argparse.ArgumentParser):
     """Says what is wrong in one line: a usage of forty arguments would hide it."""
 
     def error(self, message: str) -> Any:
@@ -170,7 +170,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(cls: type[ProcessSettings]) -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = _SettingsParser(
         prog=cls.program,
         usage="%(prog)s [ARGUMENT ...]",
         description=(cls.__doc__ or "").partition("\n")[0],
@@ -178,7 +178,7 @@ def _parser(cls: type[ProcessSettings]) -> argparse.ArgumentParser:
         allow_abbrev=False,
         epilog="Arguments go before variables, these before the settings file.",
     )
-    parser.add_argument("--config", metavar="FILE", help=f"settings file, TOML ({CONFIG})")
+    parser.add_argument("--config", metavar="FILE", help=f"settings file, TOML ({CONFIG_VARIABLE})")
     for place in cls.places():
         told = f"{place.field.description} ({place.variable}; default: {place.default})".replace("%", "%%")
         if place.field.annotation is bool:
@@ -206,14 +206,17 @@ def _read_file(cls: type[ProcessSettings], path: Path) -> dict[str, Any]:
     table = document.get(cls.table, {})
     if wrong := [name for name in TABLES if not isinstance(document.get(name, {}), dict)]:
         raise SettingsInvalidError(f"{path}: '{wrong[0]}' is to be a table, [{wrong[0]}]")
-    unknown = [*_unknown(str(path), document, (*shared, *TABLES)), *_unknown(f"{path} [{cls.table}]", table, own)]
+    unknown = [
+        *_unknown_fields(str(path), document, (*shared, *TABLES)),
+        *_unknown_fields(f"{path} [{cls.table}]", table, own),
+    ]
     if unknown:
         raise SettingsInvalidError("; ".join(unknown))
     given = {name: document[key] for key, name in shared.items() if key in document}
     return given | {name: table[key] for key, name in own.items() if key in table}
 
 
-def _unknown(where: str, given: Iterable[str], known: Collection[str]) -> Iterator[str]:
+def _unknown_fields(where: str, given: Iterable[str], known: Collection[str]) -> Iterator[str]:
     for name in given:
         if name not in known:
             yield f"{where}: there is no setting '{name}'{did_you_mean(name, known)}"

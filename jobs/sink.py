@@ -11,11 +11,11 @@ from redis.asyncio import Redis
 from redis.exceptions import LockError, RedisError
 from zstandard import ZstdError
 
-from jobs.calls import Calls, Sunk
 from jobs.codec import decompress
-from jobs.keys import KEYS, Keys
-from jobs.parts import PartStore, require_row
-from jobs.stored import renewed
+from jobs.lua_scripts import LuaScripts, SinkEntry
+from jobs.parquet_parts import PartStore, require_row
+from jobs.redis_keys import KEYS, RedisKeys
+from jobs.schema_versions import upgrade_response
 
 _LOCK_SECONDS = 60.0
 _POLL_SECONDS = 1.0
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _UnsunkEntry:
     """One response that is to be sunk: its entry in the sink's stream, and which recording of the request it is."""
 
     id: str
@@ -54,7 +54,7 @@ class ParquetSink:
         rows: int = 512,
         seconds: float = 60.0,
         settle_seconds: float = 5.0,
-        keys: Keys = KEYS,
+        keys: RedisKeys = KEYS,
     ) -> None:
         self._redis = redis
         self._parts = PartStore(results_uri)
@@ -62,7 +62,7 @@ class ParquetSink:
         self._seconds = seconds
         self._settle_seconds = settle_seconds
         self._keys = keys
-        self._calls = Calls(redis, keys)
+        self._calls = LuaScripts(redis, keys)
         self._lock = redis.lock(keys.sink_lock(), timeout=_LOCK_SECONDS)
         self._awaited = "", 0.0
         self.errors = 0
@@ -118,7 +118,7 @@ class ParquetSink:
         except LockError:
             self._lock.local.token = None
 
-    async def _due(self) -> list[_Entry]:
+    async def _due(self) -> list[_UnsunkEntry]:
         """The first entries, if it is time for a part of them."""
         entries = await self._first_entries()
         if len(entries) == self._rows:
@@ -127,7 +127,7 @@ class ParquetSink:
             is_due = bool(entries) and await self._age(entries[0]) >= self._seconds + self._settle_seconds
         return entries if is_due else []
 
-    async def _age(self, entry: _Entry) -> float:
+    async def _age(self, entry: _UnsunkEntry) -> float:
         """Seconds since an entry was recorded, or at least since it was asked about first."""
         if entry.id != self._awaited[0]:
             self._awaited = entry.id, time.monotonic()
@@ -135,12 +135,12 @@ class ParquetSink:
         # Where a clock stepped back, its entries are of the future for as long as the step.
         return max(float(seconds + microseconds / 1e6) - entry.at, awaited)
 
-    async def _first_entries(self) -> list[_Entry]:
+    async def _first_entries(self) -> list[_UnsunkEntry]:
         """The entries that are no longer after the first one than `seconds`; what is in parts has left the stream."""
-        found = [_entry(*each) for each in await self._redis.xrange(self._keys.unsunk(), count=self._rows)]
+        found = [_read_entry(*each) for each in await self._redis.xrange(self._keys.unsunk(), count=self._rows)]
         return list(takewhile(lambda entry: entry.at < found[0].at + self._seconds, found))
 
-    async def _sink(self, first: Sequence[_Entry]) -> int:
+    async def _sink(self, first: Sequence[_UnsunkEntry]) -> int:
         """Make a part of those among the first entries that are of the first one's job; the others come next."""
         job_id = first[0].job_id
         entries = [entry for entry in first if entry.job_id == job_id]
@@ -153,7 +153,7 @@ class ParquetSink:
             await asyncio.to_thread(self._parts.remove, job_id, part)
         return moved
 
-    async def _load(self, job_id: str, entries: Sequence[_Entry]) -> dict[str, bytes]:
+    async def _load(self, job_id: str, entries: Sequence[_UnsunkEntry]) -> dict[str, bytes]:
         """Packed responses by cursor, without those that a retry or a deletion took back since."""
         texts = await self._calls.texts(job_id, [(entry.request_id, entry.cursor) for entry in entries])
         return {entry.cursor: text for entry, text in zip(entries, texts, strict=True) if text}
@@ -163,7 +163,7 @@ class ParquetSink:
         rows = []
         for cursor, text in packed.items():
             try:
-                row = cursor, renewed(decompress(text))
+                row = cursor, upgrade_response(decompress(text))
                 require_row(*row)
             except (ValueError, TypeError, LookupError, AttributeError, OverflowError, ZstdError) as error:
                 self.put_aside += 1
@@ -172,11 +172,13 @@ class ParquetSink:
                 rows.append(row)
         return rows
 
-    async def _mark(self, job_id: str, part: str, seal: str, entries: Sequence[_Entry], cursors: Sequence[str]) -> int:
+    async def _mark(
+        self, job_id: str, part: str, seal: str, entries: Sequence[_UnsunkEntry], cursors: Sequence[str]
+    ) -> int:
         row_of = {cursor: row for row, cursor in enumerate(cursors)}
-        sunk = [Sunk(entry.id, entry.request_id, entry.cursor, row_of.get(entry.cursor, -1)) for entry in entries]
+        sunk = [SinkEntry(entry.id, entry.request_id, entry.cursor, row_of.get(entry.cursor, -1)) for entry in entries]
         return await self._calls.sunk(job_id, part=part, seal=seal, entries=sunk)
 
 
-def _entry(entry_id: bytes, fields: Mapping[bytes, bytes]) -> _Entry:
-    return _Entry(entry_id.decode(), *(fields[name].decode() for name in (b"job", b"request", b"cursor")))
+def _read_entry(entry_id: bytes, fields: Mapping[bytes, bytes]) -> _UnsunkEntry:
+    return _UnsunkEntry(entry_id.decode(), *(fields[name].decode() for name in (b"job", b"request", b"cursor")))

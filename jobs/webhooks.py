@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import WatchError
 
 from jobs.contract import Contract
-from jobs.keys import KEYS, Keys
+from jobs.redis_keys import KEYS, RedisKeys
 
 
 class Webhook(Contract):
@@ -32,7 +32,7 @@ class DueWebhook:
 class WebhookStore:
     """At most one webhook a job."""
 
-    def __init__(self, redis: Redis, *, keys: Keys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
         self._redis = redis
         self._keys = keys
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from jobs.access import Limits
 from loadtests import ceiling, scale, verdicts
-from loadtests.installation import Installation, installed
-from loadtests.scale import weighed
+from loadtests.installation import Installation, running_installation
+from loadtests.scale import sample_usage
 from loadtests.table import tables
 
 _WORKER = ("--speed", "0", "--max-requests", "64")
@@ -30,7 +30,7 @@ _BOUNDED = Limits(queued_requests=5000, requests_a_minute=6000)
 
 
 @dataclass(frozen=True)
-class Shape:
+class TrafficShape:
     """One file of this folder: how many users it has, and what is done, in a few words.
 
     `seconds` bounds one that ends by itself. With `most_slope`, each process may grow by so many MiB a minute. With
@@ -46,14 +46,14 @@ class Shape:
 
 
 SHAPES = (
-    Shape("small_jobs", 20, "20 users, a job of 5 requests a second each"),
-    Shape("huge_job", 1, "one job of 100,000 requests", seconds=900),
-    Shape("spike", 60, "2, 60, 2 users, two jobs of 5 requests a second each"),
-    Shape("watchers", 400, "400 users, one job of 40,000 requests", seconds=900),
-    Shape("exports", 4, "4 users, 20,000 responses each time"),
-    Shape("chats", 50, "50 users, a chat every 0.3 s each"),
-    Shape("misbehaving", 20, "10 users misbehave, 10 do not", keys=True),
-    Shape("soak", 10, "10 users, a job of 5 requests every 2 s each", most_slope=0.1),
+    TrafficShape("small_jobs", 20, "20 users, a job of 5 requests a second each"),
+    TrafficShape("huge_job", 1, "one job of 100,000 requests", seconds=900),
+    TrafficShape("spike", 60, "2, 60, 2 users, two jobs of 5 requests a second each"),
+    TrafficShape("watchers", 400, "400 users, one job of 40,000 requests", seconds=900),
+    TrafficShape("exports", 4, "4 users, 20,000 responses each time"),
+    TrafficShape("chats", 50, "50 users, a chat every 0.3 s each"),
+    TrafficShape("misbehaving", 20, "10 users misbehave, 10 do not", keys=True),
+    TrafficShape("soak", 10, "10 users, a job of 5 requests every 2 s each", most_slope=0.1),
 )
 
 
@@ -73,7 +73,7 @@ def main() -> int:
             seconds = 60 * asked.minutes if shape.name == "soak" else shape.seconds or asked.seconds
             sound &= send(shape, seconds, asked.folder)
     if not asked.table and (not asked.only or "ceiling" in asked.only):
-        with _installed() as installation:
+        with _start_installation() as installation:
             if not ceiling.write(installation, _CEILING_SECONDS, asked.folder / "ceiling.csv"):
                 print("no ceiling: `hey` is not installed", file=sys.stderr)
     told = "\n".join(tables(asked.folder, {shape.name: shape.size for shape in SHAPES}))
@@ -82,23 +82,23 @@ def main() -> int:
     return int(not sound)
 
 
-def send(shape: Shape, seconds: float, folder: Path) -> bool:
+def send(shape: TrafficShape, seconds: float, folder: Path) -> bool:
     """Let locust send one shape to an installation of its own; returns whether it kept all thresholds."""
     prefix = folder / shape.name
     told, weights = Path(f"{prefix}_verdicts.csv"), Path(f"{prefix}_weights.csv")
     told.unlink(missing_ok=True)
-    with _installed(keys=shape.keys) as installation, weighed(installation, weights):
+    with _start_installation(keys=shape.keys) as installation, sample_usage(installation, weights):
         status = run(installation, shape, seconds, prefix)
-    verdicts.write(told, scale.judged(weights, shape.most_slope))
+    verdicts.write(told, scale.judge_usage(weights, shape.most_slope))
     if status:
-        verdicts.write(told, [verdicts.Verdict("locust's exit status", "0", str(status), kept=False)])
+        verdicts.write(told, [verdicts.ThresholdResult("locust's exit status", "0", str(status), kept=False)])
     found = verdicts.read(told)
     sound = all(verdict.kept for verdict in found)
     print(f"{shape.name}: {'kept' if sound else 'MISSED'}", file=sys.stderr, flush=True)
     return sound
 
 
-def run(installation: Installation, shape: Shape, seconds: float, prefix: Path) -> int:
+def run(installation: Installation, shape: TrafficShape, seconds: float, prefix: Path) -> int:
     """Let locust send one shape; returns its exit status."""
     command = [sys.executable, "-m", "locust", "-f", f"loadtests/{shape.name}.py", "--headless"]
     command += ["--host", installation.url, "-u", str(shape.users), "-r", str(min(shape.users, _A_SECOND))]
@@ -117,9 +117,9 @@ def run(installation: Installation, shape: Shape, seconds: float, prefix: Path) 
     return status
 
 
-def _installed(*, keys: bool = False) -> AbstractContextManager[Installation]:
+def _start_installation(*, keys: bool = False) -> AbstractContextManager[Installation]:
     owners = {"beside": _UNBOUNDED, "misbehaving": _BOUNDED} if keys else {}
-    return installed(1, *_WORKER, small_parts=False, owners=owners)
+    return running_installation(1, *_WORKER, small_parts=False, owners=owners)
 
 
 if __name__ == "__main__":

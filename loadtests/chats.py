@@ -5,7 +5,7 @@ import time
 
 from locust import HttpUser, between, task
 
-from loadtests.shape import MODEL, introduce, tell, timed_whole
+from loadtests.shape import MODEL, authenticate, record_duration, time_whole_stream
 from loadtests.thresholds import Threshold, require
 
 require(
@@ -13,13 +13,13 @@ require(
 )
 
 
-class Chatter(HttpUser):
+class ChatUser(HttpUser):
     """Asks short questions, one after the other."""
 
     wait_time = between(0.1, 0.5)
 
     def on_start(self) -> None:
-        introduce(self)
+        authenticate(self)
         self._random = random.Random(7)
 
     @task
@@ -36,10 +36,10 @@ class Chatter(HttpUser):
         with self.client.post(
             "/v1/chat/completions", json=body, name="a chat, streamed", stream=True, catch_response=True
         ) as answer:
-            with timed_whole(answer):
+            with time_whole_stream(answer):
                 for line in answer.iter_lines(chunk_size=None):
                     if not lines:
-                        tell(self, "first piece of a streamed chat", time.perf_counter() - began)
+                        record_duration(self, "first piece of a streamed chat", time.perf_counter() - began)
                     lines.append(line)
             if b"data: [DONE]" not in lines:
                 answer.failure(f"it ended with {lines[-1:]}")

@@ -3,7 +3,7 @@
 import gevent.lock
 from locust import constant, task
 
-from loadtests.shape import REQUESTS, Client, timed_whole
+from loadtests.shape import REQUESTS, JobUser, time_whole_stream
 from loadtests.thresholds import Threshold, require
 
 require(Threshold("export of a job", 60_000, most_failed=0), Threshold("/v1/jobs", 2000))
@@ -12,7 +12,7 @@ _one = gevent.lock.Semaphore()
 _exported: list[tuple[str, int]] = []
 
 
-class Exporter(Client):
+class ExportUser(JobUser):
     """Reads all responses of a job whole."""
 
     wait_time = constant(0.5)
@@ -29,7 +29,7 @@ class Exporter(Client):
         address = f"/v1/jobs/{job_id}/results"
         with self.client.get(address, name="export of a job", stream=True, timeout=600, catch_response=True) as answer:
             lines = unreadable = 0
-            with timed_whole(answer):
+            with time_whole_stream(answer):
                 for piece in answer.iter_content(1 << 16):
                     lines += piece.count(b"\n")
                     unreadable += piece.count(b'"unreadable":')

@@ -5,8 +5,8 @@ import time
 from locust import constant, task
 from locust.exception import StopUser
 
-from loadtests.shape import REQUESTS, Client, end_when
-from loadtests.thresholds import Bound, Rate, Threshold, require
+from loadtests.shape import REQUESTS, JobUser, end_when
+from loadtests.thresholds import CountLimit, RateLimit, Threshold, require
 
 _REPORT = "/v1/jobs/{id}/report of a huge job"
 _lost: list[int] = []
@@ -15,13 +15,13 @@ _rates: list[float] = []
 require(
     Threshold("/v1/jobs/{id}", 1000),
     Threshold(_REPORT, 60_000),
-    Bound("requests without a good response", 0, lambda: _lost[0] if _lost else None),
-    Rate("requests a second, from submission to end", 100, lambda: _rates[0] if _rates else None),
+    CountLimit("requests without a good response", 0, lambda: _lost[0] if _lost else None),
+    RateLimit("requests a second, from submission to end", 100, lambda: _rates[0] if _rates else None),
 )
 end_when(lambda: bool(_lost))
 
 
-class HugeJob(Client):
+class HugeJobUser(JobUser):
     """Submits as many requests as half the queue holds, once."""
 
     wait_time = constant(1)

@@ -16,7 +16,7 @@ import redis
 from cli.preflight import free_port
 from jobs.access import ApiKeys, Limits
 from jobs.connection import connect
-from jobs.server import ServerProcess, start_server
+from jobs.embedded_store import StateStoreProcess, start_store
 from loadtests.processes import Process
 from performance.installation import DATASET, MODEL, SAMPLES, write_dataset
 
@@ -161,18 +161,20 @@ class Installation:
     def _process(self, name: str, *arguments: str) -> Process:
         return Process(name, arguments, self._environment, self.home)
 
-    def _started_server(self) -> ServerProcess:
+    def _started_server(self) -> StateStoreProcess:
         before = dict(os.environ)
         os.environ.update(self._server_environment)
         try:
-            return start_server(self.server_folder)
+            return start_store(self.server_folder)
         finally:
             os.environ.clear()
             os.environ.update(before)
 
 
 @contextmanager
-def installed(workers: int, *arguments: str, folder: Path | None = None, **options: Any) -> Iterator[Installation]:
+def running_installation(
+    workers: int, *arguments: str, folder: Path | None = None, **options: Any
+) -> Iterator[Installation]:
     """An installation in a temporary folder (in `folder` if that is given), ready, for the length of a block."""
     with TemporaryDirectory(prefix="gigavqa-load-", dir=folder) as home:
         installation = Installation(Path(home), **options)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from locust import constant, constant_pacing, task
 
-from loadtests.shape import MODEL, REQUESTS, Client, key, tell
+from loadtests.shape import MODEL, REQUESTS, JobUser, key_header, record_duration
 from loadtests.thresholds import Threshold, require
 
 _TO_ITS_END = "a small job beside misbehaviour, to its end"
@@ -23,7 +23,7 @@ _HUGE = 9 << 20
 _HOARDED = 20
 
 
-class Misbehaving(Client):
+class MisbehavingUser(JobUser):
     """Sends what no client should; each of it must be refused, and nothing of it be an error of the gateway."""
 
     wait_time = constant(0.2)
@@ -81,7 +81,7 @@ class Misbehaving(Client):
         if not self._jobs:
             return
         line = self._line()
-        headers = "".join(f"{name}: {value}\r\n" for name, value in key(self.who).items())
+        headers = "".join(f"{name}: {value}\r\n" for name, value in key_header(self.who).items())
         path = f"/v1/jobs/{self._random.choice(self._jobs)}/results?follow=true"
         line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
         self._lines.append(line)
@@ -91,7 +91,7 @@ class Misbehaving(Client):
     @task(1)
     def hang_up(self) -> None:
         """Half a body, and gone."""
-        headers = "".join(f"{name}: {value}\r\n" for name, value in key(self.who).items())
+        headers = "".join(f"{name}: {value}\r\n" for name, value in key_header(self.who).items())
         with self._line() as line:
             head = f"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 1000\r\n\r\n"
             line.sendall(head.encode() + b"{")
@@ -101,7 +101,7 @@ class Misbehaving(Client):
         return socket.create_connection((address.hostname, address.port), timeout=10)
 
 
-class Beside(Client):
+class WellBehavedUser(JobUser):
     """Behaves, and looks at how it goes."""
 
     wait_time = constant_pacing(1)
@@ -113,4 +113,4 @@ class Beside(Client):
         if job_id := self.submit(1):
             self.client.get(f"/v1/jobs/{job_id}", name="status beside misbehaviour")
             self.until_final(job_id)
-            tell(self, _TO_ITS_END, time.perf_counter() - began)
+            record_duration(self, _TO_ITS_END, time.perf_counter() - began)

@@ -13,15 +13,15 @@ import numpy as np
 import psutil
 
 from loadtests.installation import Installation
-from loadtests.verdicts import Verdict
+from loadtests.verdicts import ThresholdResult
 
 _SECONDS = 1.0
-_SETTLED = 0.2
+_WARM_UP_SHARE = 0.2
 """The share of a run that is warming up, where growth is looked for."""
 
 
 @dataclass(frozen=True)
-class Weights:
+class ProcessUsage:
     """Of one process over a run: MiB of resident memory, and CPU seconds it had used, at each of `seconds`."""
 
     seconds: "np.ndarray[tuple[int], np.dtype[np.float64]]"
@@ -31,7 +31,7 @@ class Weights:
     @property
     def slope(self) -> float:
         """MiB a minute of the line through what was seen when it had settled."""
-        settled = self.seconds >= _SETTLED * self.seconds[-1]
+        settled = self.seconds >= _WARM_UP_SHARE * self.seconds[-1]
         return 60 * float(np.polyfit(self.seconds[settled], self.mib[settled], 1)[0]) if settled.sum() > 2 else 0.0
 
     @property
@@ -41,7 +41,7 @@ class Weights:
 
 
 @contextmanager
-def weighed(installation: Installation, file: Path) -> Iterator[None]:
+def sample_usage(installation: Installation, file: Path) -> Iterator[None]:
     """Weigh the installation's processes every second for the length of a block, into a CSV file."""
     stopping = threading.Event()
     pids = {
@@ -49,7 +49,7 @@ def weighed(installation: Installation, file: Path) -> Iterator[None]:
         "gateway": installation.gateway.pid,
         **{worker.name: worker.pid for worker in installation.workers},
     }
-    scale = threading.Thread(target=_weigh, args=(pids, file, stopping))
+    scale = threading.Thread(target=_sample, args=(pids, file, stopping))
     scale.start()
     try:
         yield
@@ -58,7 +58,7 @@ def weighed(installation: Installation, file: Path) -> Iterator[None]:
         scale.join()
 
 
-def _weigh(pids: dict[str, int], file: Path, stopping: threading.Event) -> None:
+def _sample(pids: dict[str, int], file: Path, stopping: threading.Event) -> None:
     processes = {name: psutil.Process(pid) for name, pid in pids.items()}
     began = time.monotonic()
     with file.open("w", newline="") as lines:
@@ -78,24 +78,26 @@ def _weigh(pids: dict[str, int], file: Path, stopping: threading.Event) -> None:
                 return
 
 
-def read(file: Path) -> tuple[dict[str, Weights], float]:
+def read(file: Path) -> tuple[dict[str, ProcessUsage], float]:
     """What a file tells of each process, and the machine's mean load average."""
     with file.open(newline="") as lines:
         names, *rows = list(csv.reader(lines))
     columns = dict(zip(names, np.array(rows, dtype=float).T, strict=True))
     processes = [name.removesuffix(" MiB") for name in names if name.endswith(" MiB")]
-    of = {one: Weights(columns["seconds"], columns[f"{one} MiB"], columns[f"{one} CPU s"]) for one in processes}
+    of = {one: ProcessUsage(columns["seconds"], columns[f"{one} MiB"], columns[f"{one} CPU s"]) for one in processes}
     return of, float(columns["load"].mean())
 
 
-def judged(file: Path, most_slope: float | None, most_mib: float = 512) -> Iterator[Verdict]:
+def judge_usage(file: Path, most_slope: float | None, most_mib: float = 512) -> Iterator[ThresholdResult]:
     """Whether the gateway held no more than this, and every process grew by no more than so many MiB a minute.
 
     By default the gateway may hold half of what `deploy/k8s` requests for it.
     """
     of, _ = read(file)
     most = of["gateway"].mib.max()
-    yield Verdict("memory of the gateway", f"at most {most_mib:,.0f} MiB", f"{most:,.0f} MiB", bool(most <= most_mib))
+    yield ThresholdResult(
+        "memory of the gateway", f"at most {most_mib:,.0f} MiB", f"{most:,.0f} MiB", bool(most <= most_mib)
+    )
     for name, weights in of.items() if most_slope is not None else ():
         limit, found = f"at most {most_slope:g} MiB a minute", f"{weights.slope:+.2f} MiB a minute"
-        yield Verdict(f"steady growth of the {name}", limit, found, weights.slope <= (most_slope or 0.0))
+        yield ThresholdResult(f"steady growth of the {name}", limit, found, weights.slope <= (most_slope or 0.0))

@@ -22,7 +22,7 @@ REQUESTS = int(os.environ.get("GIGAVQA_LOAD_REQUESTS", "100000"))
 """Of the job that is huge, followed, or exported."""
 _KEYS = os.environ.get("GIGAVQA_LOAD_KEYS", "").split()
 """API keys of those who behave and of those who do not, where the installation asks for keys."""
-_WANTED = set(filter(None, os.environ.get("GIGAVQA_LOAD_UNTIL_CALLED", "").split("|")))
+_REQUIRED_CALLS = set(filter(None, os.environ.get("GIGAVQA_LOAD_UNTIL_CALLED", "").split("|")))
 _FINAL = {"completed", "failed", "cancelled"}
 _POLL_SECONDS = 0.2
 _TIMEOUT_SECONDS = 60.0
@@ -38,13 +38,15 @@ def _refuse_other_machines(environment: Environment, **_: Any) -> None:
 @events.init.add_listener
 def _end_when_called(environment: Environment, **_: Any) -> None:
     """End early where nothing more is wanted than that these were called once."""
-    if _WANTED:
-        gevent.spawn(_quit_when, environment, lambda: not _WANTED - {name for name, _ in environment.stats.entries})
+    if _REQUIRED_CALLS:
+        gevent.spawn(
+            _quit_when, environment, lambda: not _REQUIRED_CALLS - {name for name, _ in environment.stats.entries}
+        )
 
 
 def end_when(done: Callable[[], bool]) -> None:
     """End the run as soon as `done` holds, for shapes that have a last thing to do; `-t` is then a bound."""
-    if not _WANTED:
+    if not _REQUIRED_CALLS:
         events.init.add_listener(lambda environment, **_: gevent.spawn(_quit_when, environment, done))
 
 
@@ -55,18 +57,18 @@ def _quit_when(environment: Environment, done: Callable[[], bool]) -> None:
         environment.runner.quit()
 
 
-def introduce(user: HttpUser, who: int = 0) -> None:
+def authenticate(user: HttpUser, who: int = 0) -> None:
     """Show somebody's key with every call, and wait for no answer without an end: what hangs has failed."""
-    user.client.headers.update(key(who))
+    user.client.headers.update(key_header(who))
     user.client.request = partial(user.client.request, timeout=_TIMEOUT_SECONDS)  # type: ignore[method-assign]
 
 
-def key(who: int) -> dict[str, str]:
+def key_header(who: int) -> dict[str, str]:
     """The header of somebody who behaves (0) or does not (1); none where keys are not asked for."""
     return {"Authorization": f"Bearer {_KEYS[who]}"} if _KEYS else {}
 
 
-def tell(user: HttpUser, name: str, seconds: float) -> None:
+def record_duration(user: HttpUser, name: str, seconds: float) -> None:
     """Count something that took so long and is no call by itself."""
     user.environment.events.request.fire(
         request_type="", name=name, response_time=1000 * seconds, response_length=0, exception=None, context={}
@@ -74,7 +76,7 @@ def tell(user: HttpUser, name: str, seconds: float) -> None:
 
 
 @contextmanager
-def timed_whole(answer: Any) -> Iterator[None]:
+def time_whole_stream(answer: Any) -> Iterator[None]:
     """Let a streamed answer have taken until the end of the block, which reads it; locust's own time ends at its head.
 
     What breaks while it is read is a failure of the call.
@@ -88,7 +90,7 @@ def timed_whole(answer: Any) -> Iterator[None]:
         answer.request_meta["response_time"] = head + 1000 * (time.perf_counter() - began)
 
 
-class Client(HttpUser):
+class JobUser(HttpUser):
     """Somebody who submits jobs over the first data set that the gateway has, and waits for them.
 
     `refusable` says that a full queue is an answer, and no failure; `who` says whose key is shown.
@@ -99,7 +101,7 @@ class Client(HttpUser):
     who = 0
 
     def on_start(self) -> None:
-        introduce(self, self.who)
+        authenticate(self, self.who)
         named = self.client.get("/v1/datasets").json()["data"][0]["name"]
         path = f"/v1/datasets/{named}"
         self.dataset = self.client.get(path, name="/v1/datasets/{name}").json()

@@ -12,13 +12,13 @@ loopback addresses.
 
 from locust import constant_pacing, task
 
-from loadtests.shape import Client
+from loadtests.shape import JobUser
 from loadtests.thresholds import Threshold, require
 
 require(Threshold("/v1/jobs (submit)", 1000), Threshold("/v1/jobs/{id}", 500), Threshold("/v1/jobs/{id}/report", 3000))
 
 
-class SmallJobs(Client):
+class SmallJobsUser(JobUser):
     """One client: at most one job a second."""
 
     wait_time = constant_pacing(1)

@@ -2,13 +2,13 @@
 
 from locust import constant_pacing, task
 
-from loadtests.shape import Client
+from loadtests.shape import JobUser
 from loadtests.thresholds import Threshold, require
 
 require(Threshold("/v1/jobs/{id}", 1000), Threshold("/v1/jobs/{id} (delete)", 1000), Threshold("/metrics", 1000))
 
 
-class Soak(Client):
+class SoakUser(JobUser):
     """Small jobs that are read and deleted, so that nothing is left of them."""
 
     wait_time = constant_pacing(2)

@@ -2,7 +2,7 @@
 
 from locust import LoadTestShape, constant_pacing, task
 
-from loadtests.shape import SECONDS, Client
+from loadtests.shape import SECONDS, JobUser
 from loadtests.thresholds import Threshold, require
 
 require(Threshold("/v1/jobs (submit)", 3000), Threshold("/v1/jobs/{id}", 3000))
@@ -10,7 +10,7 @@ require(Threshold("/v1/jobs (submit)", 3000), Threshold("/v1/jobs/{id}", 3000))
 _FEW, _MANY = 2, 60
 
 
-class Spike(LoadTestShape):
+class SpikeShape(LoadTestShape):
     """Users by time."""
 
     def tick(self) -> tuple[int, float] | None:
@@ -19,7 +19,7 @@ class Spike(LoadTestShape):
         return None if third > 2 else ((_FEW, _MANY, _FEW)[third], 100.0)
 
 
-class Spiking(Client):
+class SpikeUser(JobUser):
     """Small jobs, as fast as they are answered; refused for want of room is an answer."""
 
     wait_time = constant_pacing(0.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loadtests import scale, verdicts
 
-_TOLD = ("Request Count", "Failure Count", "Requests/s", "50%", "95%", "99%")
+_STATS_COLUMNS = ("Request Count", "Failure Count", "Requests/s", "50%", "95%", "99%")
 
 
 def tables(folder: Path, sizes: dict[str, str]) -> Iterator[str]:
@@ -22,7 +22,7 @@ def tables(folder: Path, sizes: dict[str, str]) -> Iterator[str]:
     yield from _head("shape", "what", "required", "found", "verdict")
     for name in ran:
         for verdict in verdicts.read(folder / f"{name}_verdicts.csv"):
-            yield _row(name, verdict.what, verdict.limit, verdict.found, _told(verdict.kept))
+            yield _row(name, verdict.what, verdict.limit, verdict.found, _format_result(verdict.kept))
     if (ceiling := folder / "ceiling.csv").exists():
         yield ""
         with ceiling.open(newline="") as lines:
@@ -37,16 +37,16 @@ def _shape(prefix: Path) -> Iterator[str]:
     yield f"{of['gateway'].seconds[-1]:.0f}"
     with Path(f"{prefix}_stats.csv").open(newline="") as lines:
         total = list(csv.DictReader(lines))[-1]
-    yield from (_number(total[name]) for name in _TOLD)
+    yield from (_number(total[name]) for name in _STATS_COLUMNS)
     for name in ("gateway", "server", "worker-0"):
         mib = of[name].mib
         yield f"{mib[0]:.0f} → {mib[-1]:.0f} (most {mib.max():.0f})"
     yield ", ".join(f"{name} {of[name].busy:.2f}" for name in ("gateway", "server", "worker-0"))
     yield f"{load:.1f}"
-    yield _told(bool(judged) and all(verdict.kept for verdict in judged))
+    yield _format_result(bool(judged) and all(verdict.kept for verdict in judged))
 
 
-def _told(kept: bool) -> str:
+def _format_result(kept: bool) -> str:
     return "kept" if kept else "MISSED"
 
 

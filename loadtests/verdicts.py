@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ThresholdResult:
     """One thing that was required: `limit` and `found` as a reader is told them."""
 
     what: str
@@ -16,15 +16,15 @@ class Verdict:
     kept: bool
 
 
-def write(file: Path, verdicts: Iterable[Verdict]) -> None:
+def write(file: Path, verdicts: Iterable[ThresholdResult]) -> None:
     """Write verdicts behind those that a CSV file has, which is made if there is none."""
     with file.open("a", newline="") as lines:
         csv.writer(lines).writerows(astuple(verdict) for verdict in verdicts)
 
 
-def read(file: Path) -> list[Verdict]:
+def read(file: Path) -> list[ThresholdResult]:
     """Read what was written; nothing where the run ended before it was judged."""
     if not file.exists():
         return []
     with file.open(newline="") as lines:
-        return [Verdict(what, limit, found, kept == "True") for what, limit, found, kept in csv.reader(lines)]
+        return [ThresholdResult(what, limit, found, kept == "True") for what, limit, found, kept in csv.reader(lines)]

@@ -21,12 +21,12 @@ from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
 from jobs.connection import connect
-from jobs.models import Bundle, Grow, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
+from jobs.embedded_store import start_store
+from jobs.models import Bundle, InferenceRequest, JobSpec, OnTokens, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
-from jobs.server import start_server
-from performance.fleet import Member
-from tiling.library import Library
+from performance.fleet import FleetMember
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.engines.engine import Message
@@ -44,7 +44,7 @@ DEFER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class AffinityPlan:
     """Equal jobs that are submitted one after the other; `hot` requests of each are about one more picture."""
 
     name: str
@@ -55,15 +55,15 @@ class Plan:
 
 
 PLANS = (
-    Plan("100 pictures, 40 requests each", 100, 40),
-    Plan("40 pictures, 100 requests each", 40, 100),
-    Plan("two jobs on 100 pictures, 20 requests each", 100, 20, jobs=2),
-    Plan("one picture with 1000 requests, then 75 with 40", 75, 40, hot=1000),
+    AffinityPlan("100 pictures, 40 requests each", 100, 40),
+    AffinityPlan("40 pictures, 100 requests each", 40, 100),
+    AffinityPlan("two jobs on 100 pictures, 20 requests each", 100, 20, jobs=2),
+    AffinityPlan("one picture with 1000 requests, then 75 with 40", 75, 40, hot=1000),
 )
 
 
 @dataclass
-class Done:
+class AffinityCounts:
     """What a run took: counts over all workers, seconds of the simulated clock."""
 
     pictures: list[int]
@@ -88,7 +88,12 @@ class PacedEngine(SimulatedEngine):
         self.pictures: set[str] = set()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer after as long as it would take."""
         if not self._answering:
@@ -113,14 +118,14 @@ class PacedEngine(SimulatedEngine):
                 self._kept.popitem(last=False)
 
 
-def join(name: str, redis: Redis, home: Path, speed: float, defer_seconds: float) -> Member[PacedEngine]:
+def join(name: str, redis: Redis, home: Path, speed: float, defer_seconds: float) -> FleetMember[PacedEngine]:
     """Make one worker of the fleet."""
     settings = WorkerSettings(
         max_requests=MAX_REQUESTS, render_threads=1, claim_block_seconds=0.1, lease_seconds=30.0, previews=False
     )
     queue = JobQueue(redis, lease_seconds=settings.lease_seconds, defer_seconds=defer_seconds)
-    library = Library(ImageRoot(home / "data"), home / name, 2**28)
-    return Member(name, redis, ENTRY, PacedEngine(speed), library, queue=queue, settings=settings)
+    library = Renderer(ImageRoot(home / "data"), home / name, 2**28)
+    return FleetMember(name, redis, ENTRY, PacedEngine(speed), library, queue=queue, settings=settings)
 
 
 def draw_pictures(root: Path, number: int) -> None:
@@ -130,7 +135,7 @@ def draw_pictures(root: Path, number: int) -> None:
         Image.fromarray(blocks).resize((512, 512), Image.Resampling.NEAREST).save(root / f"{index}.png")
 
 
-def make_bundles(job_id: str, plan: Plan, bundle_requests: int) -> Iterator[Bundle]:
+def make_bundles(job_id: str, plan: AffinityPlan, bundle_requests: int) -> Iterator[Bundle]:
     numbers, bundle_numbers = count(), count()
     asked = [plan.hot] * bool(plan.hot) + [plan.requests] * plan.pictures
     for picture, requests in enumerate(asked):
@@ -158,20 +163,20 @@ def make_request(number: int, image: str) -> InferenceRequest:
 
 
 @dataclass(frozen=True)
-class Run:
+class AffinityRun:
     """How a plan is played."""
 
-    plan: Plan
+    plan: AffinityPlan
     bundle_requests: int = 64
     workers: int = 1
     defer_seconds: float = 0.0
 
 
-async def play(run: Run, speed: float) -> Done:
+async def play(run: AffinityRun, speed: float) -> AffinityCounts:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         draw_pictures(home / "data", run.plan.pictures + 1)
-        server = start_server(home / "server")
+        server = start_store(home / "server")
         clients = [connect(server.url) for _ in range(run.workers)]
         fleet = [join(f"w{n}", client, home, speed, run.defer_seconds / speed) for n, client in enumerate(clients)]
         try:
@@ -181,7 +186,7 @@ async def play(run: Run, speed: float) -> Done:
             for client in clients:
                 await client.aclose()
             server.stop()
-    return Done(
+    return AffinityCounts(
         pictures=[len(member.engine.pictures) for member in fleet],
         renders=sum(member.library.stats().renders for member in fleet),
         encoded=sum(of.processed_rasters for of in stats),
@@ -191,7 +196,7 @@ async def play(run: Run, speed: float) -> Done:
     )
 
 
-async def play_jobs(run: Run, redis: Redis, fleet: Sequence[Member[PacedEngine]]) -> tuple[float, float]:
+async def play_jobs(run: AffinityRun, redis: Redis, fleet: Sequence[FleetMember[PacedEngine]]) -> tuple[float, float]:
     """Submit all jobs, let the fleet play them; returns the seconds, and those that its engines had nothing to do."""
     registry, queue, ids = JobRegistry(redis), JobQueue(redis), []
     for _ in range(run.plan.jobs):
@@ -212,7 +217,7 @@ async def play_jobs(run: Run, redis: Redis, fleet: Sequence[Member[PacedEngine]]
     return now - began, idle
 
 
-async def play_until(member: Member[PacedEngine], ended: asyncio.Event) -> None:
+async def play_until(member: FleetMember[PacedEngine], ended: asyncio.Event) -> None:
     async with member.playing():
         await ended.wait()
 
@@ -231,7 +236,7 @@ COLUMNS = (
 )
 
 
-def row_of(run: Run, done: Done, once: Done) -> list[str]:
+def row_of(run: AffinityRun, done: AffinityCounts, once: AffinityCounts) -> list[str]:
     """One row: renders and encoder runs a picture, prefilled tokens beside those of one worker that keeps all."""
     pictures = run.plan.pictures + bool(run.plan.hot)
     per_unique = (done.renders / pictures, done.encoded / pictures, done.prefilled / once.prefilled)
@@ -262,9 +267,9 @@ def main() -> None:
     show(COLUMNS)
     show(["---"] * len(COLUMNS))
     for plan, size in product((PLANS[number] for number in options.plans), options.bundle_requests):
-        once = asyncio.run(play(Run(plan, size), 1000.0))
+        once = asyncio.run(play(AffinityRun(plan, size), 1000.0))
         for workers, defer in product(options.workers, options.defer):
-            run = Run(plan, size, workers, defer)
+            run = AffinityRun(plan, size, workers, defer)
             show(row_of(run, asyncio.run(play(run, options.speed / workers)), once))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from catalogue.load import load_catalogue
 from demo.ultravr.dataset import build_demo_dataset
 from jobs.models import Job, JobSpec, TurnResponse
-from performance.peers.measuring import Tree
+from performance.peers.measuring import ProcessTree
 from performance.peers.scenario import MODEL, cache_folder, requests_of
 from performance.peers.service import RunningService, first_responses, since
 from performance.peers.ways.alone import EngineAlone, empty
@@ -59,7 +59,7 @@ async def _play_alone(spec: JobSpec, data: Path, weights: str) -> dict[str, Any]
         await alone.play(requests[0], "warm-up")
         await empty(alone.engine)
         encoded = (await alone.engine.stats()).processed_rasters
-        with Tree(os.getpid()) as tree:
+        with ProcessTree(os.getpid()) as tree:
             spent, started = tree.cpu_by_name(), time.perf_counter()
             played = await asyncio.gather(*(alone.play(request, "measured") for request in requests))
             seconds, spent = time.perf_counter() - started, since(tree.cpu_by_name(), spent)
@@ -76,7 +76,7 @@ def play_served(home: Path, spec: JobSpec, data: Path, weights: str) -> dict[str
     service = RunningService(home, data, Path(weights).parent)
     try:
         before = service.counters()
-        with Tree(os.getpid()) as tree:
+        with ProcessTree(os.getpid()) as tree:
             spent, started = tree.cpu_by_name(), time.perf_counter()
             job = service.play(spec)
             seconds, after = time.perf_counter() - started, tree.cpu_by_name()

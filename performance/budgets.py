@@ -31,7 +31,7 @@ from tiling.views import View
 from workers.engines.compat.torch_companions import repair_torch_companions
 
 if TYPE_CHECKING:
-    from performance.processors import Family
+    from performance.processors import ProcessorFamily
 
 PICTURES = (
     Size(7001, 5003),
@@ -102,7 +102,7 @@ def random_sizes(count: int, seed: int) -> list[Size]:
     ]
 
 
-def compare_decisions(family: "Family", sizes: list[Size]) -> Decisions:
+def compare_decisions(family: "ProcessorFamily", sizes: list[Size]) -> Decisions:
     found = Decisions(sizes=len(sizes))
     started = time.perf_counter()
     for size in sizes:
@@ -134,7 +134,7 @@ def make_pictures(folder: Path) -> dict[Size, Path]:
     return files
 
 
-def compare_pixels(family: "Family", files: dict[Size, Path]) -> Pixels:
+def compare_pixels(family: "ProcessorFamily", files: dict[Size, Path]) -> Pixels:
     found = Pixels()
     for size, path in files.items():
         raster = render(path, View(image=path.name), family.budget).pixels
@@ -152,7 +152,7 @@ def compare_pixels(family: "Family", files: dict[Size, Path]) -> Pixels:
     return found
 
 
-def table(rows: "list[tuple[Family, Decisions, Pixels | None]]") -> str:
+def table(rows: "list[tuple[ProcessorFamily, Decisions, Pixels | None]]") -> str:
     heads = (
         "family", "processor", "sizes", "decisions equal", "tokens equal", "raster decides alike", "fixed points",
         "largest raster / target", "least PSNR, tiles (dB)", "least PSNR, overview (dB)", "at", "second pass identical",

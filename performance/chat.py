@@ -28,11 +28,11 @@ from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
-from gigavqa.contact import Lines
+from gigavqa.retries import LineSplitter
 from jobs.connection import connect
-from jobs.models import Sampling, Steering
-from jobs.server import start_server
-from tiling.library import Library
+from jobs.embedded_store import start_store
+from jobs.models import GenerationConstraints, Sampling
+from tiling.renderer import Renderer
 from tiling.rendering import render
 from tiling.roots import ImageRoot
 from tiling.views import View
@@ -40,9 +40,9 @@ from workers.checkpoints.build import ensure_checkpoint
 from workers.engines.engine import Engine, Message, PromptRaster
 from workers.engines.simulated_engine import SimulatedEngine
 from workers.engines.vllm_engine import VllmEngine
-from workers.instrumentation import Instruments
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ServedModel, WorkerContext
 from workers.settings import WorkerSettings
-from workers.stage import Served, Surroundings
 from workers.worker import Worker
 
 ENTRY = load_catalogue()["demo-qwen3-vl"]
@@ -51,7 +51,7 @@ TOKENS = 8
 PORT = 8497
 
 
-class Setting:
+class ChatBench:
     """The picture, the engine, and the gateway's address."""
 
     def __init__(self, home: Path, engine: Engine) -> None:
@@ -76,7 +76,7 @@ class Setting:
         if url:
             raster = render(self.path, View(image="town/plaza.png"), ENTRY.visual_budget)
             parts = (PromptRaster(raster.key, raster.pixels), QUESTION)
-        sampling = Sampling(temperature=0.0, max_tokens=TOKENS, steering=Steering(ignore_eos=True))
+        sampling = Sampling(temperature=0.0, max_tokens=TOKENS, steering=GenerationConstraints(ignore_eos=True))
         told: list[float] = []
         started = time.perf_counter()
         chat = [Message("user", parts)]
@@ -99,7 +99,7 @@ class Setting:
         started = time.perf_counter()
         async with self.client.stream("POST", self.url, content=content, headers=headers) as answer:
             answer.raise_for_status()
-            cut = Lines()
+            cut = LineSplitter()
             async for chunk in answer.aiter_bytes():
                 for line in cut.take(chunk):
                     if not first and line.startswith("data: {") and _says(json.loads(line[6:])):
@@ -113,7 +113,7 @@ def _says(chunk: dict[str, Any]) -> bool:
     return any(choice["delta"].get("content") for choice in chunk["choices"])
 
 
-async def compare(setting: Setting, rounds: int) -> None:
+async def compare(setting: ChatBench, rounds: int) -> None:
     """Ask in both ways in turn, and show what the way costs."""
     print("| asked about | engine alone, ms | through the gateway, ms | difference of medians | 9 of 10 differences |")
     print("| --- | --- | --- | --- | --- |")
@@ -143,7 +143,7 @@ async def run(home: Path, url: str, options: argparse.Namespace) -> None:
     if options.engine == "vllm":
         engine = VllmEngine(ENTRY, str(ensure_checkpoint(ENTRY.weights, options.checkpoints)))
     redis = connect(url)
-    setting = Setting(home, engine)
+    setting = ChatBench(home, engine)
     worker = make_worker(redis, home, engine)
     working = asyncio.create_task(worker.run())
     try:
@@ -157,10 +157,10 @@ async def run(home: Path, url: str, options: argparse.Namespace) -> None:
 
 
 def make_worker(redis: Redis, home: Path, engine: Engine) -> Worker:
-    library = Library(ImageRoot(home / "data", home / "uploads"), home / "pyramids", 2**28)
-    served = Served(ENTRY, lambda: engine, 16)
+    library = Renderer(ImageRoot(home / "data", home / "uploads"), home / "pyramids", 2**28)
+    served = ServedModel(ENTRY, lambda: engine, 16)
     settings = WorkerSettings(max_requests=16, heartbeat_seconds=0.5)
-    return Worker([served], Surroundings(redis, library), settings, Instruments(CollectorRegistry()))
+    return Worker([served], WorkerContext(redis, library), settings, Instrumentation(CollectorRegistry()))
 
 
 async def _until_served(working: "asyncio.Task[None]") -> None:
@@ -184,7 +184,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        server = start_server(home / "server")
+        server = start_store(home / "server")
         environ = {**os.environ, "GIGAVQA_HOME": str(home), "REDIS_URL": server.url}
         with (home / "gateway.log").open("wb") as log:
             command = [sys.executable, "-m", "service", "--port", str(PORT)]

@@ -2,9 +2,9 @@
 
     python -m performance.cores [--pictures N] [--answer-tokens 8B 27B] [--no-check]
 
-CPU seconds of rendering are measured, in a process of its own for each sample, through a worker's own `Preparation` and
-one thread: every view that plan `ultravr` asks of one sample of the demo data set, at the native budget, of a file of
-full size. The rest is a discrete-event simulation of a worker (`performance.pipeline`): claimed ahead within a worker's
+CPU seconds of rendering are measured, in a process of its own for each sample, through a worker's own
+`RasterPreparation` and one thread: every view that plan `ultravr` asks of one sample of the demo data set, at the native budget, of a
+file of full size. The rest is a discrete-event simulation of a worker (`performance.pipeline`): claimed ahead within a worker's
 bounds, so many render threads, chats turn by turn, and the simulated engine on an H100, in its own time. Every picture
 is new and has one sample, ten requests: the hardest case. "Waits" is the share of the time in which the engine has
 nothing to do. A node's cores are divided evenly among the workers of its GPUs. At last, the simulation is held
@@ -31,17 +31,17 @@ from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest
 from performance.ideal import EntryTokens
-from performance.pipeline import Bounds, Picture, Played, play_pictures
-from performance.reuse import Asked, ask, play
+from performance.pipeline import PipelineRun, SimulatedImage, WorkerLimits, play_pictures
+from performance.reuse import PlanRequests, ask, play
 from performance.view_files import FULL, encoded_tiles, layered_texture, make_files, shrunk
 from tiling.geometry import Size
 from tiling.headers import read_header
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.engines.places import places
+from workers.engines.kv_admission import chat_slots
 from workers.engines.simulated_engine import roofline_of
-from workers.preparation import Preparation
+from workers.preparation import RasterPreparation
 
 MODELS = {"8b": "qwen3-vl-8b", "27b": "qwen3.5-27b"}
 SHARES = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -53,7 +53,7 @@ _SVS = "Aperio Image Library v1.0\n60000x40000 [0,0 60000x40000] (256x256) JPEG 
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """A kind of file: its title, its file, and the picture of the demo data set whose questions are asked of it."""
 
     title: str
@@ -69,17 +69,17 @@ class Cost:
     ready: tuple[float, ...]
 
 
-def kinds(folder: Path) -> list[Kind]:
+def kinds(folder: Path) -> list[FileKind]:
     """Write what is missing of the files; those of `performance.views` are used, too."""
     files = make_files(folder, FULL)
     svs = folder / "slide-60000x40000.svs"
     if not svs.exists():
         _write_svs(svs.with_name(f"partial-{svs.name}"), svs)
     return [
-        Kind("flat JPEG, 403 Mpx", files["jpeg"], "plaza.jpg"),
-        Kind("PNG, 205 Mpx", files["png"], "land.png"),
-        Kind("TIFF pyramid, 2.4 Gpx, levels 1, 2, 4 ...", files["pyramid"], "synthetic-slide.tiff"),
-        Kind("SVS, 2.4 Gpx, levels 1, 4, 16", svs, "synthetic-slide.tiff"),
+        FileKind("flat JPEG, 403 Mpx", files["jpeg"], "plaza.jpg"),
+        FileKind("PNG, 205 Mpx", files["png"], "land.png"),
+        FileKind("TIFF pyramid, 2.4 Gpx, levels 1, 2, 4 ...", files["pyramid"], "synthetic-slide.tiff"),
+        FileKind("SVS, 2.4 Gpx, levels 1, 4, 16", svs, "synthetic-slide.tiff"),
     ]
 
 
@@ -106,7 +106,7 @@ def _write_svs(partial: Path, path: Path) -> None:
     partial.replace(path)
 
 
-def samples_of(asked: Asked, image: str, path: Path, number: int) -> list[list[InferenceRequest]]:
+def samples_of(asked: PlanRequests, image: str, path: Path, number: int) -> list[list[InferenceRequest]]:
     """The requests of the first samples that look at `image` alone, asked of the file at `path` instead."""
     by_sample: dict[str, list[InferenceRequest]] = {}
     for _, request in asked.requests:
@@ -131,8 +131,8 @@ def measure(folder: Path, requests: Sequence[InferenceRequest], model: str) -> C
 
 async def _measure(folder: Path, requests: Sequence[InferenceRequest], model: str) -> Cost:
     with tempfile.TemporaryDirectory() as pyramids:
-        library = Library(ImageRoot(folder), Path(pyramids), 2**33)
-        preparation = Preparation(library, load_catalogue()[model].visual_budget, limit_bytes=2**36, threads=1)
+        library = Renderer(ImageRoot(folder), Path(pyramids), 2**33)
+        preparation = RasterPreparation(library, load_catalogue()[model].visual_budget, limit_bytes=2**36, threads=1)
         all_ready, ready = asyncio.Event(), dict[int, float]()
         cpu = time.process_time()
 
@@ -152,10 +152,10 @@ async def _measure(folder: Path, requests: Sequence[InferenceRequest], model: st
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class CoreCase:
     """A kind of file and a model: pictures to be played, each with its cost."""
 
-    pictures: tuple[Picture, ...]
+    pictures: tuple[SimulatedImage, ...]
     entry: CatalogueEntry
     answer_tokens: int
 
@@ -163,16 +163,16 @@ class Case:
     def waits(self, share: float) -> float:
         """The part of the time in which the engine has nothing to do, with so many cores for the worker."""
         threads = max(1, int(share))
-        played = self._play(Bounds(threads=threads, core_seconds=threads / share))
+        played = self._play(WorkerLimits(threads=threads, core_seconds=threads / share))
         return played.idle / played.seconds
 
     def engine_seconds(self) -> float:
         """What the engine needs for a picture when pixels cost nothing."""
-        return self._play(Bounds(threads=64, core_seconds=0.0)).seconds / len(self.pictures)
+        return self._play(WorkerLimits(threads=64, core_seconds=0.0)).seconds / len(self.pictures)
 
-    def _play(self, bounds: Bounds) -> Played:
+    def _play(self, bounds: WorkerLimits) -> PipelineRun:
         roofline = roofline_of(self.entry)
-        most = places(self.entry, roofline.kv_tokens) or bounds.max_requests
+        most = chat_slots(self.entry, roofline.kv_tokens) or bounds.max_requests
         return play_pictures(self.pictures, roofline, self.answer_tokens, replace(bounds, places=most))
 
     def share_wanted(self) -> float | None:
@@ -189,10 +189,10 @@ class Case:
 
 def make_pictures(
     samples: Sequence[Sequence[InferenceRequest]], costs: Sequence[Cost], tokens: EntryTokens, number: int
-) -> tuple[Picture, ...]:
+) -> tuple[SimulatedImage, ...]:
     """So many pictures with a sample each, taken in turns; no two share a raster."""
     return tuple(
-        Picture.of(f"p{index}", samples[index % len(samples)], cost.cpu_seconds, cost.ready, tokens)
+        SimulatedImage.of(f"p{index}", samples[index % len(samples)], cost.cpu_seconds, cost.ready, tokens)
         for index, cost in ((index, costs[index % len(samples)]) for index in range(number))
     )
 
@@ -220,7 +220,7 @@ def main() -> None:
             entry = load_catalogue()[model]
             tokens = EntryTokens(entry, ImageRoot(kind.path.parent))
             pictures = make_pictures(samples, costs, tokens, arguments.pictures)
-            case = Case(pictures, entry, answers[name])
+            case = CoreCase(pictures, entry, answers[name])
             waits = [f"{case.waits(share):.1%}" for share in SHARES]
             share = case.share_wanted()
             cores = [f"{ceil(share * number)}" if share else f"> {_MOST_CORES * number}" for number in GPUS]
@@ -271,11 +271,13 @@ def check(questions: Path, number: int = 20, speed: float = 10.0) -> str:
         tokens = EntryTokens(asked.entry, ImageRoot(folder))
         cost = Cost(1.0, tuple(float(bool(request.views)) for request in sample))
         pictures = make_pictures([sample_of(pairs, image) for image in names], [cost] * number, tokens, number)
-        free = play_pictures(pictures, roofline, answer_tokens, Bounds(threads=1, core_seconds=0.0)).seconds / speed
+        free = (
+            play_pictures(pictures, roofline, answer_tokens, WorkerLimits(threads=1, core_seconds=0.0)).seconds / speed
+        )
         seconds = free / number
-        slow = Bounds(threads=1, core_seconds=seconds, engine_speed=speed)
+        slow = WorkerLimits(threads=1, core_seconds=seconds, engine_speed=speed)
         simulated = play_pictures(pictures, roofline, answer_tokens, slow).seconds
-        real = Asked(asked.entry, asked.spec, pairs, SlowRoot(folder, seconds))
+        real = PlanRequests(asked.entry, asked.spec, pairs, SlowRoot(folder, seconds))
         done = asyncio.run(play(real, roofline, 1, speed, answer_tokens=answer_tokens))
     busy = done.engine_seconds / speed
     return (

@@ -10,19 +10,19 @@ from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
 from jobs.queue import JobQueue
-from tiling.library import Library
-from workers.engines.keeper import EngineKeeper
+from tiling.renderer import Renderer
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.instrumentation import Instruments
-from workers.leisure import Leisure
+from workers.engines.supervisor import EngineSupervisor
+from workers.idle_work import IdleWorker
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
 from workers.settings import WorkerSettings
-from workers.shifts import Shifts
-from workers.stage import Served, Stage, Surroundings
+from workers.time_slices import TimeSliceScheduler
 
 _EngineT = TypeVar("_EngineT", bound=SimulatedEngine)
 
 
-class Member(Generic[_EngineT]):
+class FleetMember(Generic[_EngineT]):
     """One worker of the fleet, with its own connection, caches and engine.
 
     With `leisure_bytes`, what it renders of large pictures goes into the store of its library; so much may wait for it.
@@ -34,25 +34,27 @@ class Member(Generic[_EngineT]):
         redis: Redis,
         entry: CatalogueEntry,
         engine: _EngineT,
-        library: Library,
+        library: Renderer,
         *,
         queue: JobQueue,
         settings: WorkerSettings,
         leisure_bytes: int | None = None,
     ) -> None:
-        instruments = Instruments(CollectorRegistry())
+        instruments = Instrumentation(CollectorRegistry())
         self.engine = engine
         self.library = library
         self._leisure = (
-            None if leisure_bytes is None else Leisure(library, instruments.kept_rasters, waiting_bytes=leisure_bytes)
+            None
+            if leisure_bytes is None
+            else IdleWorker(library, instruments.kept_rasters, waiting_bytes=leisure_bytes)
         )
-        self._keeper = EngineKeeper(lambda: engine, settings, instruments)
-        self._stage = Stage(
-            Served(entry, lambda: engine, settings.max_requests),
+        self._keeper = EngineSupervisor(lambda: engine, settings, instruments)
+        self._stage = ModelRuntime(
+            ServedModel(entry, lambda: engine, settings.max_requests),
             self._keeper,
-            Shifts((entry.id,), queue, settings).begin(entry.id),
+            TimeSliceScheduler((entry.id,), queue, settings).begin(entry.id),
             worker=name,
-            around=Surroundings(redis, library, leisure=self._leisure),
+            around=WorkerContext(redis, library, leisure=self._leisure),
             queue=queue,
             settings=settings,
             instruments=instruments,

@@ -16,7 +16,7 @@ from jobs.models import InferenceRequest
 from tiling.recipes import identify, plan_raster
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.engines.simulation.prompts import ROLES, tokens_of_text
+from workers.engines.simulation.prompts import ROLES, split_tokens
 
 Run = tuple[Hashable, int]
 """What, and how many tokens of it. A run is shared by prompts that begin alike up to it and have it whole."""
@@ -26,7 +26,7 @@ TokensOf = Callable[[str | View, int], Iterable[Run]]
 
 
 @dataclass(frozen=True)
-class Ideal:
+class IdealWork:
     """Work of requests: what is sent, and what is left of it when nothing is done twice."""
 
     requests: int
@@ -68,7 +68,7 @@ def ideal(
     tokens_of: TokensOf,
     answers: Mapping[str, Sequence[str]] | None = None,
     block_tokens: int = 1,
-) -> Ideal:
+) -> IdealWork:
     """Reckon the ideal of these requests, in whatever order they are asked.
 
     `answers` has what the model answered to each turn of a request, by its id; without them, answers are a few tokens
@@ -93,7 +93,7 @@ def ideal(
             found_again = min(tokens - trie.add(runs), tokens - 1)
             prefilled += tokens - found_again
             in_blocks += tokens - found_again // block_tokens * block_tokens
-    return Ideal(asked, prompts, sent, prefilled, in_blocks, shown, len(rasters), sum(rasters.values()))
+    return IdealWork(asked, prompts, sent, prefilled, in_blocks, shown, len(rasters), sum(rasters.values()))
 
 
 def _prompts(request: InferenceRequest, answers: Sequence[str] | None) -> Iterator[list[str | View]]:
@@ -116,7 +116,7 @@ class EntryTokens:
 
     def __call__(self, part: str | View, num_images: int) -> Iterable[Run]:
         if isinstance(part, str):
-            return [(token, 1) for token in tokens_of_text(part)]
+            return [(token, 1) for token in split_tokens(part)]
         return [self._look(part, num_images if self._budget.counts_images else 1)]
 
     def _of_view(self, view: View, num_images: int) -> Run:

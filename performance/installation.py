@@ -15,7 +15,7 @@ import httpx
 from PIL import Image
 
 from cli.preflight import free_port
-from jobs.server import start_server
+from jobs.embedded_store import start_store
 
 MODEL = "demo-qwen3-vl"
 DATASET = "many"
@@ -23,13 +23,13 @@ SAMPLES = 1000
 _IMAGES = 100
 
 
-class Installation:
+class BenchInstallation:
     """A gateway, a server and workers in a folder of their own."""
 
     def __init__(self, home: Path, num_requests: int) -> None:
         self.home = home
         write_dataset(home / "data" / DATASET)
-        self.server = start_server(home / "server")
+        self.server = start_store(home / "server")
         self.port = free_port("127.0.0.1")
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = {
@@ -63,10 +63,10 @@ class Installation:
 
 
 @contextmanager
-def installed(num_requests: int) -> Iterator[Installation]:
+def installed(num_requests: int) -> Iterator[BenchInstallation]:
     """An installation in a temporary folder, for the length of a block."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        installation = Installation(Path(folder), num_requests)
+        installation = BenchInstallation(Path(folder), num_requests)
         stack.callback(installation.stop)
         yield installation
 

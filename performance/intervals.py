@@ -26,7 +26,7 @@ _BOOTSTRAPPED = 8
 """Every so many draws are bootstrapped as well, which takes far longer."""
 
 
-class Cover(NamedTuple):
+class IntervalCoverage(NamedTuple):
     """Share of intervals that hold the truth, and their mean width."""
 
     share: float
@@ -47,12 +47,14 @@ def main() -> None:
                 _print(name, f"gap, agreement {agreement:g}", rate, *cover(sizes, rate, agreement, chosen.draws))
 
 
-def _print(name: str, number: str, rate: float, ours: Cover, bootstrap: Cover) -> None:
+def _print(name: str, number: str, rate: float, ours: IntervalCoverage, bootstrap: IntervalCoverage) -> None:
     told = " | ".join(f"{100 * part:.1f} %" for part in (*ours, *bootstrap))
     print(f"| {name} | {number} | {rate:g} | {told} |")
 
 
-def cover(sizes: Sequence[int], rate: float, agreement: float | None, num_draws: int) -> tuple[Cover, Cover]:
+def cover(
+    sizes: Sequence[int], rate: float, agreement: float | None, num_draws: int
+) -> tuple[IntervalCoverage, IntervalCoverage]:
     """Measure a macro average (without `agreement`) or a gap, by our intervals and by a percentile bootstrap's."""
     draws = np.random.default_rng(20261122)
     strata = _strata(sizes)
@@ -85,12 +87,12 @@ def _bootstrap(draws: np.random.Generator, values: Floats, strata: Strata) -> Es
     return Estimate(value=float(values.mean()), count=values.size, low=float(low), high=float(high))
 
 
-def _cover(estimates: Sequence[Estimate], truth: float) -> Cover:
+def _cover(estimates: Sequence[Estimate], truth: float) -> IntervalCoverage:
     ends: Callable[[str], Floats] = lambda end: np.array([getattr(one, end) for one in estimates])  # noqa: E731
     low, high = ends("low"), ends("high")
     # A truth at the very end counts as held, whatever is lost to rounding.
     held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-    return Cover(float(held.mean()), float((high - low).mean()))
+    return IntervalCoverage(float(held.mean()), float((high - low).mean()))
 
 
 if __name__ == "__main__":

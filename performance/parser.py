@@ -24,7 +24,7 @@ CORPUS, STYLES = TESTS / "evaluation" / "answers", TESTS / "benchmarks" / "ultra
 _LONGEST_SHOWN = 600
 
 
-class Read(NamedTuple):
+class ParserReading(NamedTuple):
     case: Case
     read: dict[str, Any]
 
@@ -48,7 +48,7 @@ def main() -> int:
 
 def print_agreement(folder: Path) -> int:
     """Print a folder's agreement and disagreements; return how many there are."""
-    reads = [Read(case, case.read()) for case in read_cases(folder)]
+    reads = [ParserReading(case, case.read()) for case in read_cases(folder)]
     print(f"{folder}: {READER_VERSION}, {STEP_PARSER_VERSION}")
     print(f"{'':36}{'values right':>22}{'with statuses':>22}")
     print_line("all", reads)
@@ -69,13 +69,13 @@ def print_agreement(folder: Path) -> int:
     return len(wrong)
 
 
-def print_line(name: str, reads: Iterable[Read]) -> None:
+def print_line(name: str, reads: Iterable[ParserReading]) -> None:
     reads = list(reads)
     if reads:
         print(f"{name:36}", *(_share(right, len(reads)) for right in _counts(reads)), sep="")
 
 
-def _counts(reads: list[Read]) -> tuple[int, int]:
+def _counts(reads: list[ParserReading]) -> tuple[int, int]:
     return sum(read.value_right for read in reads), sum(read.right for read in reads)
 
 
@@ -83,7 +83,7 @@ def _share(right: int, of: int) -> str:
     return f"{f'{right} of {of} ({100 * right / of:.1f} %)':>22}"
 
 
-def print_wrong(reads: Iterable[Read]) -> None:
+def print_wrong(reads: Iterable[ParserReading]) -> None:
     for case, read in reads:
         text = case.text if len(case.text) <= _LONGEST_SHOWN else "[…] " + case.text[-_LONGEST_SHOWN:]
         print(f"\n{case.place} [{case.kind}, {'clear' if case.clear else 'not clear'}] ({case.why}): {text!r}")

@@ -2,7 +2,7 @@
 
 As `workers` does it: bundles are claimed while fewer than twice the chats in play are held; rasters are reserved first
 come first served within a bound of bytes; one thread renders one picture's views, whose rasters come when they are
-finished; a chat is played when all its rasters are there and a place is free, its turns as `workers.player` asks them.
+finished; a chat is played when all its rasters are there and a place is free, its turns as `workers.chat` asks them.
 """
 
 import heapq
@@ -15,17 +15,17 @@ from typing import Self
 from jobs.models import InferenceRequest
 from performance.ideal import EntryTokens
 from tiling.views import View
-from workers.engines.simulation.prompts import ROLES, Prompt
+from workers.engines.simulation.prompts import ROLES, SimulatedPrompt
 from workers.engines.simulation.roofline import Roofline
 from workers.engines.simulation.scheduler import Scheduler
-from workers.engines.simulation.scheduler import Sequence as Scheduled
+from workers.engines.simulation.scheduler import SimulatedSequence as Scheduled
 
 _SAID = "The answer is A."
 _BYTES_PER_TOKEN = 32 * 32 * 3
 
 
 @dataclass(frozen=True)
-class Bounds:
+class WorkerLimits:
     """What bounds the worker. `core_seconds` is what one CPU second of rendering takes."""
 
     threads: int
@@ -40,7 +40,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Turn:
+class SimulatedTurn:
     """A turn's parts, a text or (raster, visual tokens) each; `is_given` when its answer is not the model's own."""
 
     parts: tuple[str | tuple[str, int], ...]
@@ -48,20 +48,20 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Chat:
+class SimulatedChat:
     """A request: its rasters, its turns, and the share of its picture's rendering after which its rasters are there."""
 
     rasters: tuple[tuple[str, int], ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[SimulatedTurn, ...]
     ready: float
 
 
 @dataclass(frozen=True)
-class Picture:
+class SimulatedImage:
     """A picture with all chats about it, and the CPU seconds of its views."""
 
     name: str
-    chats: tuple[Chat, ...]
+    chats: tuple[SimulatedChat, ...]
     cpu_seconds: float
 
     @classmethod
@@ -85,15 +85,16 @@ class Picture:
         for request, share in zip(requests, ready, strict=True):
             views = len(request.views)
             turns = tuple(
-                Turn(tuple(part(each, views) for each in turn.parts), turn.given is not None) for turn in request.turns
+                SimulatedTurn(tuple(part(each, views) for each in turn.parts), turn.given is not None)
+                for turn in request.turns
             )
             rasters = dict.fromkeys(each for turn in turns for each in turn.parts if isinstance(each, tuple))
-            chats.append(Chat(tuple(rasters), turns, share))
+            chats.append(SimulatedChat(tuple(rasters), turns, share))
         return cls(name, tuple(chats), cpu_seconds)
 
 
 @dataclass(frozen=True)
-class Played:
+class PipelineRun:
     """Seconds until the last answer, and those of them in which the engine had nothing to do."""
 
     seconds: float
@@ -105,7 +106,7 @@ class _Play:
     """A chat on its way. `answered` counts its turns; rendering of its picture began at `begun`."""
 
     picture: "_Rendering"
-    chat: Chat
+    chat: SimulatedChat
     asked: int = 0
     answered: int = 0
 
@@ -114,7 +115,7 @@ class _Play:
 class _Rendering:
     """A picture's rendering, and which of its rasters are reserved by how many chats."""
 
-    picture: Picture
+    picture: SimulatedImage
     number: int
     """In the order of claims, in which pictures go through the engine."""
     begun: float | None = None
@@ -123,13 +124,17 @@ class _Rendering:
     waiting: list[_Play] = field(default_factory=list)
 
 
-def play_pictures(pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> Played:
+def play_pictures(
+    pictures: Sequence[SimulatedImage], roofline: Roofline, answer_tokens: int, bounds: WorkerLimits
+) -> PipelineRun:
     """Play all pictures in their order."""
-    return _Worker(pictures, roofline, answer_tokens, bounds).run()
+    return _SimulatedWorker(pictures, roofline, answer_tokens, bounds).run()
 
 
-class _Worker:
-    def __init__(self, pictures: Sequence[Picture], roofline: Roofline, answer_tokens: int, bounds: Bounds) -> None:
+class _SimulatedWorker:
+    def __init__(
+        self, pictures: Sequence[SimulatedImage], roofline: Roofline, answer_tokens: int, bounds: WorkerLimits
+    ) -> None:
         self._bounds = bounds
         self._block = roofline.model.match_tokens
         self._answer_tokens = answer_tokens
@@ -146,7 +151,7 @@ class _Worker:
         self._numbers = count()
         self._now = 0.0
 
-    def run(self) -> Played:
+    def run(self) -> PipelineRun:
         idle = 0.0
         self._go_on()
         while self._events:
@@ -155,7 +160,7 @@ class _Worker:
             self._now = due
             happen()
             self._go_on()
-        return Played(self._now, idle)
+        return PipelineRun(self._now, idle)
 
     def _at(self, seconds: float, happen: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self._now + seconds, next(self._numbers), happen))
@@ -231,8 +236,8 @@ class _Worker:
             self._scheduler.add(Scheduled(play.picture.number, number, prompt, self._answer_tokens))
             play.asked += 1
 
-    def _prompt(self, turns: Sequence[Turn]) -> Prompt:
-        prompt = Prompt(self._block)
+    def _prompt(self, turns: Sequence[SimulatedTurn]) -> SimulatedPrompt:
+        prompt = SimulatedPrompt(self._block)
         for number, turn in enumerate(turns):
             if number:
                 prompt.add_text(_SAID)

@@ -46,7 +46,7 @@ _UNCHANGED = {"do_rescale": False, "do_normalize": False}
 
 
 @dataclass(frozen=True)
-class Made:
+class ProcessorPixels:
     """What a processor made of a picture: values 0-255 of all its tiles or patches, and of the overview beside them."""
 
     main: Values
@@ -54,7 +54,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Decided:
+class ProcessorDecision:
     """What a processor decided about a size: as far as it says so, the target, the grid, and the visual tokens."""
 
     tokens: int
@@ -64,14 +64,14 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Family:
+class ProcessorFamily:
     """One family at a budget: our decision's budget, and its processor's."""
 
     name: str
     source: str
     budget: Any
-    decide: Callable[[Size], Decided]
-    make: Callable[[Image.Image], Made]
+    decide: Callable[[Size], ProcessorDecision]
+    make: Callable[[Image.Image], ProcessorPixels]
 
 
 PAPER = (
@@ -88,50 +88,50 @@ PAPER = (
 """The budgets of UltraVR's table 1."""
 
 
-def family_of(budget: NativeBudget) -> Family:
+def family_of(budget: NativeBudget) -> ProcessorFamily:
     """The family of a budget, with its processor set to the budget's limits."""
-    build: Callable[[Any], Family] = _BUILDERS[type(budget)]
+    build: Callable[[Any], ProcessorFamily] = _BUILDERS[type(budget)]
     return build(budget)
 
 
-def _qwen(budget: QwenBudget) -> Family:
+def _qwen(budget: QwenBudget) -> ProcessorFamily:
     processor = Qwen2VLImageProcessor(
         **_UNCHANGED, patch_size=budget.factor // 2, merge_size=2, **budget.processor_kwargs()
     )
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         height, width = qwen_resize(size.height, size.width, budget.factor, budget.min_pixels, budget.max_pixels)
-        return Decided(width * height // budget.factor**2, Size(width, height))
+        return ProcessorDecision(width * height // budget.factor**2, Size(width, height))
 
-    def make(image: Image.Image) -> Made:
-        return Made(_one_frame(processor(image, return_tensors="np")["pixel_values"], budget.factor // 2))
+    def make(image: Image.Image) -> ProcessorPixels:
+        return ProcessorPixels(_one_frame(processor(image, return_tensors="np")["pixel_values"], budget.factor // 2))
 
-    return Family("Qwen3.5", "transformers", budget, decide, make)
+    return ProcessorFamily("Qwen3.5", "transformers", budget, decide, make)
 
 
-def _glm(budget: Glm4vBudget) -> Family:
+def _glm(budget: Glm4vBudget) -> ProcessorFamily:
     processor = Glm4vImageProcessor(**_UNCHANGED, **budget.processor_kwargs())
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         height, width = glm_resize(
             budget.frames, size.height, size.width, min_pixels=budget.min_pixels, max_pixels=budget.max_pixels
         )
-        return Decided(width * height // budget.factor**2, Size(width, height))
+        return ProcessorDecision(width * height // budget.factor**2, Size(width, height))
 
-    def make(image: Image.Image) -> Made:
-        return Made(_one_frame(processor(image, return_tensors="np")["pixel_values"], budget.factor // 2))
+    def make(image: Image.Image) -> ProcessorPixels:
+        return ProcessorPixels(_one_frame(processor(image, return_tensors="np")["pixel_values"], budget.factor // 2))
 
-    return Family("GLM-4.5V", "transformers", budget, decide, make)
+    return ProcessorFamily("GLM-4.5V", "transformers", budget, decide, make)
 
 
-def _internvl(budget: InternVLBudget) -> Family:
+def _internvl(budget: InternVLBudget) -> ProcessorFamily:
     return _internvl_chat(budget) if budget.layout == "chat" else _internvl_hf(budget)
 
 
-def _internvl_chat(budget: InternVLBudget) -> Family:
+def _internvl_chat(budget: InternVLBudget) -> ProcessorFamily:
     ratios = internvl.get_internvl_target_ratios(1, budget.max_tiles)
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         tiles, width, height = internvl.calculate_internvl_targets(
             orig_width=size.width,
             orig_height=size.height,
@@ -140,18 +140,18 @@ def _internvl_chat(budget: InternVLBudget) -> Family:
             use_thumbnail=True,
         )
         grid = (width // budget.tile, height // budget.tile)
-        return Decided(tiles * budget.tokens_per_tile, Size(width, height), grid)
+        return ProcessorDecision(tiles * budget.tokens_per_tile, Size(width, height), grid)
 
-    def make(image: Image.Image) -> Made:
+    def make(image: Image.Image) -> ProcessorPixels:
         tiles = internvl.dynamic_preprocess_internvl(
             image, target_ratios=ratios, image_size=budget.tile, use_thumbnail=True
         )
         return _tiles_and_thumbnail(np.stack([np.asarray(tile, np.float32) for tile in tiles]))
 
-    return Family("InternVL3.5 (chat)", "vLLM", budget, decide, make)
+    return ProcessorFamily("InternVL3.5 (chat)", "vLLM", budget, decide, make)
 
 
-def _internvl_hf(budget: InternVLBudget) -> Family:
+def _internvl_hf(budget: InternVLBudget) -> ProcessorFamily:
     processor = GotOcr2ImageProcessor(
         **_UNCHANGED,
         size={"height": budget.tile, "width": budget.tile},
@@ -159,53 +159,53 @@ def _internvl_hf(budget: InternVLBudget) -> Family:
         **budget.processor_kwargs(),
     )
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         grid = get_optimal_tiled_canvas((size.height, size.width), (budget.tile, budget.tile), 1, budget.max_tiles)
         tiles = processor.get_number_of_image_patches(size.height, size.width)
         target = Size(grid[0] * budget.tile, grid[1] * budget.tile)
-        return Decided(tiles * budget.tokens_per_tile, target, grid)
+        return ProcessorDecision(tiles * budget.tokens_per_tile, target, grid)
 
-    def make(image: Image.Image) -> Made:
+    def make(image: Image.Image) -> ProcessorPixels:
         tiles = processor(image, return_tensors="np")["pixel_values"].astype(np.float32)
         return _tiles_and_thumbnail(tiles)
 
-    return Family("InternVL3.5 (-HF)", "transformers", budget, decide, make)
+    return ProcessorFamily("InternVL3.5 (-HF)", "transformers", budget, decide, make)
 
 
-def _gemma(budget: Gemma4Budget) -> Family:
+def _gemma(budget: Gemma4Budget) -> ProcessorFamily:
     processor = Gemma4ImageProcessor(do_rescale=False, **budget.processor_kwargs())
     patches = budget.max_soft_tokens * budget.pooling**2
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         height, width = get_aspect_ratio_preserving_size(
             size.height, size.width, budget.patch_size, patches, budget.pooling
         )
-        return Decided(width * height // budget.unit**2, Size(width, height))
+        return ProcessorDecision(width * height // budget.unit**2, Size(width, height))
 
-    def make(image: Image.Image) -> Made:
+    def make(image: Image.Image) -> ProcessorPixels:
         made = processor(image, return_tensors="np")
         real = int(made["num_soft_tokens_per_image"][0]) * budget.pooling**2
-        return Made(made["pixel_values"][0][:real].astype(np.float32))
+        return ProcessorPixels(made["pixel_values"][0][:real].astype(np.float32))
 
-    return Family("Gemma-4", "transformers", budget, decide, make)
+    return ProcessorFamily("Gemma-4", "transformers", budget, decide, make)
 
 
-def _deepseek(budget: DeepseekVL2Budget) -> Family:
+def _deepseek(budget: DeepseekVL2Budget) -> ProcessorFamily:
     processor = _deepseek_processor(budget)
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         width, height = processor.select_best_resolution(size)
         columns, rows = width // budget.tile, height // budget.tile
         side = math.ceil((budget.tile // budget.patch_size) / budget.downsample_ratio)
         tokens = side * (side + 1) + 1 + rows * side * (columns * side + 1)
-        return Decided(tokens, grid=(columns, rows))
+        return ProcessorDecision(tokens, grid=(columns, rows))
 
-    def make(image: Image.Image) -> Made:
+    def make(image: Image.Image) -> ProcessorPixels:
         _, images, _, _, _ = processor.tokenize_with_images("<image>", [image], cropping=True)
         views = np.stack([view.numpy() for view in images]).astype(np.float32) * 255
-        return Made(views[1:], views[0])
+        return ProcessorPixels(views[1:], views[0])
 
-    return Family("DeepSeek-VL2", "vLLM", budget, decide, make)
+    return ProcessorFamily("DeepSeek-VL2", "vLLM", budget, decide, make)
 
 
 def _deepseek_processor(budget: DeepseekVL2Budget) -> Any:
@@ -223,7 +223,7 @@ def _deepseek_processor(budget: DeepseekVL2Budget) -> Any:
     return processor
 
 
-def _minicpm(budget: MiniCPMVBudget) -> Family:
+def _minicpm(budget: MiniCPMVBudget) -> ProcessorFamily:
     processor = MiniCPMV4_6ImageProcessor()
     patch = budget.patch_size / 4  # 4.6 merges twice, 4.5 does not
 
@@ -236,19 +236,19 @@ def _minicpm(budget: MiniCPMVBudget) -> Family:
         target = _whole(processor.get_refine_size((height, width), grid, budget.slice, patch, True))
         return (columns, rows), target, _whole(processor.find_best_resize(area, budget.slice, patch))
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         grid, target, overview = sizes(size)
         slices = grid[0] * grid[1] + 1 if grid else 1
-        return Decided(slices * budget.tokens_per_slice, target, grid or (1, 1), overview)
+        return ProcessorDecision(slices * budget.tokens_per_slice, target, grid or (1, 1), overview)
 
-    def make(image: Image.Image) -> Made:
+    def make(image: Image.Image) -> ProcessorPixels:
         _, target, overview = sizes(Size(*image.size))
-        return Made(_resized(image, target), _resized(image, overview) if overview else None)
+        return ProcessorPixels(_resized(image, target), _resized(image, overview) if overview else None)
 
-    return Family("MiniCPM-V 4.5", "formula", budget, decide, make)
+    return ProcessorFamily("MiniCPM-V 4.5", "formula", budget, decide, make)
 
 
-def _phi(budget: Phi4VisionBudget) -> Family:
+def _phi(budget: Phi4VisionBudget) -> ProcessorFamily:
     info = object.__new__(Phi4SiglipProcessingInfo)
     info.get_hf_config = lambda: SimpleNamespace(  # type: ignore[method-assign]
         vision_config={"patch_size": budget.patch_size},
@@ -257,21 +257,21 @@ def _phi(budget: Phi4VisionBudget) -> Family:
     )
     processor = Siglip2ImageProcessorPil(**_UNCHANGED, patch_size=budget.patch_size)
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         patches = info.get_num_image_tokens(image_width=size.width, image_height=size.height)
         height, width = get_image_size_for_max_num_patches(size.height, size.width, budget.patch_size, patches)
-        return Decided(width * height // budget.patch_size**2, Size(width, height))
+        return ProcessorDecision(width * height // budget.patch_size**2, Size(width, height))
 
-    def make(image: Image.Image) -> Made:
+    def make(image: Image.Image) -> ProcessorPixels:
         patches = info.get_num_image_tokens(image_width=image.width, image_height=image.height)
         made = processor(image, max_num_patches=patches, return_tensors="np")
         real = int(np.prod(made["spatial_shapes"][0]))
-        return Made(made["pixel_values"][0][:real].astype(np.float32))
+        return ProcessorPixels(made["pixel_values"][0][:real].astype(np.float32))
 
-    return Family("Phi-4-Reasoning-Vision", "vLLM, transformers", budget, decide, make)
+    return ProcessorFamily("Phi-4-Reasoning-Vision", "vLLM, transformers", budget, decide, make)
 
 
-def _kimi(budget: KimiVLBudget) -> Family:
+def _kimi(budget: KimiVLBudget) -> ProcessorFamily:
     info = object.__new__(KimiVLProcessingInfo)
     settings = SimpleNamespace(
         patch_size=budget.patch_size,
@@ -285,14 +285,14 @@ def _kimi(budget: KimiVLBudget) -> Family:
         scale = math.sqrt(budget.max_patches / patches) if patches > budget.max_patches else 1.0
         return Size(int(size.width * scale), int(size.height * scale))
 
-    def decide(size: Size) -> Decided:
+    def decide(size: Size) -> ProcessorDecision:
         tokens = info.get_num_image_tokens(image_width=size.width, image_height=size.height)
-        return Decided(tokens, target_of(size))
+        return ProcessorDecision(tokens, target_of(size))
 
-    def make(image: Image.Image) -> Made:
-        return Made(_resized(image, target_of(Size(*image.size))))
+    def make(image: Image.Image) -> ProcessorPixels:
+        return ProcessorPixels(_resized(image, target_of(Size(*image.size))))
 
-    return Family("Kimi-VL", "vLLM (tokens), formula", budget, decide, make)
+    return ProcessorFamily("Kimi-VL", "vLLM (tokens), formula", budget, decide, make)
 
 
 def _one_frame(patches: NDArray[Any], side: int) -> Values:
@@ -300,8 +300,8 @@ def _one_frame(patches: NDArray[Any], side: int) -> Values:
     return patches.reshape(-1, 3, 2, side, side)[:, :, 0].astype(np.float32)
 
 
-def _tiles_and_thumbnail(tiles: Values) -> Made:
-    return Made(tiles[:-1], tiles[-1]) if len(tiles) > 1 else Made(tiles)
+def _tiles_and_thumbnail(tiles: Values) -> ProcessorPixels:
+    return ProcessorPixels(tiles[:-1], tiles[-1]) if len(tiles) > 1 else ProcessorPixels(tiles)
 
 
 def _resized(image: Image.Image, size: Size) -> Values:

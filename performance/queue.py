@@ -19,15 +19,15 @@ import psutil
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.fleet import Fleet, WorkerStatus
-from jobs.keys import KEYS
+from jobs.embedded_store import start_store
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, JobSpec, Response, Sampling, Turn, TurnResponse
 from jobs.queue import GROUP, JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import start_server
 from jobs.sink import ParquetSink
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 from tiling.views import View
 
 MODEL = "bench"
@@ -37,7 +37,7 @@ WORDS = [
 ]
 
 
-class Meter:
+class CostMeter:
     """Wall-clock and CPU seconds of blocks, of this process and of the server."""
 
     def __init__(self, server_pid: int) -> None:
@@ -82,9 +82,9 @@ async def measure(num_bundles: int, num_responses: int, characters: int, each: i
     draw = random.Random(7)
     texts = [" ".join(draw.choices(WORDS, k=characters // 5))[:characters] for _ in range(64)]
     with tempfile.TemporaryDirectory() as folder:
-        server = start_server(Path(folder) / "server")
+        server = start_store(Path(folder) / "server")
         redis = connect(server.url)
-        meter, queue, results = Meter(server.pid), JobQueue(redis), ResultStore(redis)
+        meter, queue, results = CostMeter(server.pid), JobQueue(redis), ResultStore(redis)
         job, _ = await JobRegistry(redis).create(JobSpec(dataset="bench", models=(MODEL,), plan="table1"))
         bundles = make_bundles(job.id, num_bundles, each)
         with meter.of("enqueue", num_bundles * each):
@@ -120,9 +120,9 @@ async def measure(num_bundles: int, num_responses: int, characters: int, each: i
     return {"rates": meter.rows, "bytes_per_response": {"text": characters, **per_response}}
 
 
-async def measure_fleet(redis: Redis, meter: Meter) -> None:
+async def measure_fleet(redis: Redis, meter: CostMeter) -> None:
     """What many workers cost that have nothing to do but to be there, a thousand of them."""
-    fleet, idle = Fleet(redis), JobQueue(redis)
+    fleet, idle = WorkerRegistry(redis), JobQueue(redis)
     now = datetime.now(UTC)
     statuses = [WorkerStatus(worker=f"w-{n}", models=("idle",), state="ready", since=now) for n in range(1000)]
     with meter.of("announce a worker", len(statuses)):
@@ -136,7 +136,7 @@ async def measure_fleet(redis: Redis, meter: Meter) -> None:
             await idle.claim(["idle"], status.worker, 1, 0)
 
 
-async def measure_claims(redis: Redis, meter: Meter, number: int, defer_seconds: float) -> None:
+async def measure_claims(redis: Redis, meter: CostMeter, number: int, defer_seconds: float) -> None:
     """Let a fleet claim the second of two jobs over the same pictures, with and without looking for their owners."""
     queue = JobQueue(redis, defer_seconds=defer_seconds)
     for round_name in ("first", "second"):

@@ -28,25 +28,25 @@ from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from demo.ultravr.dataset import build_demo_dataset
 from evaluation.datasets import load_dataset
-from evaluation.expansion import prepare
+from evaluation.expansion import prepare_expansion
 from jobs.connection import connect
+from jobs.embedded_store import start_store
 from jobs.models import InferenceRequest, JobSpec, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import start_server
-from performance.fleet import Member
-from performance.ideal import EntryTokens, Ideal, ideal
-from service.submission.admission import bundle_requests
+from performance.fleet import FleetMember
+from performance.ideal import EntryTokens, IdealWork, ideal
+from service.submission.validation import bundle_requests
 from tiling.geometry import Size
 from tiling.headers import read_header
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from workers.engines.engine import ContextExceededError
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from workers.engines.simulation.roofline import Roofline
-from workers.leisure import WAITING_BYTES
+from workers.idle_work import MAX_PENDING_BYTES
 from workers.settings import WorkerSettings
 
 _REDUCED = 8
@@ -59,7 +59,7 @@ ANSWER_TOKENS = {"qwen3-vl-8b": 100, "qwen3.5-27b": 500}
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanRequests:
     """A plan's requests of one reduced model, each with its picture, and the images that they look at."""
 
     entry: CatalogueEntry
@@ -69,7 +69,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Done:
+class FleetCounts:
     """What a fleet did. `engine_seconds` are those of the simulated machines that computed, together."""
 
     seconds: float
@@ -84,12 +84,12 @@ class Done:
     engine_seconds: float
     shown: int
     """Different rasters of all requests, also of those that are too long: their views are rendered, too."""
-    ideal: Ideal
+    ideal: IdealWork
 
 
 def join(
-    name: str, asked: Asked, redis: Redis, machine: Path, *, roofline: Roofline, speed: float, answer_tokens: int
-) -> Member[SimulatedEngine]:
+    name: str, asked: PlanRequests, redis: Redis, machine: Path, *, roofline: Roofline, speed: float, answer_tokens: int
+) -> FleetMember[SimulatedEngine]:
     """Make one worker of the fleet, which shares a folder with the others of its machine."""
     share = asked.entry.visual_budget.max_raster_pixels / 4096**2
     settings = WorkerSettings(
@@ -103,9 +103,9 @@ def join(
     # As long on the engines' clock as a real worker's; without it nothing finds the worker with its picture.
     queue = JobQueue(redis, lease_seconds=settings.lease_seconds, defer_seconds=settings.defer_seconds / speed)
     store = RasterStore(machine / "rasters", settings.raster_store_bytes)
-    library = Library(asked.root, machine / "pyramids", settings.cache_bytes, store)
+    library = Renderer(asked.root, machine / "pyramids", settings.cache_bytes, store)
     engine = SimulatedEngine(asked.entry, speed=speed, roofline=roofline, thought_tokens=answer_tokens)
-    return Member(
+    return FleetMember(
         name,
         redis,
         asked.entry,
@@ -113,11 +113,11 @@ def join(
         library,
         queue=queue,
         settings=settings,
-        leisure_bytes=int(WAITING_BYTES * share),
+        leisure_bytes=int(MAX_PENDING_BYTES * share),
     )
 
 
-def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = None) -> Asked:
+def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = None) -> PlanRequests:
     """Expand a plan over the reduced demo data set, which is painted when it is not there.
 
     With `sizes` of some images, what is asked of these is asked as if they were so large.
@@ -125,9 +125,9 @@ def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = 
     build_demo_dataset(folder / "demo", scale=1 / _REDUCED, progress=lambda _: None)
     entry = _reduced(load_catalogue()[model])
     spec = JobSpec(dataset="demo", models=(model,), plan=plan, options={"thumbnail": 1024 // _REDUCED})
-    expansion = prepare(load_dataset(folder / "demo"), spec, {model: entry})
+    expansion = prepare_expansion(load_dataset(folder / "demo"), spec, {model: entry})
     requests = list(expansion.requests(lambda image: (sizes or {}).get(image) or read_header(folder / image).size))
-    return Asked(entry, spec, requests, ImageRoot(folder))
+    return PlanRequests(entry, spec, requests, ImageRoot(folder))
 
 
 def _reduced(entry: CatalogueEntry) -> CatalogueEntry:
@@ -137,10 +137,12 @@ def _reduced(entry: CatalogueEntry) -> CatalogueEntry:
     return entry.model_copy(update={"visual_budget": smaller})
 
 
-async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, answer_tokens: int) -> Done:
+async def play(
+    asked: PlanRequests, roofline: Roofline, workers: int, speed: float, *, answer_tokens: int
+) -> FleetCounts:
     """Play the plan on a server of its own; returns what was done."""
     with tempfile.TemporaryDirectory() as folder:
-        server = start_server(Path(folder, "server"))
+        server = start_store(Path(folder, "server"))
         try:
             async with AsyncExitStack() as stack:
                 clients = [connect(server.url) for _ in range(workers)]
@@ -167,7 +169,7 @@ async def play(asked: Asked, roofline: Roofline, workers: int, speed: float, *, 
             server.stop()
 
 
-async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member[SimulatedEngine]]) -> list[Response]:
+async def _play_job(asked: PlanRequests, redis: Redis, fleet: Sequence[FleetMember[SimulatedEngine]]) -> list[Response]:
     registry, queue, store = JobRegistry(redis), JobQueue(redis), ResultStore(redis)
     job, _ = await registry.create(asked.spec)
     await queue.enqueue(job.id, list(bundle_requests(job, asked.requests, _MAX_REQUESTS)), None)
@@ -186,16 +188,16 @@ async def _play_job(asked: Asked, redis: Redis, fleet: Sequence[Member[Simulated
 
 
 def _done(
-    asked: Asked,
-    fleet: Sequence[Member[SimulatedEngine]],
+    asked: PlanRequests,
+    fleet: Sequence[FleetMember[SimulatedEngine]],
     roofline: Roofline,
     answers: dict[str, list[str]],
     seconds: float,
-) -> Done:
+) -> FleetCounts:
     counts = [member.engine.counts for member in fleet]
     requests = [request for _, request in asked.requests if request.id in answers]
     tokens = EntryTokens(asked.entry, asked.root)
-    return Done(
+    return FleetCounts(
         seconds=seconds,
         too_long=len(asked.requests) - len(requests),
         renders=sum(member.library.stats().renders for member in fleet),
@@ -227,11 +229,11 @@ def main() -> None:
         print(f"{sent.requests} requests, {sent.prompts:,} prompts of {sent.sent_tokens:,} tokens.", file=sys.stderr)
 
 
-def _ratios(done: Done) -> list[str]:
+def _ratios(done: FleetCounts) -> list[str]:
     return [f"{made / unique:.3f}" for made, unique in _pairs(done)]
 
 
-def _pairs(done: Done) -> list[tuple[int, int]]:
+def _pairs(done: FleetCounts) -> list[tuple[int, int]]:
     """What was made, and what is unique of it."""
     least = done.ideal
     return [

@@ -25,9 +25,9 @@ from typing import Any
 import httpx
 import psutil
 
-from performance.installation import DATASET, MODEL, SAMPLES, Installation, installed, until_ready
+from performance.installation import DATASET, MODEL, SAMPLES, BenchInstallation, installed, until_ready
 from performance.scale_fleet import FleetLoad, measure_fleet
-from performance.scale_watch import StatusProbe, Watch
+from performance.scale_watch import ProcessWatch, StatusProbe
 
 _CELL = {"protocol": "direct", "condition": "V0"}
 _LOOK_SECONDS = 0.2
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 @dataclass
-class Measured:
+class ScaleMeasurement:
     """What one run brought. Sizes in MiB, CPU in microseconds a response."""
 
     requests: int
@@ -105,18 +105,18 @@ class Measured:
         yield f"| all | {sum(self.cpu_us.values()):.0f} | | | |"
 
 
-def measure(num_requests: int, workers: int, followers: int, readers: int) -> Measured:
+def measure(num_requests: int, workers: int, followers: int, readers: int) -> ScaleMeasurement:
     """Run a job of so many requests."""
     with installed(num_requests) as installation:
-        run = _Run(installation, Measured(num_requests, workers, followers, readers))
+        run = _ScaleRun(installation, ScaleMeasurement(num_requests, workers, followers, readers))
         asyncio.run(run.run())
         return run.measured
 
 
-class _Run:
+class _ScaleRun:
     """One run, as a client sees it."""
 
-    def __init__(self, installation: Installation, measured: Measured) -> None:
+    def __init__(self, installation: BenchInstallation, measured: ScaleMeasurement) -> None:
         self._installation = installation
         self.measured = measured
         self._job: dict[str, Any] = {"request_counts": {"completed": 0, "failed": 0}}
@@ -152,7 +152,7 @@ class _Run:
     async def _play(self, client: httpx.AsyncClient, path: str) -> None:
         installation, measured = self._installation, self.measured
         pids = {"gateway": [installation.gateway.pid], "server": [installation.server.pid]}
-        watch = Watch(pids | {"workers": [process.pid for process in installation.workers]})
+        watch = ProcessWatch(pids | {"workers": [process.pid for process in installation.workers]})
         began = time.monotonic()
         sampling = asyncio.create_task(self._sample(client, watch))
         with StatusProbe(f"{installation.url}{path}") as probe:
@@ -165,14 +165,14 @@ class _Run:
         watch.note(_done_of(self._job))
         self._take(watch)
 
-    def _take(self, watch: Watch) -> None:
+    def _take(self, watch: ProcessWatch) -> None:
         measured, names = self.measured, ("gateway", "server", "workers")
         measured.cpu_us = watch.cpu_us(measured.requests)
         measured.first_mib = watch.settled()[0][1]
         measured.peak_mib = {name: max(sizes[name] for _, sizes in watch.points) for name in names}
         measured.slope_mib = {name: watch.slope(name) for name in names}
 
-    async def _sample(self, client: httpx.AsyncClient, watch: Watch) -> None:
+    async def _sample(self, client: httpx.AsyncClient, watch: ProcessWatch) -> None:
         slowest = 0.0
         while True:
             watch.note(_done_of(self._job))

@@ -25,13 +25,13 @@ import psutil
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.fleet import Fleet, WorkerStatus
+from jobs.embedded_store import start_store
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import start_server
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 
 MODEL = "many"
 _BUNDLE = 8
@@ -57,7 +57,7 @@ class FleetLoad:
 
 
 @dataclass
-class FleetMeasured:
+class FleetMeasurement:
     """Milliseconds of each kind of call, and what the server took."""
 
     load: FleetLoad
@@ -94,18 +94,18 @@ class FleetMeasured:
             yield f"| {name} | {100 * share:.0f} % |"
 
 
-def measure_fleet(load: FleetLoad) -> FleetMeasured:
+def measure_fleet(load: FleetLoad) -> FleetMeasurement:
     """Let the fleet work against a server of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        server = start_server(Path(folder) / "server")
+        server = start_store(Path(folder) / "server")
         try:
             return asyncio.run(_measure(load, server.url, psutil.Process(server.pid)))
         finally:
             server.stop()
 
 
-async def _measure(load: FleetLoad, url: str, server: psutil.Process) -> FleetMeasured:
-    redis, measured = connect(url), FleetMeasured(load)
+async def _measure(load: FleetLoad, url: str, server: psutil.Process) -> FleetMeasurement:
+    redis, measured = connect(url), FleetMeasurement(load)
     await _fill(redis, int(load.rate * load.seconds) + _AHEAD * load.workers)
     processes = [_start(load, url, number) for number in range(_PROCESSES)]
     try:
@@ -119,7 +119,7 @@ async def _measure(load: FleetLoad, url: str, server: psutil.Process) -> FleetMe
         measured.server_share, measured.client_share = spent[0] / took, sum(spent[1:]) / took
         measured.by_command = _shares(await redis.info("commandstats"))
         looked = time.perf_counter()
-        await Fleet(redis).workers()
+        await WorkerRegistry(redis).workers()
         measured.fleet_ms = 1000 * (time.perf_counter() - looked)
         for process in processes:
             process.terminate()
@@ -196,7 +196,7 @@ _Call = tuple[str, float, float]
 """What was called, when it was done, and its milliseconds."""
 
 
-class _Worker:
+class _FleetWorker:
     """One worker: it answers at its rate as long as it has leases, and keeps them."""
 
     def __init__(self, url: str, name: str, rate: float, times: list[_Call]) -> None:
@@ -210,7 +210,7 @@ class _Worker:
 
     async def run(self, stopping: asyncio.Event) -> None:
         status = WorkerStatus(worker=self._name, models=(MODEL,), loaded=MODEL, state="ready", since=datetime.now(UTC))
-        await Fleet(self._redis).announce(status, 5 * _HEARTBEAT_SECONDS)
+        await WorkerRegistry(self._redis).announce(status, 5 * _HEARTBEAT_SECONDS)
         await asyncio.sleep(random.random() * _HEARTBEAT_SECONDS)
         keeping = [
             asyncio.create_task(self._repeat(_HEARTBEAT_SECONDS, lambda: self._announce(status))),
@@ -255,7 +255,7 @@ class _Worker:
             await self._timed("renew", self._queue.renew([*self._leases.values()]))
 
     async def _announce(self, status: WorkerStatus) -> None:
-        await self._timed("heartbeat", Fleet(self._redis).announce(status, 5 * _HEARTBEAT_SECONDS))
+        await self._timed("heartbeat", WorkerRegistry(self._redis).announce(status, 5 * _HEARTBEAT_SECONDS))
 
     async def _timed(self, name: str, call: Awaitable[ValueT]) -> ValueT:
         began = time.perf_counter()
@@ -270,7 +270,7 @@ async def _work(url: str, number: int, share: FleetLoad) -> list[_Call]:
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     names = [f"fleet-{number}-{at}" for at in range(share.workers)]
-    workers = [_Worker(url, name, share.rate / share.workers, times) for name in names]
+    workers = [_FleetWorker(url, name, share.rate / share.workers, times) for name in names]
     tasks = [asyncio.create_task(worker.run(stopping)) for worker in workers]
     await stopping.wait()
     for task in tasks:

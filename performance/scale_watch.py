@@ -18,7 +18,7 @@ _SETTLED = 0.1
 """Share of the run that passes before memory counts: processes load what they need once."""
 
 
-class Watch:
+class ProcessWatch:
     """CPU and memory of some processes over a run."""
 
     def __init__(self, pids: Mapping[str, Sequence[int]]) -> None:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.forms import write_truth
-from benchmarks.ultravr.samples import Sample
-from evaluation.datasets import load_loose
+from benchmarks.ultravr.samples import UltraVRSample
+from benchmarks.ultravr.step_forms import format_truth
+from evaluation.datasets import load_for_scoring
 from evaluation.report import Report
 from evaluation.score import score_files
-from jobs.models import FORM, Cell
+from jobs.models import SCHEMA_VERSION, Cell
 
 _FORMS = ("{}", "Final answer: {}", "**Answer:** {}", "After looking closely, the answer is {}.", "\\boxed{{{}}}")
 _THOUGHT = "<think>The image shows several regions, and each must be compared with the others. {} </think>\n"
@@ -37,7 +37,7 @@ def main() -> None:
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "responses.ndjson"
-        size = _write(path, load_loose(chosen.dataset, "ultravr").samples, chosen.responses)
+        size = _write(path, load_for_scoring(chosen.dataset, "ultravr").samples, chosen.responses)
         print(f"{chosen.responses} responses, {size / 2**20:.0f} MiB")
         began, cpu = time.perf_counter(), time.process_time()
         report = score_files(chosen.dataset, path)
@@ -54,7 +54,7 @@ def _judged(report: Report) -> int:
     return sum(int(count.rpartition(" ")[2]) for statuses in told for count in statuses.split(", "))
 
 
-def _write(path: Path, samples: tuple[Sample, ...], count: int) -> int:
+def _write(path: Path, samples: tuple[UltraVRSample, ...], count: int) -> int:
     draws = random.Random(7)
     with path.open("w", encoding="utf-8") as file:
         for line in _lines(samples, count, draws):
@@ -62,7 +62,7 @@ def _write(path: Path, samples: tuple[Sample, ...], count: int) -> int:
     return path.stat().st_size
 
 
-def _lines(samples: tuple[Sample, ...], count: int, draws: random.Random) -> Iterator[dict[str, Any]]:
+def _lines(samples: tuple[UltraVRSample, ...], count: int, draws: random.Random) -> Iterator[dict[str, Any]]:
     cells = UltraVR.plans["ultravr"]
     for number in range(count):
         turn, cell = divmod(number, len(cells))
@@ -70,9 +70,9 @@ def _lines(samples: tuple[Sample, ...], count: int, draws: random.Random) -> Ite
         yield _line(samples[at], cells[cell], repeat, draws)
 
 
-def _line(sample: Sample, cell: Cell, repeat: int, draws: random.Random) -> dict[str, Any]:
+def _line(sample: UltraVRSample, cell: Cell, repeat: int, draws: random.Random) -> dict[str, Any]:
     return {
-        "version": FORM,
+        "version": SCHEMA_VERSION,
         "request_id": f"{sample.id}:{cell.protocol}-{cell.condition}:qwen3-vl-8b:{repeat}",
         "job_id": "job-0123456789",
         "sample_id": sample.id,
@@ -94,10 +94,10 @@ def _line(sample: Sample, cell: Cell, repeat: int, draws: random.Random) -> dict
     }
 
 
-def _turns(sample: Sample, protocol: str, draws: random.Random) -> Iterator[dict[str, Any]]:
+def _turns(sample: UltraVRSample, protocol: str, draws: random.Random) -> Iterator[dict[str, Any]]:
     if protocol in ("S4", "S5"):
         for step in sample.steps:
-            truth = write_truth(sample, step)
+            truth = format_truth(sample, step)
             yield _turn(truth if draws.random() < 0.75 else draws.choice(_WRONG), step.step_id)
     answer = sample.answer if sample.answer and draws.random() < 0.75 else "A"
     if protocol == "S2":

@@ -8,16 +8,16 @@ Nothing is timed: a scheduler of `workers/engines/simulation` is stepped through
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from workers.engines.simulation.prompts import Prompt
-from workers.engines.simulation.roofline import Roofline, Work
-from workers.engines.simulation.scheduler import Scheduler, Sequence
+from workers.engines.simulation.prompts import SimulatedPrompt
+from workers.engines.simulation.roofline import Roofline, StepWork
+from workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
 
 T = 16_384
 """Visual tokens of 4096 x 4096 pixels."""
 
 
 @dataclass(frozen=True)
-class Load:
+class SimulatedLoad:
     """Prompts and answers of so many tokens, without a common prefix, `at_once` at any time."""
 
     prompt: int
@@ -27,7 +27,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Played:
+class LoadRun:
     """What became of a load; seconds of the simulated machine. `first` and `token` are means over its sequences."""
 
     seconds: float
@@ -36,29 +36,29 @@ class Played:
     tokens_per_second: float
 
 
-def play(roofline: Roofline, load: Load) -> Played:
+def play(roofline: Roofline, load: SimulatedLoad) -> LoadRun:
     """Step through a load."""
-    scheduler, now, begun, ended = Scheduler(roofline), 0.0, 0, list[tuple[Sequence, float]]()
+    scheduler, now, begun, ended = Scheduler(roofline), 0.0, 0, list[tuple[SimulatedSequence, float]]()
     while len(ended) < load.number:
         while begun < load.number and begun - len(ended) < load.at_once:
-            scheduler.add(Sequence(0, begun, _prompt(roofline, begun, load.prompt), load.answer))
+            scheduler.add(SimulatedSequence(0, begun, _prompt(roofline, begun, load.prompt), load.answer))
             begun += 1
         now += scheduler.step(now)
         ended += [(sequence, now) for sequence in scheduler.finish(now)]
     firsts = [(sequence.first_token or 0.0) - (sequence.scheduled or 0.0) for sequence, _ in ended]
     decodes = [(end - (sequence.first_token or 0.0)) / max(1, load.answer - 1) for sequence, end in ended]
     tokens = load.number * (load.prompt + load.answer)
-    return Played(now, sum(firsts) / len(firsts), sum(decodes) / len(decodes), tokens / now)
+    return LoadRun(now, sum(firsts) / len(firsts), sum(decodes) / len(decodes), tokens / now)
 
 
-def _prompt(roofline: Roofline, number: int, tokens: int) -> Prompt:
-    prompt = Prompt(roofline.model.match_tokens)
+def _prompt(roofline: Roofline, number: int, tokens: int) -> SimulatedPrompt:
+    prompt = SimulatedPrompt(roofline.model.match_tokens)
     prompt.add_text(f"{number:04}" + "word" * (tokens - 1))
     return prompt
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedMeasurement:
     """A measurement of a real engine. `optimism` is how far the simulation may be ahead of it, and `slack` behind."""
 
     what: str
@@ -83,29 +83,29 @@ def _server(model: str, gpus: int = 1) -> Roofline:
 
 _GPUSTACK = "gpustack, docs/performance-lab"
 PUBLISHED = (
-    Published(
+    PublishedMeasurement(
         "Qwen3.5-9B, first token of 32,000", f"{_GPUSTACK}/qwen3.5-9b/h100.md (vLLM 0.17.1)", 1.02, "s",
-        lambda: play(_server("9b"), Load(32_000, 1)).first,
+        lambda: play(_server("9b"), SimulatedLoad(32_000, 1)).first,
     ),
-    Published(
+    PublishedMeasurement(
         "Qwen3.5-9B, one token, 17 at once at 1000 in, 2000 out", f"{_GPUSTACK}/qwen3.5-9b/h100.md", 0.0087, "s",
-        lambda: play(_server("9b"), Load(1000, 2000, 17, 34)).token,
+        lambda: play(_server("9b"), SimulatedLoad(1000, 2000, 17, 34)).token,
     ),
-    Published(
+    PublishedMeasurement(
         "Qwen3.5-9B, 1024 in, 128 out", f"{_GPUSTACK}/qwen3.5-9b/h100.md (tuned; default 29,800)", 34_500, "tokens/s",
-        lambda: play(_server("9b"), Load(1024, 128, 256, 1024)).tokens_per_second, optimism=0.25, is_rate=True,
+        lambda: play(_server("9b"), SimulatedLoad(1024, 128, 256, 1024)).tokens_per_second, optimism=0.25, is_rate=True,
     ),
-    Published(
+    PublishedMeasurement(
         "Qwen3-32B on two, one chunk of 8192", "llm-d PR 2071 (`peakPrefillThroughput`)", 15_928, "tokens/s",
-        lambda: 8192 / play(_server("32b", 2), Load(8192, 1)).first, is_rate=True,
+        lambda: 8192 / play(_server("32b", 2), SimulatedLoad(8192, 1)).first, is_rate=True,
     ),
-    Published(
+    PublishedMeasurement(
         "vision encoder, 20 pictures of 1200 tokens", "sgl-project/sglang issue 18784 (Hopper, tuned)", 0.264, "s",
         lambda: Roofline().encoder_seconds((1200,) * 20),
     ),
-    Published(
+    PublishedMeasurement(
         "Qwen3-14B, 32,000 in, 100 out", f"{_GPUSTACK}/qwen3-14b/h100.md (default; FP8 in SGLang 10,000)", 8_300,
-        "tokens/s", lambda: play(_server("14b"), Load(32_000, 100, 7, 28)).tokens_per_second,
+        "tokens/s", lambda: play(_server("14b"), SimulatedLoad(32_000, 100, 7, 28)).tokens_per_second,
         optimism=0.7, is_rate=True,
     ),
 )  # fmt: skip
@@ -116,17 +116,17 @@ NATIVE = ("8b", "27b")
 def cold_first_token(model: str) -> float:
     """Seconds from a prompt of one new picture of T visual tokens and 200 of text to its first token, alone."""
     roofline = Roofline.of("h100", model)
-    prompt = Prompt(roofline.model.match_tokens)
+    prompt = SimulatedPrompt(roofline.model.match_tokens)
     prompt.add_picture("new", T)
     prompt.add_text("word" * 200)
     scheduler = Scheduler(roofline)
-    scheduler.add(Sequence(0, 0, prompt))
+    scheduler.add(SimulatedSequence(0, 0, prompt))
     return scheduler.step(0.0)
 
 
 def decode_rate(model: str, sequences: int, context: int = 20_000) -> float:
     """Tokens a second of so many sequences that decode, each with a context of its own."""
-    work = Work(decoding=sequences, context=sequences * context)
+    work = StepWork(decoding=sequences, context=sequences * context)
     return sequences / Roofline.of("h100", model).seconds(work)
 
 

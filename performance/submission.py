@@ -20,7 +20,7 @@ from PIL import Image
 from redis import Redis
 
 from cli.preflight import free_port
-from jobs.server import start_server
+from jobs.embedded_store import start_store
 
 SAMPLES = 1000
 CELLS = [{"protocol": "S0", "condition": condition} for condition in ("V0", "V1", "V2", "V3", "V4")]
@@ -51,7 +51,7 @@ def write_dataset(folder: Path) -> None:
 def measure(num_requests: int, waiting: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as home:
         write_dataset(Path(home) / "data" / "plaza")
-        server = start_server(Path(home) / "server")
+        server = start_store(Path(home) / "server")
         port = free_port("127.0.0.1")
         environment = {
             "GIGAVQA_HOME": home,

@@ -43,7 +43,7 @@ Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Server:
+class TileServer:
     """A server that runs."""
 
     name: str
@@ -86,7 +86,7 @@ def main() -> None:
         arguments.json.write_text(json.dumps(told, indent=1), encoding="utf-8")
 
 
-def measure(servers: Sequence[Server], path: Path, number: int) -> list[dict[str, Any]]:
+def measure(servers: Sequence[TileServer], path: Path, number: int) -> list[dict[str, Any]]:
     """CPU and wall of each server's tiles, by scale, the first time and again."""
     spent: dict[tuple[int, str, str], list[tuple[float, float]]] = defaultdict(list)
     with httpx.Client(timeout=120) as http:
@@ -105,7 +105,7 @@ def measure(servers: Sequence[Server], path: Path, number: int) -> list[dict[str
     return rows
 
 
-def at_once(server: Server, path: Path) -> dict[str, float]:
+def at_once(server: TileServer, path: Path) -> dict[str, float]:
     """Peak memory of a server before and after so many tiles are asked for at once, and the seconds until all came."""
 
     async def ask() -> float:
@@ -147,7 +147,7 @@ def places(path: Path, scale: int, number: int, seed: int = 0) -> list[Place]:
 
 
 @contextmanager
-def running(path: Path, rio_tiler: str | None) -> Iterator[list[Server]]:
+def running(path: Path, rio_tiler: str | None) -> Iterator[list[TileServer]]:
     """The viewer and its peers over one picture."""
     with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
         servers = [stack.enter_context(viewer(path, Path(home)))]
@@ -158,18 +158,18 @@ def running(path: Path, rio_tiler: str | None) -> Iterator[list[Server]]:
 
 
 @contextmanager
-def viewer(path: Path, home: Path) -> Iterator[Server]:
+def viewer(path: Path, home: Path) -> Iterator[TileServer]:
     port = free_port("127.0.0.1")
     command = [sys.executable, "-m", "viewer", "--home", str(home), "--data", str(path.parent), "--port", str(port)]
     with _process(command, port) as pid:
-        yield Server(OURS, f"http://127.0.0.1:{port}", pid, path.name)
+        yield TileServer(OURS, f"http://127.0.0.1:{port}", pid, path.name)
 
 
 @contextmanager
-def peer(name: str, python: str, path: Path) -> Iterator[Server]:
+def peer(name: str, python: str, path: Path) -> Iterator[TileServer]:
     port = free_port("127.0.0.1")
     with _process([python, "-m", "performance.tile_servers", name, str(path), str(port)], port) as pid:
-        yield Server(name, f"http://127.0.0.1:{port}", pid)
+        yield TileServer(name, f"http://127.0.0.1:{port}", pid)
 
 
 def table(told: dict[str, Any]) -> str:
@@ -188,7 +188,7 @@ def table(told: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _ask(http: httpx.Client, server: Server, place: Place) -> tuple[float, float]:
+def _ask(http: httpx.Client, server: TileServer, place: Place) -> tuple[float, float]:
     cpu, started = server.cpu_ms(), time.perf_counter()
     answer = http.get(server.address(place))
     wall = time.perf_counter() - started

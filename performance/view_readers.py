@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 MAX_PIXELS = 4096 * 4096
 
 
-class Ask(NamedTuple):
+class ViewCase(NamedTuple):
     """One view: region in level-0 pixels, its own sizing and the size that it gives, and the size of its raster."""
 
     region: tuple[int, int, int, int]
@@ -29,10 +29,10 @@ class Ask(NamedTuple):
     target: tuple[int, int]
 
 
-def parse(text: str) -> Ask:
+def parse(text: str) -> ViewCase:
     region, sizing, own, target = text.split(";")
     x, y, w, h = map(int, region.split(","))
-    return Ask((x, y, w, h), sizing, _size(own), _size(target))
+    return ViewCase((x, y, w, h), sizing, _size(own), _size(target))
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -40,7 +40,7 @@ def _size(text: str) -> tuple[int, int]:
     return width, height
 
 
-def _by_gigavqa(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_gigavqa(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """Each view by itself."""
     from tiling.rendering import render
 
@@ -48,13 +48,13 @@ def _by_gigavqa(path: Path, asks: list[Ask]) -> Iterator[Any]:
         yield render(path, view, _budget()).pixels
 
 
-def _in_one_pass(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _in_one_pass(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """As a worker does it for the requests that wait."""
-    from tiling.library import Library, Look
+    from tiling.renderer import Renderer, ViewRequest
     from tiling.roots import ImageRoot
 
-    library = Library(ImageRoot(path.parent), path.parent / "none", cache_bytes=0)
-    awaited, work = library.plan([Look(view) for view in _views(path, asks)], _budget())
+    library = Renderer(ImageRoot(path.parent), path.parent / "none", cache_bytes=0)
+    awaited, work = library.plan([ViewRequest(view) for view in _views(path, asks)], _budget())
     for make in work:
         make(lambda: True)
     yield from (each.result().pixels for each in awaited)
@@ -66,13 +66,13 @@ def _budget() -> Any:
     return QwenBudget(factor=32, min_pixels=65536, max_pixels=MAX_PIXELS)
 
 
-def _views(path: Path, asks: list[Ask]) -> list[Any]:
+def _views(path: Path, asks: list[ViewCase]) -> list[Any]:
     from tiling.views import View
 
     return [View(image=path.name, region=",".join(map(str, ask.region)), sizing=ask.sizing) for ask in asks]
 
 
-def _by_pillow(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_pillow(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """Decodes the image once, and crops and resizes it for each view."""
     from PIL import Image
 
@@ -85,7 +85,7 @@ def _by_pillow(path: Path, asks: list[Ask]) -> Iterator[Any]:
             yield picture.resize(target, Image.Resampling.BICUBIC)
 
 
-def _by_pillow_draft(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_pillow_draft(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """As an expert does: a JPEG decoded anew for each view, at the scale that is at least twice as large."""
     from PIL import Image
 
@@ -100,7 +100,7 @@ def _by_pillow_draft(path: Path, asks: list[Ask]) -> Iterator[Any]:
             yield image.convert("RGB").resize(target, Image.Resampling.BICUBIC, box=box)
 
 
-def _by_vips_thumbnail(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_vips_thumbnail(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """libvips' own thumbnail: of the file where all of it is shown, else of the crop."""
     import pyvips
 
@@ -122,31 +122,31 @@ def _is_whole(path: Path, width: int, height: int) -> bool:
     return bool((header.width, header.height) == (width, height))
 
 
-def _by_openslide(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_openslide(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     from openslide import OpenSlide
 
     return _from_slide(OpenSlide(path), asks, oversampling=1)
 
 
-def _by_openslide_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_openslide_2x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     from openslide import OpenSlide
 
     return _from_slide(OpenSlide(path), asks, oversampling=2)
 
 
-def _by_tiffslide(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_tiffslide(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     from tiffslide import TiffSlide
 
     return _from_slide(TiffSlide(path), asks, oversampling=1)
 
 
-def _by_tiffslide_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_tiffslide_2x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     from tiffslide import TiffSlide
 
     return _from_slide(TiffSlide(path), asks, oversampling=2)
 
 
-def _from_slide(slide: Any, asks: list[Ask], oversampling: int) -> Iterator[Any]:
+def _from_slide(slide: Any, asks: list[ViewCase], oversampling: int) -> Iterator[Any]:
     from PIL import Image
 
     for (x, y, w, h), _, _, target in asks:
@@ -156,7 +156,7 @@ def _from_slide(slide: Any, asks: list[Ask], oversampling: int) -> Iterator[Any]
         yield pixels.resize(target, Image.Resampling.BICUBIC)
 
 
-def _by_cucim_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
+def _by_cucim_2x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """cuCIM on the CPU, the level at 2x, with two threads; it resizes nothing itself, so Pillow does."""
     import numpy as np
     from cucim import CuImage
@@ -172,7 +172,7 @@ def _by_cucim_2x(path: Path, asks: list[Ask]) -> Iterator[Any]:
         yield Image.fromarray(pixels).resize(target, Image.Resampling.BICUBIC)
 
 
-READERS: dict[str, Callable[[Path, list[Ask]], Iterator[Any]]] = {
+READERS: dict[str, Callable[[Path, list[ViewCase]], Iterator[Any]]] = {
     "gigavqa": _by_gigavqa,
     "gigavqa, one pass": _in_one_pass,
     "gigavqa, ingested": _by_gigavqa,
@@ -188,7 +188,7 @@ READERS: dict[str, Callable[[Path, list[Ask]], Iterator[Any]]] = {
 
 
 IMPORTS = {
-    "gigavqa": ("catalogue.families.qwen", "tiling.library"),
+    "gigavqa": ("catalogue.families.qwen", "tiling.renderer"),
     "Pillow": ("PIL.Image", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"),
     "libvips": ("pyvips", "numpy"),
     "OpenSlide": ("openslide", "PIL.Image"),

@@ -8,7 +8,7 @@ from threading import Lock
 from retrieval.documents import corpus_files
 from retrieval.errors import CorpusNotFoundError
 from retrieval.index import Index, open_index
-from retrieval.sources import Page, SummarizerName, write_result
+from retrieval.sources import SearchHit, SummarizerName, write_result
 
 
 class CorpusSource:
@@ -28,11 +28,11 @@ class CorpusSource:
         """How its pages are summed up."""
         return self._summarizer
 
-    async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
+    async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
         """The best documents, best first. Raises IndexUnusableError."""
         return await asyncio.to_thread(self._index.search, query, top_k)
 
-    async def write(self, query: str, pages: Sequence[Page]) -> str:
+    async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
         """The text that a model is shown."""
         return await asyncio.to_thread(write_result, query, pages, self._summarizer)
 

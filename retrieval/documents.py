@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from retrieval.errors import BadLine, CorpusNotFoundError
+from retrieval.errors import CorpusNotFoundError, InvalidLine
 
-MOST_TEXT = 1_000_000
+MAX_TEXT_CHARACTERS = 1_000_000
 """Characters of a document's text."""
 
 _READ_BYTES = 2**20
@@ -23,7 +23,7 @@ class Document(BaseModel):
     id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     title: Annotated[str, StringConstraints(max_length=1_000)] = ""
     url: Annotated[str, StringConstraints(max_length=2_000)] = ""
-    text: Annotated[str, StringConstraints(min_length=1, max_length=MOST_TEXT)]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_CHARACTERS)]
 
 
 def corpus_files(folder: Path) -> list[Path]:
@@ -51,7 +51,7 @@ def corpus_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def read_documents(folder: Path) -> Iterator[Document | BadLine]:
+def read_documents(folder: Path) -> Iterator[Document | InvalidLine]:
     """The documents of a corpus, file after file; for each line that is none, what is wrong with it.
 
     Empty lines are passed over. Raises CorpusNotFoundError.
@@ -66,20 +66,22 @@ def read_documents(folder: Path) -> Iterator[Document | BadLine]:
                 if isinstance(read, Document):
                     place = places.setdefault(read.id, f"{path.name}:{number}")
                     if place != f"{path.name}:{number}":
-                        read = BadLine(path.name, number, read.id, f"the id is already used at {place}")
+                        read = InvalidLine(path.name, number, read.id, f"the id is already used at {place}")
                 yield read
 
 
-def _read_line(line: bytes, file: str, number: int) -> Document | BadLine:
+def _read_line(line: bytes, file: str, number: int) -> Document | InvalidLine:
     try:
         return Document.model_validate_json(line.removeprefix(b"\xef\xbb\xbf"))
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
-        told = "; ".join(": ".join([*map(str, each["loc"]), _plain(each["type"], each["msg"])]) for each in found)
-        return BadLine(file, number, None, told)
+        told = "; ".join(
+            ": ".join([*map(str, each["loc"]), _describe_fault(each["type"], each["msg"])]) for each in found
+        )
+        return InvalidLine(file, number, None, told)
 
 
-def _plain(kind: str, message: str) -> str:
+def _describe_fault(kind: str, message: str) -> str:
     words = {
         "missing": "is missing",
         "model_type": "must be an object",

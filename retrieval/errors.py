@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_MOST_TOLD = 100
+_MAX_LISTED_LINES = 100
 
 
 @dataclass(frozen=True)
-class BadLine:
+class InvalidLine:
     """One thing that is wrong in a file of documents; `line` counts from 1, `document` is its id where it is known."""
 
     file: str
@@ -27,10 +27,10 @@ class RetrievalError(Exception):
 class CorpusInvalidError(RetrievalError):
     """The corpus has lines that are no documents; `lines` has all of them, and the message the first 100."""
 
-    def __init__(self, folder: str, lines: Sequence[BadLine]) -> None:
-        told = [str(line) for line in lines[:_MOST_TOLD]]
-        if len(lines) > _MOST_TOLD:
-            told.append(f"... and {len(lines) - _MOST_TOLD} more")
+    def __init__(self, folder: str, lines: Sequence[InvalidLine]) -> None:
+        told = [str(line) for line in lines[:_MAX_LISTED_LINES]]
+        if len(lines) > _MAX_LISTED_LINES:
+            told.append(f"... and {len(lines) - _MAX_LISTED_LINES} more")
         super().__init__("\n".join([f"the corpus {folder} has {len(lines)} bad line(s):", *told]))
         self.lines = tuple(lines)
 

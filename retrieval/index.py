@@ -15,15 +15,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from retrieval.documents import Document, corpus_digest, read_documents
-from retrieval.errors import BadLine, CorpusInvalidError, CorpusNotFoundError, IndexUnusableError
-from retrieval.sources import MOST_PAGES, Page, snippet_of
-from retrieval.words import spelt, terms
+from retrieval.errors import CorpusInvalidError, CorpusNotFoundError, IndexUnusableError, InvalidLine
+from retrieval.sources import MAX_HITS, SearchHit, make_snippet
+from retrieval.terms import normalize_words, query_terms
 
 log = logging.getLogger(__name__)
 
-SUFFIX = ".index"
-PARTIAL = ".partial"
-FORM = 1
+INDEX_SUFFIX = ".index"
+PARTIAL_SUFFIX = ".partial"
+SCHEMA_VERSION = 1
 """Counts up whenever another index would be made of the same corpus."""
 
 _UNUSED_SECONDS = 30 * 24 * 3600.0
@@ -49,21 +49,21 @@ class Index:
         # Nobody changes a file that is named by its content, so none needs a lock.
         self._database = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
-    def search(self, query: str, top_k: int) -> tuple[Page, ...]:
-        """The best documents, best first, `MOST_PAGES` at most: by BM25, a title's words twice a text's, then by id.
+    def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
+        """The best documents, best first, `MAX_HITS` at most: by BM25, a title's words twice a text's, then by id.
 
         A query is any text; whatever is no word in it is no operator either. Raises IndexUnusableError where the file
         was damaged since it was opened.
         """
-        asked = terms(query)
+        asked = query_terms(query)
         if not asked:
             return ()
         match = " OR ".join(f'"{term}"' for term in asked)
         try:
-            found = self._database.execute(_SEARCH, (match, min(top_k, MOST_PAGES))).fetchall()
+            found = self._database.execute(_SEARCH, (match, min(top_k, MAX_HITS))).fetchall()
         except sqlite3.DatabaseError as error:
             raise IndexUnusableError(f"the index {self.path} cannot be read any more: {error}") from error
-        return tuple(Page(key, title, snippet_of(asked, text), url, text) for key, title, url, text in found)
+        return tuple(SearchHit(key, title, make_snippet(asked, text), url, text) for key, title, url, text in found)
 
     def __len__(self) -> int:
         """How many documents it has."""
@@ -85,7 +85,7 @@ def open_index(corpus: Path, folder: Path) -> Index:
 
 
 def _find(folder: Path, digest: str) -> Path | None:
-    for path in sorted(folder.glob(f"{_stem(digest)}.*{SUFFIX}")):
+    for path in sorted(folder.glob(f"{_stem(digest)}.*{INDEX_SUFFIX}")):
         try:
             if _checksum(path) == path.name.split(".")[1]:
                 os.utime(path)  # used just now
@@ -105,19 +105,19 @@ def _build(corpus: Path, folder: Path, digest: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _remove_unused(folder)
-        descriptor, name = tempfile.mkstemp(suffix=PARTIAL, dir=folder)
+        descriptor, name = tempfile.mkstemp(suffix=PARTIAL_SUFFIX, dir=folder)
         os.close(descriptor)
     except OSError as error:
         raise IndexUnusableError(f"no index can be made in {folder}: {error}") from error
     partial = Path(name)
     try:
-        with _sqlite_faults(folder):
+        with _translate_sqlite_errors(folder):
             _fill(partial, corpus)
             with partial.open("rb") as file:
                 os.fsync(file.fileno())
             if corpus_digest(corpus) != digest:
                 raise IndexUnusableError(f"the corpus {corpus} changed while its index was made: try again")
-            path = folder / f"{_stem(digest)}.{_checksum(partial)}{SUFFIX}"
+            path = folder / f"{_stem(digest)}.{_checksum(partial)}{INDEX_SUFFIX}"
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -125,14 +125,14 @@ def _build(corpus: Path, folder: Path, digest: str) -> Path:
 
 
 def _fill(path: Path, corpus: Path) -> None:
-    bad: list[BadLine] = []
+    bad: list[InvalidLine] = []
     number = 0
     # What is not finished is thrown away, so SQLite need not be able to take anything back.
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
         database.execute("BEGIN")
         for number, read in enumerate(read_documents(corpus), start=1):
-            if isinstance(read, BadLine):
+            if isinstance(read, InvalidLine):
                 bad.append(read)
             elif not bad:
                 _add(database, number, read)
@@ -146,12 +146,12 @@ def _fill(path: Path, corpus: Path) -> None:
 
 def _add(database: sqlite3.Connection, number: int, read: Document) -> None:
     database.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?)", (number, read.id, read.title, read.url, read.text))
-    words = (number, spelt(read.title), spelt(read.text))
+    words = (number, normalize_words(read.title), normalize_words(read.text))
     database.execute("INSERT INTO words(rowid, title, text) VALUES (?, ?, ?)", words)
 
 
 @contextmanager
-def _sqlite_faults(folder: Path) -> Iterator[None]:
+def _translate_sqlite_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -160,7 +160,7 @@ def _sqlite_faults(folder: Path) -> Iterator[None]:
 
 def _remove_unused(folder: Path) -> None:
     """Delete what nobody has opened for thirty days: indexes of corpora that changed, and of builds that died."""
-    for path in [*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*{PARTIAL}")]:
+    for path in [*folder.glob(f"*{INDEX_SUFFIX}"), *folder.glob(f"*{PARTIAL_SUFFIX}")]:
         try:
             if path.stat().st_mtime < time.time() - _UNUSED_SECONDS:
                 path.unlink()
@@ -169,7 +169,7 @@ def _remove_unused(folder: Path) -> None:
 
 
 def _stem(digest: str) -> str:
-    return f"{digest[:32]}-{FORM}"
+    return f"{digest[:32]}-{SCHEMA_VERSION}"
 
 
 def _checksum(path: Path) -> str:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from retrieval.words import shared
+from retrieval.terms import count_shared_terms
 
-MOST_SENTENCE = 500
+MAX_SENTENCE_CHARACTERS = 500
 """Characters of a sentence; a longer one, such as a table's, is taken apart between words."""
 
 _CLOSERS = "\"'”’»)\\]」』）】"
@@ -21,7 +21,7 @@ _BEHIND_NO_END = re.compile(
 _LONGEST_ABBREVIATION = 8
 
 
-def sentences(text: str) -> Iterator[str]:
+def split_sentences(text: str) -> Iterator[str]:
     """The sentences of a text, in order, each on one line of at most 500 characters.
 
     A stop behind an initial or a common abbreviation, or before a small letter, ends none.
@@ -34,10 +34,10 @@ def sentences(text: str) -> Iterator[str]:
     yield from _pieces(text[begin:])
 
 
-def nearest(asked: tuple[str, ...], text: str, most: int) -> list[str]:
+def nearest_sentences(asked: tuple[str, ...], text: str, most: int) -> list[str]:
     """At most so many sentences that share most of a query's terms, the earlier of equals, in the text's order."""
-    found = list(sentences(text))
-    best = sorted(range(len(found)), key=lambda at: -shared(asked, found[at]))[:most]
+    found = list(split_sentences(text))
+    best = sorted(range(len(found)), key=lambda at: -count_shared_terms(asked, found[at]))[:most]
     return [found[at] for at in sorted(best)]
 
 
@@ -51,9 +51,9 @@ def _goes_on(text: str, stop: int, end: int) -> bool:
 
 def _pieces(sentence: str) -> Iterator[str]:
     rest = " ".join(sentence.split())
-    while len(rest) > MOST_SENTENCE:
-        cut = rest.rfind(" ", 1, MOST_SENTENCE + 1)
-        cut = MOST_SENTENCE if cut < 0 else cut
+    while len(rest) > MAX_SENTENCE_CHARACTERS:
+        cut = rest.rfind(" ", 1, MAX_SENTENCE_CHARACTERS + 1)
+        cut = MAX_SENTENCE_CHARACTERS if cut < 0 else cut
         yield rest[:cut]
         rest = rest[cut:].lstrip()
     if rest:

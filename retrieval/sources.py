@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from retrieval.sentences import nearest
-from retrieval.words import terms
+from retrieval.sentences import nearest_sentences
+from retrieval.terms import query_terms
 
-MOST_PAGES = 20
+MAX_HITS = 20
 """Pages of one search, however many are asked for."""
 
-MOST_RESULT = 30_000
+MAX_RESULT_CHARACTERS = 30_000
 """Characters of a search's result; what is behind them is cut off, and the result says so."""
 
 _MOST_SNIPPET = 200
@@ -18,7 +18,7 @@ _MOST_SENTENCES = 5
 
 
 @dataclass(frozen=True)
-class Page:
+class SearchHit:
     """One page that was found.
 
     `id` names it in records: a document's id, or the address. `text` is the whole page, or nothing where the source
@@ -35,7 +35,7 @@ class Page:
 SummarizerName = Literal["none", "extractive/1"]
 
 
-class Source(Protocol):
+class SearchSource(Protocol):
     """Somewhere to look. Any number of searches may go on at once."""
 
     @property
@@ -48,59 +48,60 @@ class Source(Protocol):
         """How its pages become the text that a model is shown: a name without white space."""
         ...
 
-    async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
-        """The best pages, best first, `MOST_PAGES` at most; none where nothing fits. Raises RetrievalError.
+    async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
+        """The best pages, best first, `MAX_HITS` at most; none where nothing fits. Raises RetrievalError.
 
         `query` may hold anything that a model writes, of any length.
         """
         ...
 
-    async def write(self, query: str, pages: Sequence[Page]) -> str:
-        """The text that a model is shown of pages that were found, as `cut_off` has it. Raises RetrievalError.
+    async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
+        """The text that a model is shown of pages that were found, as `truncate_result` has it. Raises RetrievalError.
 
         Without pages it is empty, and may be so with them, where nothing could be made of them.
         """
         ...
 
 
-def write_result(query: str, pages: Sequence[Page], summarizer: SummarizerName = "extractive/1") -> str:
-    """The text that a model is shown of pages, at most `MOST_RESULT` characters and a line that says what is missing.
+def write_result(query: str, pages: Sequence[SearchHit], summarizer: SummarizerName = "extractive/1") -> str:
+    """The text that a model is shown of pages, at most `MAX_RESULT_CHARACTERS` characters and a line that says what
+    is missing.
 
     It goes into a template of the caller's as it is. Without pages it is empty.
     """
-    return cut_off(SUMMARIZERS[summarizer](query, pages))
+    return truncate_result(SUMMARIZERS[summarizer](query, pages))
 
 
-def cut_off(text: str) -> str:
-    """A text of at most `MOST_RESULT` characters, and a line that says what is missing."""
-    if len(text) <= MOST_RESULT:
+def truncate_result(text: str) -> str:
+    """A text of at most `MAX_RESULT_CHARACTERS` characters, and a line that says what is missing."""
+    if len(text) <= MAX_RESULT_CHARACTERS:
         return text
-    return f"{text[:MOST_RESULT].rstrip()}\n[cut off after {MOST_RESULT} of {len(text)} characters]"
+    return f"{text[:MAX_RESULT_CHARACTERS].rstrip()}\n[cut off after {MAX_RESULT_CHARACTERS} of {len(text)} characters]"
 
 
-def snippet_of(asked: tuple[str, ...], text: str) -> str:
+def make_snippet(asked: tuple[str, ...], text: str) -> str:
     """The beginning of the sentence that is nearest to a query's terms, 200 characters at most."""
-    return "".join(nearest(asked, text, 1))[:_MOST_SNIPPET]
+    return "".join(nearest_sentences(asked, text, 1))[:_MOST_SNIPPET]
 
 
-def _as_they_are(_query: str, pages: Sequence[Page]) -> str:
-    return _joined([page.title, page.snippet, page.link, page.text] for page in pages)
+def _list_hits(_query: str, pages: Sequence[SearchHit]) -> str:
+    return _join_blocks([page.title, page.snippet, page.link, page.text] for page in pages)
 
 
-def _extractive(query: str, pages: Sequence[Page]) -> str:
+def _summarize_extractively(query: str, pages: Sequence[SearchHit]) -> str:
     """Of each page the five sentences nearest to the query, in the page's order, under its title."""
-    asked = terms(query)
-    return _joined(
-        [page.title or page.link, " ".join(nearest(asked, page.text or page.snippet, _MOST_SENTENCES))]
+    asked = query_terms(query)
+    return _join_blocks(
+        [page.title or page.link, " ".join(nearest_sentences(asked, page.text or page.snippet, _MOST_SENTENCES))]
         for page in pages
     )
 
 
-def _joined(blocks: Iterable[Sequence[str]]) -> str:
+def _join_blocks(blocks: Iterable[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(filter(None, lines)) for lines in blocks)
 
 
-SUMMARIZERS: Mapping[SummarizerName, Callable[[str, Sequence[Page]], str]] = {
-    "none": _as_they_are,
-    "extractive/1": _extractive,
+SUMMARIZERS: Mapping[SummarizerName, Callable[[str, Sequence[SearchHit]], str]] = {
+    "none": _list_hits,
+    "extractive/1": _summarize_extractively,
 }

@@ -4,13 +4,13 @@ import asyncio
 import gc
 import sys
 
-from jobs.connection import refuse_eviction
-from jobs.errors import ServerEvictsError, SettingsInvalidError
-from jobs.listening import asks_for_keys, require_protected
+from jobs.connection import require_no_eviction
+from jobs.errors import SettingsInvalidError, StateStoreEvictsError
+from jobs.http_settings import require_protected, requires_keys
 from jobs.logs import configure_logging
 from service.app import create_app
 from service.server import GatewayServer
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 _SWITCH_SECONDS = 0.0005
 """How long a thread that judges keeps a probe waiting, a few times over: Python's own 5 ms are too long for that
@@ -20,17 +20,17 @@ _SWITCH_SECONDS = 0.0005
 def main() -> int:
     """Read the settings, and serve; returns the exit status: 1 when it cannot go on, 2 for wrong settings."""
     try:
-        settings = Settings.read(sys.argv[1:])
-        asks_for_keys(settings)
+        settings = GatewaySettings.read(sys.argv[1:])
+        requires_keys(settings)
     except SettingsInvalidError as error:
         return _complain(error, 2)
     configure_logging(settings.log_format, "gateway")
     try:
         if settings.redis_url:
-            asyncio.run(refuse_eviction(settings.redis_url))
+            asyncio.run(require_no_eviction(settings.redis_url))
         require_protected(settings)
         server = GatewayServer(create_app(settings), settings)
-    except ServerEvictsError as error:
+    except StateStoreEvictsError as error:
         return _complain(error, 1)
     except SettingsInvalidError as error:
         return _complain(error, 2)

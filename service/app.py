@@ -12,25 +12,25 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from jobs.errors import TracesMissingError
 from service.gateway import Gateway
 from service.http.auth import Authentication
-from service.http.bodies import Bodies, Head, Streamed
+from service.http.bodies import BodyLimits, HeadRequests, StreamedPath
 from service.http.guard import Guard
-from service.http.openapi import DESCRIPTION, TAGS, VERSION, describe
+from service.http.openapi import DESCRIPTION, TAGS, VERSION, install_openapi
 from service.http.parameters import refuse_unknown_parameters
 from service.http.problems import install_handlers
 from service.openai import batches, chats, files
 from service.operations import contents, instrumentation, inventory, plans, probes, watch
-from service.operations.audit import Audit
-from service.operations.instrumentation import Instrumentation
+from service.operations.audit import AuditLog
+from service.operations.instrumentation import GatewayInstrumentation
 from service.operations.telemetry import Telemetry
-from service.results import following, previews, reports, responses, verdicts, webhooks
-from service.settings import Settings
+from service.results import events, previews, reports, responses, verdicts, webhooks
+from service.settings import GatewaySettings
 from service.submission import jobs
 
 if TYPE_CHECKING:
-    from service.operations.traces import Traces
+    from service.operations.traces import RequestTraces
 
 # Lines that somebody waits for would be held back until there are enough of them to compress; Parquet is compressed.
-_SENT_AS_THEY_ARE = (
+_UNCOMPRESSED_TYPES = (
     *DEFAULT_EXCLUDED_CONTENT_TYPES,
     "application/x-ndjson",
     "application/octet-stream",
@@ -38,12 +38,12 @@ _SENT_AS_THEY_ARE = (
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: GatewaySettings) -> FastAPI:
     """Build the gateway's application; it connects and starts its loops when it is served.
 
     Raises TracesMissingError where traces are wanted and cannot be sent.
     """
-    counted, traces = Instrumentation(), _traces(settings)
+    counted, traces = GatewayInstrumentation(), _make_traces(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -67,7 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
     for noun in (
         jobs,
         responses,
-        following,
+        events,
         webhooks,
         previews,
         reports,
@@ -85,26 +85,26 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(noun.router)
     install_handlers(app)
     # The last one is the outermost.
-    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5, exclude_content_types=_SENT_AS_THEY_ARE)
-    app.add_middleware(Head)
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5, exclude_content_types=_UNCOMPRESSED_TYPES)
+    app.add_middleware(HeadRequests)
     streamed = {
-        chats.router.prefix: Streamed(settings.max_chat_bytes, "application/json"),
-        files.router.prefix: Streamed(settings.max_file_bytes, "multipart/form-data"),
+        chats.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
+        files.router.prefix: StreamedPath(settings.max_file_bytes, "multipart/form-data"),
     }
-    app.add_middleware(Bodies, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, streamed=streamed)
+    app.add_middleware(BodyLimits, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, streamed=streamed)
     app.add_middleware(Authentication, settings=settings)
     app.add_middleware(Guard, settings=settings)
-    app.add_middleware(Audit, settings=settings, instrumentation=counted)
+    app.add_middleware(AuditLog, settings=settings, instrumentation=counted)
     app.add_middleware(Telemetry, instrumentation=counted, traces=traces)
-    describe(app)
+    install_openapi(app)
     return app
 
 
-def _traces(settings: Settings) -> "Traces | None":
+def _make_traces(settings: GatewaySettings) -> "RequestTraces | None":
     if settings.traces is None:
         return None
     try:
-        from service.operations.traces import Traces  # noqa: PLC0415 - wants a package that may be missing
+        from service.operations.traces import RequestTraces  # noqa: PLC0415 - wants a package that may be missing
     except ImportError as error:
         raise TracesMissingError from error
-    return Traces(settings.traces)
+    return RequestTraces(settings.traces)

@@ -10,7 +10,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from catalogue.errors import CatalogueError, ModelUnknownError
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
-from jobs.connection import is_server_away
+from jobs.connection import is_state_store_down
 from jobs.errors import (
     IdempotencyConflictError,
     JobActiveError,
@@ -20,7 +20,7 @@ from jobs.errors import (
     KeyInvalidError,
     QueueFullError,
     QuotaExceededError,
-    ServerUnavailableError,
+    StateStoreUnavailableError,
     TextMissingError,
 )
 
@@ -28,7 +28,7 @@ MAX_FINDINGS = 100
 """Most findings of one problem document; a data set of a million bad records is known to be bad by then."""
 
 
-class Finding(BaseModel):
+class ProblemFinding(BaseModel):
     """One thing that is wrong, and where: a field of the body, a line of a file, a sample, an image."""
 
     model_config = ConfigDict(frozen=True)
@@ -46,7 +46,7 @@ class Finding(BaseModel):
 class ServiceError(Exception):
     """The gateway refuses what was asked; `findings` name every thing that is wrong."""
 
-    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+    def __init__(self, message: str, findings: Sequence[ProblemFinding] = ()) -> None:
         super().__init__(message)
         self.findings = tuple(findings)
 
@@ -235,15 +235,15 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ),
     CatalogueError: ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "catalogue-invalid", "The catalogue cannot be read"),
     QueueFullError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "queue-full", "The queue is full"),
-    ServerUnavailableError: _SERVER_UNAVAILABLE,
+    StateStoreUnavailableError: _SERVER_UNAVAILABLE,
     RedisConnectionError: _SERVER_UNAVAILABLE,
     RedisTimeoutError: _SERVER_UNAVAILABLE,
 }
 
 
-def kind_of(error: Exception) -> ProblemKind:
+def problem_kind(error: Exception) -> ProblemKind:
     """Find the entry of the error's class or of its nearest base that has one."""
     for base in type(error).__mro__:
         if base in PROBLEM_KINDS:
             return PROBLEM_KINDS[base]
-    return REFUSED_WRITE if is_server_away(error) else INTERNAL
+    return REFUSED_WRITE if is_state_store_down(error) else INTERNAL

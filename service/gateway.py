@@ -12,44 +12,44 @@ from jobs.access import ApiKeys
 from jobs.batches import BatchRegistry
 from jobs.chats import Chats
 from jobs.connection import connect
+from jobs.embedded_store import ensure_store
 from jobs.errors import JobActiveError, JobNotFoundError
 from jobs.files import FileRegistry
-from jobs.fleet import Fleet
-from jobs.listening import asks_for_keys
-from jobs.news import JobNews
+from jobs.http_settings import requires_keys
+from jobs.job_updates import JobUpdates
 from jobs.previews import PreviewStore
 from jobs.queue import JobQueue
 from jobs.quotas import STREAM_SECONDS, Quotas
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import ensure_server
 from jobs.sink import ParquetSink
 from jobs.webhooks import WebhookStore
+from jobs.worker_registry import WorkerRegistry
 from service.openai.batch_input import BatchReader
-from service.openai.batching import Batching
-from service.openai.bodies import ChatBodies
-from service.openai.composing import Composer
-from service.openai.conversations import Conversations
-from service.openai.fetching import Fetcher
+from service.openai.batch_runner import BatchRunner
+from service.openai.chat_bodies import ChatBodyReader
+from service.openai.fetching import ImageFetcher
 from service.openai.files import FileStore
-from service.openai.pictures import Pictures
+from service.openai.images import ImageResolver
+from service.openai.pending_chats import PendingChats
+from service.openai.request_builder import RequestBuilder
 from service.openai.uploads import Uploads
-from service.operations.background import Background
-from service.operations.contents import PictureHeaders
+from service.operations.background import BackgroundTasks
+from service.operations.contents import ImageHeaders
 from service.operations.datasets import Datasets
-from service.operations.instrumentation import Instrumentation
-from service.operations.inventory import Models
-from service.operations.standing import Standing
+from service.operations.instrumentation import GatewayInstrumentation
+from service.operations.inventory import ModelInventory
+from service.operations.status_collector import StatusCollector
 from service.operations.watch import SECONDS as WATCH_SECONDS
-from service.operations.watch import Watch
-from service.results.following import Followers
-from service.results.readers import Readers
+from service.operations.watch import StatusHistory
+from service.results.events import JobFollowers
+from service.results.readers import ResultReaders
 from service.results.reports import Reports
-from service.results.tallies import Tallies
+from service.results.tallies import JobTallies
 from service.results.webhooks import LOOK_SECONDS, Webhooks
-from service.settings import Settings
-from service.submission.admission import Admission, Images
+from service.settings import GatewaySettings
 from service.submission.queueing import Submissions
+from service.submission.validation import ImageSizeReader, JobValidator
 
 log = logging.getLogger(__name__)
 
@@ -58,16 +58,16 @@ _CHATS_RESTART_SECONDS = 0.5
 _CHATS_KEEP_SECONDS = 10.0
 
 
-class _OpenAI(NamedTuple):
+class _OpenAIComponents(NamedTuple):
     """What answers OpenAI's clients."""
 
     uploads: Uploads
     files: FileStore
-    composer: Composer
-    conversations: Conversations
+    composer: RequestBuilder
+    conversations: PendingChats
     batches: BatchRegistry
-    batching: Batching
-    bodies: ChatBodies
+    batching: BatchRunner
+    bodies: ChatBodyReader
 
 
 class Gateway:
@@ -76,30 +76,32 @@ class Gateway:
     The embedded server is started where no REDIS_URL is set. Raises ServerUnavailableError.
     """
 
-    def __init__(self, settings: Settings, instrumentation: Instrumentation, stopping: asyncio.Event) -> None:
+    def __init__(
+        self, settings: GatewaySettings, instrumentation: GatewayInstrumentation, stopping: asyncio.Event
+    ) -> None:
         self._settings = settings
         self._instrumentation = instrumentation
         self._stopping = stopping
         # In this thread, not in a pool's: the server may end with the thread that started it.
-        url = settings.redis_url or ensure_server(settings.server)
+        url = settings.redis_url or ensure_store(settings.server)
         self._redis = connect(url)
-        self._background = Background(instrumentation)
+        self._background = BackgroundTasks(instrumentation)
         self._registry = JobRegistry(self._redis, settings.results_uri)
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
-        self._standing = Standing(self._redis, settings, lambda: (self._sink.errors, self._sink.put_aside))
+        self._standing = StatusCollector(self._redis, settings, lambda: (self._sink.errors, self._sink.put_aside))
         instrumentation.registry.register(self._standing)
-        self._watch = Watch(self._standing)
+        self._watch = StatusHistory(self._standing)
         self._keys = ApiKeys(self._redis)
         self._quotas = Quotas(self._redis)
-        self._followers = Followers(JobNews(self._redis), self._registry, settings.poll_seconds)
+        self._followers = JobFollowers(JobUpdates(self._redis), self._registry, settings.poll_seconds)
         self._webhooks = Webhooks(
             WebhookStore(self._redis), self._registry, settings.webhook_hosts, self._instrumentation
         )
-        self._models = Models(settings.catalogue)
+        self._models = ModelInventory(settings.catalogue)
         self._datasets = Datasets(settings.data)
-        self._images = Images(settings.data, settings.header_threads)
+        self._images = ImageSizeReader(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
         self._openai = self._make_openai()
 
@@ -107,7 +109,7 @@ class Gateway:
     def parts(self) -> Mapping[type, object]:
         """What routes can be given, by class."""
         previews = PreviewStore(self._settings.results_uri)
-        tallies = Tallies(self._results, self._settings.results_uri)
+        tallies = JobTallies(self._results, self._settings.results_uri)
         parts = (
             self._settings,
             self._instrumentation,
@@ -118,14 +120,14 @@ class Gateway:
             self._queue,
             self._results,
             self._followers,
-            Readers(),
+            ResultReaders(),
             self._models,
             self._datasets,
             self._submissions,
             self._keys,
             self._quotas,
-            Fleet(self._redis),
-            PictureHeaders(self._settings.data, self._settings.header_threads),
+            WorkerRegistry(self._redis),
+            ImageHeaders(self._settings.data, self._settings.header_threads),
             previews,
             self._webhooks,
             tallies,
@@ -140,16 +142,16 @@ class Gateway:
         )
         return {type(part): part for part in (*parts, *self._openai)}
 
-    def _make_openai(self) -> "_OpenAI":
+    def _make_openai(self) -> "_OpenAIComponents":
         settings, uploads = self._settings, Uploads(self._settings.uploads)
         files = FileStore(settings.uploads, FileRegistry(self._redis), most_bytes=settings.upload_bytes)
-        fetcher = Fetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
+        fetcher = ImageFetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
         viewer = [str(settings.viewer_url).lower().rstrip("/")] if settings.viewer_url else []
-        pictures = Pictures(settings.data, uploads, files, fetcher, [*settings.viewer_origins, *viewer])
-        composer = Composer(self._models, Fleet(self._redis), pictures)
+        pictures = ImageResolver(settings.data, uploads, files, fetcher, [*settings.viewer_origins, *viewer])
+        composer = RequestBuilder(self._models, WorkerRegistry(self._redis), pictures)
         chats = Chats(self._redis, limit_requests=settings.queue_requests)
         batches = BatchRegistry(self._redis)
-        batching = Batching(
+        batching = BatchRunner(
             registry=batches,
             jobs=self._registry,
             queue=self._queue,
@@ -161,9 +163,9 @@ class Gateway:
             cache_sharing=settings.cache_sharing,
             background=self._background,
         )
-        conversations = Conversations(self._redis, chats, self._background)
-        bodies = ChatBodies(uploads, settings.max_body_bytes)
-        return _OpenAI(uploads, files, composer, conversations, batches, batching, bodies)
+        conversations = PendingChats(self._redis, chats, self._background)
+        bodies = ChatBodyReader(uploads, settings.max_body_bytes)
+        return _OpenAIComponents(uploads, files, composer, conversations, batches, batching, bodies)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -182,7 +184,7 @@ class Gateway:
         repeat("sink", self._sink.run_forever, _SINK_RESTART_SECONDS)
         repeat("watch", self._watch.look, WATCH_SECONDS)
         repeat("followers", self._followers.run, settings.poll_seconds)
-        if not asks_for_keys(settings):
+        if not requires_keys(settings):
             self._background.once("keys", self._tell_of_idle_keys)
         repeat("streams", self._quotas.renew_streams, STREAM_SECONDS / 3)
         repeat("webhooks", self._webhooks.run, LOOK_SECONDS)
@@ -221,11 +223,11 @@ class Gateway:
     def _make_submissions(self) -> Submissions:
         return Submissions(
             settings=self._settings,
-            admission=Admission(self._datasets, self._images, self._models.catalogue, self._settings.queue_requests),
+            admission=JobValidator(self._datasets, self._images, self._models.catalogue, self._settings.queue_requests),
             registry=self._registry,
             queue=self._queue,
             results=self._results,
-            fleet=Fleet(self._redis),
+            fleet=WorkerRegistry(self._redis),
             background=self._background,
             instrumentation=self._instrumentation,
             stopping=self._stopping,

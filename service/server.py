@@ -7,7 +7,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 _GRACE_SECONDS = 10
 MAX_HEAD_BYTES = 64 << 10
@@ -22,14 +22,14 @@ class GatewayServer(uvicorn.Server):
     Without it an open result or event stream would hold the shutdown until the grace period is over.
     """
 
-    def __init__(self, app: FastAPI, settings: Settings) -> None:
+    def __init__(self, app: FastAPI, settings: GatewaySettings) -> None:
         self._app = app
         super().__init__(
             uvicorn.Config(
                 app,
                 host=settings.host,
                 port=settings.port,
-                http=_timed(settings.body_seconds),
+                http=_timed_protocol(settings.body_seconds),
                 timeout_keep_alive=settings.keep_alive_seconds,
                 log_config=None,
                 access_log=False,  # the telemetry middleware writes a line with the request's id
@@ -43,7 +43,7 @@ class GatewayServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _timed(seconds: float) -> type[HttpToolsProtocol]:
+def _timed_protocol(seconds: float) -> type[HttpToolsProtocol]:
     """The protocol of connections that end when a request's head is not there after so long, or has no end."""
 
     class Timed(HttpToolsProtocol):

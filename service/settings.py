@@ -7,11 +7,11 @@ from pydantic_settings import SettingsConfigDict
 
 from jobs.access import CacheSharing
 from jobs.home import Address
-from jobs.listening import Listening, lower
-from jobs.settings import Listed, Spelt
+from jobs.http_settings import HttpServerSettings, lowercase_names
+from jobs.settings import CommaSeparated, FieldSpelling
 
 
-class Settings(Listening):
+class GatewaySettings(HttpServerSettings):
     """One gateway of gigavqa: its address, its folders and its limits."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_")
@@ -20,10 +20,10 @@ class Settings(Listening):
     everybody_may: ClassVar[str] = "read, cancel and delete every job"
 
     port: int = Field(default=8470, ge=0, le=65535, description="its port; 0 takes any free one")
-    audit_log: Annotated[str | None, Spelt(metavar="FILE", default="stderr where keys are asked for")] = Field(
+    audit_log: Annotated[str | None, FieldSpelling(metavar="FILE", default="stderr where keys are asked for")] = Field(
         default=None, description="file, or `stderr`, that is told who changed what, and who was refused"
     )
-    traces: Annotated[Address | None, Spelt(metavar="URL", default="none are sent")] = Field(
+    traces: Annotated[Address | None, FieldSpelling(metavar="URL", default="none are sent")] = Field(
         default=None,
         description="OTLP over HTTP: where a span of each submission and each chat is sent, such as "
         "http://127.0.0.1:4318/v1/traces",
@@ -46,13 +46,15 @@ class Settings(Listening):
     upload_hours: float = Field(
         default=48.0, gt=0, description="how long a picture of a chat is kept unused; longer than a batch may take"
     )
-    image_hosts: Annotated[Listed, AfterValidator(lower), Spelt("image-host", "NAME")] = Field(
-        default=(), description="hosts that pictures of chats may be fetched from; private addresses never"
+    image_hosts: Annotated[CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("image-host", "NAME")] = (
+        Field(default=(), description="hosts that pictures of chats may be fetched from; private addresses never")
     )
-    webhook_hosts: Annotated[Listed, AfterValidator(lower), Spelt("webhook-host", "NAME")] = Field(
-        default=(), description="hosts that webhooks may call though their addresses are private"
+    webhook_hosts: Annotated[CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("webhook-host", "NAME")] = (
+        Field(default=(), description="hosts that webhooks may call though their addresses are private")
     )
-    viewer_origins: Annotated[Listed, AfterValidator(lower), Spelt("viewer-origin", "ORIGIN")] = Field(
+    viewer_origins: Annotated[
+        CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("viewer-origin", "ORIGIN")
+    ] = Field(
         default=("http://127.0.0.1:8471", "http://localhost:8471"),
         description="where this installation's pictures are served by IIIF, besides the gateway's own address",
     )
@@ -78,10 +80,10 @@ class Settings(Listening):
         default=0.25, gt=0, description="least time between two looks at the jobs that are followed"
     )
     trim_seconds: float = Field(default=60.0, gt=0, description="how often the queue is trimmed")
-    retention_days: Annotated[float | None, Spelt(default="all are kept")] = Field(
+    retention_days: Annotated[float | None, FieldSpelling(default="all are kept")] = Field(
         default=None, gt=0, description="days after its submission that a job which has ended is deleted"
     )
-    viewer_url: Annotated[Address | None, Spelt(metavar="URL", default="none: pages have no links to one")] = Field(
-        default=None, description="address that browsers reach the evidence viewer by (docs/viewer.md)"
+    viewer_url: Annotated[Address | None, FieldSpelling(metavar="URL", default="none: pages have no links to one")] = (
+        Field(default=None, description="address that browsers reach the evidence viewer by (docs/viewer.md)")
     )
     resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")

@@ -13,10 +13,10 @@ import typer
 from pydantic import BaseModel
 
 from cli.app import app
-from jobs.parts import SCHEMA
+from jobs.parquet_parts import SCHEMA
 from jobs.settings import ProcessSettings
 from service.app import create_app
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("jobs", "service", "viewer", "gigavqa", "catalogue", "evaluation", "benchmarks")
@@ -77,18 +77,20 @@ def _is_ours(model: type) -> bool:
 
 
 def _store_keys() -> Iterator[str]:
-    tree = ast.parse((ROOT / "jobs/keys.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "jobs/redis_keys.py").read_text(encoding="utf-8"))
     for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
         yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in text.values)
 
 
 def _metrics() -> set[str]:
     sources = (path for room in ("service", "workers", "viewer", "jobs") for path in (ROOT / room).rglob("*.py"))
-    return {name for source in sources for name in re.findall(r'"(gigavqa_[a-z_]+)"', source.read_text(encoding="utf-8"))}
+    return {
+        name for source in sources for name in re.findall(r'"(gigavqa_[a-z_]+)"', source.read_text(encoding="utf-8"))
+    }
 
 
 def _operations() -> Iterator[str]:
-    document = create_app(Settings.from_environment({})).openapi()
+    document = create_app(GatewaySettings.from_environment({})).openapi()
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             yield f"{method} {path}"

@@ -12,6 +12,7 @@ PINNED: dict[str, list[str]] = json.loads(Path(__file__).with_name("public_names
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, list[str]]:
+    """What is public now, of every kind."""
     return public_names()
 
 
@@ -19,4 +20,3 @@ def names() -> dict[str, list[str]]:
 def test_every_pinned_name_is_there(kind: str, names: dict[str, list[str]]) -> None:
     """What is new is pinned by `python -m tests.public_names`."""
     assert not set(PINNED[kind]) - set(names[kind])
-

@@ -12,24 +12,24 @@ from pathlib import Path
 from blake3 import blake3
 from cachetools import LRUCache
 
-from tiling.files import OpenFile, changed
-from tiling.helpers import helpers
-from tiling.versions import Version, is_settled, tells_versions
+from tiling.decode_threads import decode_pool
+from tiling.files import OpenFile, image_changed_error
+from tiling.versions import FileVersion, is_settled, is_unambiguous
 
 WHOLE_BYTES = 256 * 2**20
 """Up to so many bytes all are digested; the digests of larger images depend on it."""
-DIGEST = r"(?:[0-9a-f]{64}|v?[0-9a-f]{32})"
+DIGEST_PATTERN = r"(?:[0-9a-f]{64}|v?[0-9a-f]{32})"
 """A pattern of all digests that responses and pyramids were named by, those of earlier releases among them."""
 
-_OF_PIECES = "gigavqa 2026-11-24 pieces of an image"
+_PIECES_CONTEXT = "gigavqa 2026-11-24 pieces of an image"
 _PIECE_BYTES = 8 * 2**20
 _BLOCK_BYTES = 256 * 1024
-_FORM = 1  # counts changes that give other digests of the same file
-_OF_SAMPLES = 32
+_DIGEST_VERSION = 1  # counts changes that give other digests of the same file
+_SAMPLED_DIGEST_LENGTH = 32
 _SAMPLES = 16
 _SAMPLE_BYTES = 64 * 1024
 _LEAST_KEPT_BYTES = 2**20  # less is digested sooner than looked up
-_KNOWN = 16384
+_MAX_CACHED = 16384
 _LOCKS = 64
 
 
@@ -39,7 +39,7 @@ def content_digest(path: Path) -> str:
     It is BLAKE3 of all bytes, in pieces of 8 MiB where there are more; and of the names too of a slide of several
     files. Beyond `WHOLE_BYTES` it is `v` and 32 digits, which name this version of this file: its name, inode, size,
     times and 16 samples; a copy has another. What was digested once is not read again while it stays the same
-    (`keep_digests`).
+    (`store_digests`).
 
     Blocks. Raises ImageNotFoundError, ImageUnreadableError, ImageChangedError where the file does not stay the same
     meanwhile, and OSError.
@@ -50,7 +50,7 @@ def content_digest(path: Path) -> str:
 
 def digest_of(file: OpenFile) -> str:
     """Name the content of an open file, likewise."""
-    return _DIGESTS.of(file)
+    return _DIGEST_CACHE.of(file)
 
 
 def require_content(file: OpenFile, digest: str) -> None:
@@ -60,7 +60,7 @@ def require_content(file: OpenFile, digest: str) -> None:
     """
     file.settle()
     if digest_of(file) != digest:
-        raise changed(file.path)
+        raise image_changed_error(file.path)
 
 
 def renew_digest(path: Path) -> bool:
@@ -69,49 +69,51 @@ def renew_digest(path: Path) -> bool:
     So it is where somebody wrote through a mapping and no time of the file changed. Blocks, and raises as above.
     """
     with OpenFile(path) as file:
-        return _DIGESTS.renew(file)
+        return _DIGEST_CACHE.renew(file)
 
 
-WRITTEN_UNSEEN = "its content is another one, though no time of the file changed; `touch` it: services then look again"
+UNSEEN_CHANGE_MESSAGE = (
+    "its content is another one, though no time of the file changed; `touch` it: services then look again"
+)
 """What a person should know of a file whose digest was renewed."""
 
 
-def has_digest(path: Path, digest: str) -> bool:
+def matches_digest(path: Path, digest: str) -> bool:
     """Whether a file is what somebody recorded by this digest, be it of an earlier release. Raises as that does."""
     with OpenFile(path) as file, file.unchanging():
-        return is_named(file, digest)
+        return file_matches_digest(file, digest)
 
 
-def is_named(file: OpenFile, digest: str) -> bool:
+def file_matches_digest(file: OpenFile, digest: str) -> bool:
     """The same of an open file."""
-    if not is_of_samples(digest):
+    if not is_sampled_digest(digest):
         return digest_of(file) == digest
     stamp = file.version[0]
-    return _DIGESTS.sampled([file], f"{stamp.size}:{stamp.modified_ns}") == digest
+    return _DIGEST_CACHE.sampled([file], f"{stamp.size}:{stamp.modified_ns}") == digest
 
 
-def is_of_samples(digest: str) -> bool:
+def is_sampled_digest(digest: str) -> bool:
     """Whether a digest is of an earlier release, which read samples: different contents of equal size may share it."""
-    return len(digest) == _OF_SAMPLES
+    return len(digest) == _SAMPLED_DIGEST_LENGTH
 
 
-def keep_digests(folder: Path) -> None:
+def store_digests(folder: Path) -> None:
     """Keep the digests that this process makes in a folder, for the next one and for others of the machine."""
-    _DIGESTS.folder = folder
+    _DIGEST_CACHE.folder = folder
 
 
 def digested_bytes() -> int:
     """Bytes that this process has read so far to name contents."""
-    return _DIGESTS.bytes_read
+    return _DIGEST_CACHE.bytes_read
 
 
-class _Digests:
+class _DigestCache:
     """Digests by path and version, in memory and in `folder`. Thread- and process-safe; one file is read by one."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
         self.bytes_read = 0
-        self._known: LRUCache[tuple[Path, Version, int], str] = LRUCache(_KNOWN)
+        self._known: LRUCache[tuple[Path, FileVersion, int], str] = LRUCache(_MAX_CACHED)
         self._lock = threading.Lock()
         self._turns = [threading.Lock() for _ in range(_LOCKS)]
 
@@ -129,7 +131,7 @@ class _Digests:
 
     def sampled(self, files: Sequence[OpenFile | Path], facts: str) -> str:
         """Digest 16 blocks of 64 KiB, evenly spaced from first byte to last, and what else is known."""
-        digest = hashlib.blake2b(facts.encode(), digest_size=_OF_SAMPLES // 2)
+        digest = hashlib.blake2b(facts.encode(), digest_size=_SAMPLED_DIGEST_LENGTH // 2)
         samples = max(1, _SAMPLES // len(files))
         for each in files:
             with open(each, "rb") as file:  # noqa: PTH123 - a path of its own, or a descriptor's
@@ -158,9 +160,9 @@ class _Digests:
         pieces = [(part, start) for part, stamp in parts for start in range(0, stamp.size, _PIECE_BYTES)]
         if len(pieces) <= 1 and len(version) == 1:
             return self._piece((file, 0)).hex()
-        digests = helpers().map(self._piece, pieces)
+        digests = decode_pool().map(self._piece, pieces)
         # In a mode of its own, so that no single piece has the digest of several.
-        digest = blake3(derive_key_context=_OF_PIECES)
+        digest = blake3(derive_key_context=_PIECES_CONTEXT)
         for stamp in version:
             name = stamp.name if len(version) > 1 else ""
             digest.update(f"{name}\0{stamp.size}\0".encode(errors="surrogateescape"))
@@ -190,7 +192,7 @@ class _Digests:
         if known is None and (place := self._place(file)):
             with suppress(OSError, UnicodeDecodeError):
                 text = place.read_text("ascii")
-                if re.fullmatch(DIGEST, text):
+                if re.fullmatch(DIGEST_PATTERN, text):
                     os.utime(place)  # used just now
                     known = text
                     self._learn(file, known)
@@ -212,16 +214,18 @@ class _Digests:
     def _place(self, file: OpenFile) -> Path | None:
         version = file.version
         is_worth_it = sum(stamp.size for stamp in version) >= _LEAST_KEPT_BYTES
-        if self.folder is None or not is_worth_it or not tells_versions(version):
+        if self.folder is None or not is_worth_it or not is_unambiguous(version):
             return None
         # Without the device: its number is another one after the next start of a machine.
         stamps = [(*stamp[:1], *stamp[2:]) for stamp in version]
-        name = hashlib.blake2b(repr((_FORM, WHOLE_BYTES, str(file.path), stamps)).encode(), digest_size=16).hexdigest()
+        name = hashlib.blake2b(
+            repr((_DIGEST_VERSION, WHOLE_BYTES, str(file.path), stamps)).encode(), digest_size=16
+        ).hexdigest()
         return self.folder / name[:2] / f"{name}.digest"
 
 
-def _is_small(version: Version) -> bool:
+def _is_small(version: FileVersion) -> bool:
     return sum(stamp.size for stamp in version) <= WHOLE_BYTES
 
 
-_DIGESTS = _Digests()
+_DIGEST_CACHE = _DigestCache()

@@ -11,25 +11,25 @@ from tiling.geometry import Region
 from tiling.sources.base import Decoder, Level, Pixels
 
 
-class Edges(NamedTuple):
+class WindowEdges(NamedTuple):
     """What a window lacks: a column of its height, and a row of its width with the column's end where there is one."""
 
     right: Pixels | None = None
     below: Pixels | None = None
 
 
-def edges_of(decoder: Decoder, level: Level, region_l: Region, missing: tuple[int, int]) -> Edges:
+def window_edges(decoder: Decoder, level: Level, region_l: Region, missing: tuple[int, int]) -> WindowEdges:
     """Average what a window of a level lacks, (columns, rows) of which are `missing`. Reads strips of level 0.
 
     Nothing where a level's scale is no whole number, so that it was stretched, and not cut off.
     Raises ImageUnreadableError where the strips cannot be decoded.
     """
     if not level.downsample.is_integer():
-        return Edges()
+        return WindowEdges()
     (x, y, width, height), (columns, rows) = region_l, missing
     right = _averages(decoder, level, Region(x + width, y, columns, height)) if columns else None
     below = _averages(decoder, level, Region(x, y + height, width + columns, rows)) if rows else None
-    return Edges(right, below)
+    return WindowEdges(right, below)
 
 
 def _averages(decoder: Decoder, level: Level, wanted_l: Region) -> Pixels:

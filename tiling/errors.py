@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-DECODER_FAULTS = (
+DECODER_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -23,12 +23,12 @@ DECODER_FAULTS = (
 """What Pillow, tifffile, imagecodecs and OpenSlide raise for files that hold what they should not."""
 
 
-_MOST_TOLD = 200
+_MAX_QUOTED_CHARACTERS = 200
 
 
-def told(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return so much of what somebody wrote as an error repeats, what is not printable as an escape."""
-    cut = text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}..."
+    cut = text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}..."
     return cut if cut.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cut)
 
 
@@ -73,11 +73,11 @@ class BudgetError(TilingError):
 
 
 @contextmanager
-def decoder_faults(path: Path) -> Iterator[None]:
+def translate_decoder_errors(path: Path) -> Iterator[None]:
     """Turn what a decoder raises into ImageUnreadableError, and a lack of memory into ImageTooLargeError."""
     try:
         yield
-    except DECODER_FAULTS as error:
+    except DECODER_ERRORS as error:
         raise ImageUnreadableError(f"{path}: {' '.join(str(error).split()) or type(error).__name__}") from error
     except MemoryError as error:
         raise ImageTooLargeError(f"{path}: decoding it needs more memory than there is") from error

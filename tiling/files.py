@@ -16,7 +16,15 @@ from types import TracebackType
 from typing import IO, Self
 
 from tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
-from tiling.versions import Version, may_be_several, mounts, seconds_until_settled, stamp_of, tells_versions, version_of
+from tiling.versions import (
+    FileVersion,
+    is_unambiguous,
+    may_have_companions,
+    mounts,
+    seconds_until_settled,
+    stamp_of,
+    version_of,
+)
 
 _DESCRIPTORS = "/proc/self/fd" if Path("/proc/self/fd").is_dir() else None
 _CLOSED = -1
@@ -32,11 +40,11 @@ class OpenFile(os.PathLike[str]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._by_name = path.parent.resolve() / path.name if may_be_several(path) or not _DESCRIPTORS else None
+        self._by_name = path.parent.resolve() / path.name if may_have_companions(path) or not _DESCRIPTORS else None
         self._mounts = mounts()
         self.descriptor = _open(path)
         try:
-            self.version: Version = self._look()
+            self.version: FileVersion = self._look()
         except BaseException:
             self.close()
             raise
@@ -55,9 +63,9 @@ class OpenFile(os.PathLike[str]):
         return told.replace(os.fspath(self), str(self.path))
 
     @property
-    def key(self) -> tuple[Path, Version, int]:
+    def key(self) -> tuple[Path, FileVersion, int]:
         """What names this version for as long as this process runs."""
-        return self.path, self.version, 0 if tells_versions(self.version) else self._mounts
+        return self.path, self.version, 0 if is_unambiguous(self.version) else self._mounts
 
     @property
     def files(self) -> "tuple[OpenFile | Path, ...]":
@@ -79,14 +87,14 @@ class OpenFile(os.PathLike[str]):
             yield
         except (TilingError, OSError) as error:
             if not self.is_unchanged:
-                raise changed(self.path) from error
+                raise image_changed_error(self.path) from error
             raise
         self.require_unchanged()
 
     def require_unchanged(self) -> None:
         """Raise ImageChangedError where the file is not what it was."""
         if not self.is_unchanged:
-            raise changed(self.path)
+            raise image_changed_error(self.path)
 
     def settle(self) -> None:
         """Wait until every further change will show, and begin from there."""
@@ -108,13 +116,13 @@ class OpenFile(os.PathLike[str]):
     ) -> None:
         self.close()
 
-    def _look(self) -> Version:
+    def _look(self) -> FileVersion:
         if self._by_name:
             return version_of(self._by_name)
         return (stamp_of(os.fstat(self.descriptor), self.path.name),)
 
 
-def changed(path: Path) -> ImageChangedError:
+def image_changed_error(path: Path) -> ImageChangedError:
     """What is said of a file that did not stay the same."""
     return ImageChangedError(f"{path}: the image was replaced while it was being read")
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tiling.errors import RegionError, told
+from tiling.errors import RegionError, quote_text
 
 INTEGER = r"(\d{1,9})"
 DECIMAL = r"(\d{1,9}(?:\.\d{1,30})?)"
@@ -66,11 +66,11 @@ def resolve_region(text: str, size: Size) -> Region:
     elif match := _PERCENT.fullmatch(text):
         region = _from_percent([float(number) for number in match.groups()], size)
     else:
-        raise RegionError(f"region '{told(text)}' is none of full, x,y,w,h and pct:x,y,w,h")
+        raise RegionError(f"region '{quote_text(text)}' is none of full, x,y,w,h and pct:x,y,w,h")
     if region.width < 1 or region.height < 1:
-        raise RegionError(f"region '{told(text)}' is empty in an image of {size.width}x{size.height}")
+        raise RegionError(f"region '{quote_text(text)}' is empty in an image of {size.width}x{size.height}")
     if region.x + region.width > size.width or region.y + region.height > size.height:
-        raise RegionError(f"region '{told(text)}' reaches outside an image of {size.width}x{size.height}")
+        raise RegionError(f"region '{quote_text(text)}' reaches outside an image of {size.width}x{size.height}")
     return region
 
 

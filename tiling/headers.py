@@ -11,12 +11,12 @@ from PIL.ImageFile import ImageFile
 from tifffile import TiffFile
 
 from tiling import jpeg, jpeg2000
-from tiling.errors import DECODER_FAULTS, decoder_faults
+from tiling.errors import DECODER_ERRORS, translate_decoder_errors
 from tiling.files import OpenFile
 from tiling.formats import Container, container_of
 from tiling.geometry import Size
-from tiling.limits import Layout, check_pixels
-from tiling.orientation import TAG, orient_size, valid_orientation
+from tiling.limits import PixelLayout, check_pixels
+from tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
 from tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from tiling.tiff import tiff_layout
 
@@ -82,24 +82,24 @@ def read_stored_header(path: Path) -> StoredHeader:
 def header_of(file: OpenFile) -> StoredHeader:
     """Read the header of an open file in the stored frame; raises as `read_header` does."""
     container = container_of(file)
-    header, layout = _tiff(file) if container == "tiff" else _flat(file, container)
+    header, layout = _tiff_header(file) if container == "tiff" else _flat_header(file, container)
     check_pixels(file.path, layout, header.size_s)
     return header
 
 
-def _tiff(file: OpenFile) -> tuple[StoredHeader, Layout]:
-    with decoder_faults(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+def _tiff_header(file: OpenFile) -> tuple[StoredHeader, PixelLayout]:
+    with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
         found = tiff_layout(tiff, file.path)
-    layout: Layout = "tiff_tiles" if found.is_tiled else "tiff_strips"
+    layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
 
 
-def _flat(file: OpenFile, container: Container) -> tuple[StoredHeader, Layout]:
-    with decoder_faults(file.path):
-        told = _told_pixel_type(file, container)
+def _flat_header(file: OpenFile, container: Container) -> tuple[StoredHeader, PixelLayout]:
+    with translate_decoder_errors(file.path):
+        told = _declared_pixel_type(file, container)
     if told:
         check_pixel_type(file.path, told)
-    with decoder_faults(file.path), file.stream() as stream, _PLUGINS[container](stream) as image:
+    with translate_decoder_errors(file.path), file.stream() as stream, _PLUGINS[container](stream) as image:
         found = told or (_png_pixel_type(file) if container == "png" else _webp_pixel_type(image))
         check_pixel_type(file.path, found, _PNG_EXACT_BITS if container == "png" else (8,))
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
@@ -107,7 +107,7 @@ def _flat(file: OpenFile, container: Container) -> tuple[StoredHeader, Layout]:
         return header, _layout(image, container)
 
 
-def _told_pixel_type(file: OpenFile, container: Container) -> PixelType | None:
+def _declared_pixel_type(file: OpenFile, container: Container) -> PixelType | None:
     """What the file says itself, where Pillow refuses or hides the pixels of which there would be too much."""
     if container == "jpeg":
         return jpeg.pixel_type_of(file)
@@ -130,8 +130,8 @@ def _orientation(data: bytes) -> int:
     exif = Image.Exif()
     try:
         exif.load(data)
-        return valid_orientation(exif.get(TAG))
-    except DECODER_FAULTS:
+        return valid_orientation(exif.get(ORIENTATION_TAG))
+    except DECODER_ERRORS:
         return 1
 
 
@@ -146,7 +146,7 @@ def _exif_behind_pixels(file: OpenFile) -> bytes:
     return data if zlib.crc32(data, zlib.crc32(b"eXIf")).to_bytes(4) == checksum else b""
 
 
-def _layout(image: ImageFile, container: Container) -> Layout:
+def _layout(image: ImageFile, container: Container) -> PixelLayout:
     if container == "jpeg":
         return "jpeg_progressive" if image.info.get("progressive") else "jpeg"
     if container == "png":

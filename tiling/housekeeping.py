@@ -9,17 +9,17 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from tiling.digest import DIGEST, content_digest
+from tiling.digest import DIGEST_PATTERN, content_digest
 from tiling.errors import ImageUnsupportedError, TilingError
 from tiling.geometry import Size
 from tiling.headers import read_stored_header
 
-_MADE = re.compile(rf"{DIGEST}\.(tif|partial)")
+_PYRAMID_NAME = re.compile(rf"{DIGEST_PATTERN}\.(tif|partial)")
 """Names of what ingest makes, or made in earlier releases; whatever else lies there is somebody's own."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredPyramid:
     """A pyramid, or what an ingest that was killed left of one.
 
     `pictures` are the names below the data root of the images with this content; links to the pyramid itself count.
@@ -36,25 +36,25 @@ class Kept:
         return self.path.suffix == ".partial"
 
 
-def kept_pyramids(folder: Path, data: Path) -> list[Kept]:
+def list_pyramids(folder: Path, data: Path) -> list[StoredPyramid]:
     """What `folder` holds, largest first, with the pictures of it below the data root `data`.
 
     Reads the headers of all images below `data`, and digests those that are as large as a pyramid is.
     """
-    paths = [path for path in folder.glob("*") if _MADE.fullmatch(path.name)]
-    pictures = _pictures([path for path in paths if path.suffix == ".tif"], data) if paths else {}
-    found = [_kept(path, pictures.get(path.resolve(), ())) for path in paths]
+    paths = [path for path in folder.glob("*") if _PYRAMID_NAME.fullmatch(path.name)]
+    pictures = _match_images([path for path in paths if path.suffix == ".tif"], data) if paths else {}
+    found = [_stored_pyramid(path, pictures.get(path.resolve(), ())) for path in paths]
     return sorted(found, key=lambda kept: (-kept.num_bytes, kept.path.name))
 
 
-def unused(folder: Path, days: float) -> list[Path]:
+def unused_files(folder: Path, days: float) -> list[Path]:
     """The rasters or digests of a folder that nobody used for so many days; a mapped raster keeps its pixels."""
     before = time.time() - days * 24 * 3600
     files = (path for path in sorted(folder.rglob("*")) if path.suffix in {".raster", ".digest", ".partial"})
     return [path for path in files if path.stat().st_mtime < before]
 
 
-def delete(kept: Kept) -> bool:
+def delete_pyramid(kept: StoredPyramid) -> bool:
     """Delete a pyramid, or a partial one unless it is being made; returns whether it is gone."""
     try:
         with FileLock(kept.path.with_suffix(".lock"), timeout=0):
@@ -64,28 +64,28 @@ def delete(kept: Kept) -> bool:
     return True
 
 
-def _kept(path: Path, pictures: tuple[str, ...]) -> Kept:
+def _stored_pyramid(path: Path, pictures: tuple[str, ...]) -> StoredPyramid:
     stat = path.stat()
-    return Kept(path, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC), pictures)
+    return StoredPyramid(path, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC), pictures)
 
 
-def _pictures(pyramids: list[Path], data: Path) -> dict[Path, tuple[str, ...]]:
+def _match_images(pyramids: list[Path], data: Path) -> dict[Path, tuple[str, ...]]:
     by_digest = {path.stem: path.resolve() for path in pyramids}
     sizes = {size for path in pyramids if (size := _size_s(path))}
     found: dict[Path, list[str]] = {path: [] for path in by_digest.values()}
-    for image in sorted(_images(data)):
+    for image in sorted(_find_images(data)):
         if image.resolve() in found:
             found[image.resolve()].append(image.relative_to(data).as_posix())
-        elif _may_be_of(image, sizes) and (pyramid := by_digest.get(content_digest(image))):
+        elif _may_match(image, sizes) and (pyramid := by_digest.get(content_digest(image))):
             found[pyramid].append(image.relative_to(data).as_posix())
     return {path: tuple(names) for path, names in found.items()}
 
 
-def _images(data: Path) -> Iterator[Path]:
+def _find_images(data: Path) -> Iterator[Path]:
     return (path for path in data.rglob("*") if path.is_file() and path.suffix not in {".json", ".jsonl", ".toml"})
 
 
-def _may_be_of(image: Path, sizes: set[Size]) -> bool:
+def _may_match(image: Path, sizes: set[Size]) -> bool:
     try:
         return read_stored_header(image).size_s in sizes
     except ImageUnsupportedError:

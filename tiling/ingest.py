@@ -10,19 +10,19 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from tiling.digest import content_digest
+from tiling.file_facts import cached_read_plan
 from tiling.formats import OPENSLIDE_ONLY
-from tiling.known import known_reading
-from tiling.levels import LARGE_PIXELS, Reading
-from tiling.passes import Pass
-from tiling.pyramid import Progress, write_pyramid
+from tiling.levels import LARGE_PIXELS, ReadPlan
+from tiling.passes import RenderPass
+from tiling.pyramid import OnProgress, write_pyramid
 from tiling.sources import open_source
 
-_DECODING: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4), "jp2": (143.0,)}
+_DECODE_COSTS: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4), "jp2": (143.0,)}
 """Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""
 
-_DECODING_ELSE = (9.0,)
-_WRITING = 13.0
-_FROM_PYRAMID = 3.0  # for each pixel of the level
+_DEFAULT_DECODE_COSTS = (9.0,)
+_WRITE_COST = 13.0
+_PYRAMID_READ_COST = 3.0  # for each pixel of the level
 
 
 def pyramid_path(digest: str, folder: Path) -> Path:
@@ -30,7 +30,7 @@ def pyramid_path(digest: str, folder: Path) -> Path:
     return folder / f"{digest}.tif"
 
 
-class Ledger:
+class PassCosts:
     """What passes over flat images have cost so far beyond what views of a pyramid would have. Thread-safe.
 
     A pyramid is due when its making would have cost no more: whatever is asked for next, not much more than twice the
@@ -43,17 +43,17 @@ class Ledger:
         self._lost: dict[Path, float] = {}
         self._due: dict[Path, str | None] = {}
 
-    def add(self, path: Path, reading: Reading, made: Pass, share: float, named: str | None = None) -> None:
-        """Count a pass over the image at `path` that decoded this share of it; `named` as `file_to_read` has it."""
+    def add(self, path: Path, reading: ReadPlan, made: RenderPass, share: float, named: str | None = None) -> None:
+        """Count a pass over the image at `path` that decoded this share; `named` as `find_render_source` has it."""
         area = reading.levels[0].size.area
         if not reading.is_flat or area < LARGE_PIXELS:
             return
-        rates = _DECODING.get(reading.format, _DECODING_ELSE)[: reading.num_decoded]
+        rates = _DECODE_COSTS.get(reading.format, _DEFAULT_DECODE_COSTS)[: reading.num_decoded]
         cost = share * area * rates[made.decoded]
         instead = sum(each.recipe.region.size.area / reading.levels[each.level].downsample ** 2 for each in made.drafts)
         with self._lock:
-            self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _FROM_PYRAMID)
-            if self._lost[path] >= area * (sum(rates) + _WRITING):
+            self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _PYRAMID_READ_COST)
+            if self._lost[path] >= area * (sum(rates) + _WRITE_COST):
                 self._due[path] = named
 
     def due(self) -> tuple[Path, str | None] | None:
@@ -66,7 +66,7 @@ class Ledger:
         return found
 
 
-def has_levels(path: Path, reading: Reading) -> bool:
+def has_levels(path: Path, reading: ReadPlan) -> bool:
     """Whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs.
 
     Not so a slide that only OpenSlide reads: services do not serve it as it is.
@@ -74,7 +74,7 @@ def has_levels(path: Path, reading: Reading) -> bool:
     return not reading.is_flat and path.suffix.lower() not in OPENSLIDE_ONLY
 
 
-class Original(NamedTuple):
+class RenderSource(NamedTuple):
     """The file that views of an image are made of, and how it is read.
 
     `digest` is that of the content that it must have while it is read; None of a file that never changes.
@@ -82,25 +82,25 @@ class Original(NamedTuple):
 
     path: Path
     digest: str | None
-    reading: Reading
+    reading: ReadPlan
 
 
-def file_to_read(path: Path, digest: str, folder: Path | None, named: str | None = None) -> Original:
+def find_render_source(path: Path, digest: str, folder: Path | None, named: str | None = None) -> RenderSource:
     """What views of the image at `path` are made of: itself, or where it is flat its pyramid in `folder`, if any.
 
     Either gives the same pixels. A file that is `named` by its digest never changes, nor does a pyramid. Raises
     TilingError subclasses; ImageChangedError where the image's content is not that of `digest`.
     """
-    reading = known_reading(path, named, digest=digest)
+    reading = cached_read_plan(path, named, digest=digest)
     pyramid = pyramid_path(digest, folder) if folder else None
     if pyramid is None or has_levels(path, reading) or not pyramid.exists():
-        return Original(path, None if named else digest, reading)
-    return Original(pyramid, None, pyramid_reading(pyramid, reading))
+        return RenderSource(path, None if named else digest, reading)
+    return RenderSource(pyramid, None, pyramid_read_plan(pyramid, reading))
 
 
-def pyramid_reading(pyramid: Path, reading: Reading) -> Reading:
+def pyramid_read_plan(pyramid: Path, reading: ReadPlan) -> ReadPlan:
     """How a pyramid is read of an image that is read so without: at the same levels. Raises TilingError subclasses."""
-    return replace(known_reading(pyramid, is_ours=True), oversampling=reading.oversampling)
+    return replace(cached_read_plan(pyramid, is_ours=True), oversampling=reading.oversampling)
 
 
 def ingest(path: Path, folder: Path) -> Path:
@@ -116,7 +116,7 @@ def ingest(path: Path, folder: Path) -> Path:
 def make_pyramid(
     path: Path,
     folder: Path,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     *,
     digest: str | None = None,
     named: str | None = None,

@@ -16,7 +16,7 @@ _FILL = 0xFF
 _COLOURS: dict[int, ColourKind] = {1: "grey", 3: "rgb", 4: "cmyk"}
 
 
-class Frame(NamedTuple):
+class JpegFrame(NamedTuple):
     """Where a frame's segment begins in the file, and the segment's first bytes."""
 
     at: int
@@ -48,12 +48,12 @@ class Frame(NamedTuple):
         return int.from_bytes(self.segment[at : at + 2])
 
 
-def find_frame(file: OpenFile) -> Frame | None:
+def find_frame(file: OpenFile) -> JpegFrame | None:
     """The first frame's header; None where the bytes before it are not segment after segment. Raises OSError."""
     at = 2
     while (segment := os.pread(file.descriptor, _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
         if segment[1] in _FRAMES:
-            return Frame(at, segment)
+            return JpegFrame(at, segment)
         at += 1 if segment[1] == _FILL else 2 + int.from_bytes(segment[2:4])
     return None
 

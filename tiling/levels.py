@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from tiling.comparison import agreement
 from tiling.geometry import Size
+from tiling.level_comparison import compare_levels
 from tiling.sources import Level, Source
 from tiling.sources.base import Decoder, Pixels
 
@@ -23,13 +23,13 @@ OVERSAMPLING = 4
 _OVERSAMPLING_SCALED = 6  # what overshoots black and white is cut off in full decoding, and is not in scaled
 _OVERSAMPLING_LOSSY = 3  # a level's own loss is of that order, and a finer one of a slide has sixteen times the pixels
 _OVERSAMPLING_QUICK = 2
-_HALVED_AT_ONCE = 64
-_INSTEAD = "; its levels are not read, and a pyramid that `gigavqa ingest` makes of it is"
-_NOT_READ = "; it is not read, nor is any smaller one"
+_HALVED_ROWS = 64
+_LEVELS_UNREAD_REMARK = "; its levels are not read, and a pyramid that `gigavqa ingest` makes of it is"
+_LEVEL_UNREAD_REMARK = "; it is not read, nor is any smaller one"
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadPlan:
     """How an image is read: `levels` in the stored frame, of which the decoder yields the first `num_decoded`.
 
     `found`: the levels that lie in the file and show what they should; of small images rasters need none but the first.
@@ -52,7 +52,7 @@ class Reading:
         return choose_level(self.levels, region, target, self.oversampling)
 
 
-def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
+def plan_reading(source: Source, *, is_ours: bool = False) -> ReadPlan:
     """Find out how an open image is read; what it has of levels is compared with what they should be.
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made just as ingest makes
@@ -65,13 +65,13 @@ def reading_of(source: Source, *, is_ours: bool = False) -> Reading:
     if decoder.is_scaling:
         found = decoder.levels[:1]
     elif not is_ours:
-        num_levels, doubt = agreement(decoder)
+        num_levels, doubt = compare_levels(decoder)
         found = decoder.levels[:num_levels]
-        remarks = (f"{doubt}{_INSTEAD if num_levels == 1 else _NOT_READ}",) if doubt else ()
+        remarks = (f"{doubt}{_LEVELS_UNREAD_REMARK if num_levels == 1 else _LEVEL_UNREAD_REMARK}",) if doubt else ()
     is_flat, is_large = len(found) == 1, found[0].size.area >= LARGE_PIXELS
     levels = found if is_large else found[:1]
     made = levels_to_make(decoder) if is_flat and is_large else (levels, len(levels))
-    return Reading(
+    return ReadPlan(
         *made,
         found=found,
         is_flat=is_flat,
@@ -99,7 +99,7 @@ def levels_to_make(decoder: Decoder) -> tuple[tuple[Level, ...], int]:
     return tuple(levels), min(len(levels), len(decoder.levels)) if decoder.is_scaling else 1
 
 
-def quick_reading(reading: Reading, decoder: Decoder) -> Reading:
+def quick_read_plan(reading: ReadPlan, decoder: Decoder) -> ReadPlan:
     """How a flat image is read for what nobody takes for a raster: a JPEG at a scale of its decoder."""
     if not decoder.is_scaling:
         return reading
@@ -125,13 +125,13 @@ def halve(band: Pixels) -> Pixels:
     """Average squares of four pixels; what is left over at the right and below is averaged alone."""
     height, width, _ = band.shape
     half = np.empty((-(-height // 2), -(-width // 2), 3), np.uint8)
-    for top in range(0, height, _HALVED_AT_ONCE):  # Pillow copies what it works on, which is to stay small
-        part = Image.fromarray(band[top : top + _HALVED_AT_ONCE]).reduce(2)
+    for top in range(0, height, _HALVED_ROWS):  # Pillow copies what it works on, which is to stay small
+        part = Image.fromarray(band[top : top + _HALVED_ROWS]).reduce(2)
         half[top // 2 : top // 2 + part.height] = np.asarray(part)
     return half
 
 
-def cut_anew(bands: Iterator[Pixels], rows: int) -> Iterator[Pixels]:
+def rechunk_bands(bands: Iterator[Pixels], rows: int) -> Iterator[Pixels]:
     """Cut bands of any height into bands of so many rows; only the last may be lower."""
     kept: list[Pixels] = []
     height = 0

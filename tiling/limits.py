@@ -10,11 +10,11 @@ from typing import Literal
 from tiling.errors import ImageTooLargeError
 from tiling.geometry import Size
 
-Layout = Literal[
+PixelLayout = Literal[
     "jpeg", "jpeg_progressive", "png", "png_interlaced", "webp", "jp2", "tiff_strips", "tiff_tiles", "pdf_page"
 ]
 
-_MAX_PIXELS: dict[Layout, float] = {
+_MAX_PIXELS: dict[PixelLayout, float] = {
     "jpeg": 4.3e9,  # 65535 x 65535, all that the format can say
     "jpeg_progressive": 3.2e8,  # the decoder holds every coefficient: 3 bytes a pixel at 4:2:0
     "png": 4e9,  # half a minute of one core
@@ -27,12 +27,12 @@ _MAX_PIXELS: dict[Layout, float] = {
 }
 
 
-def max_pixels(layout: Layout) -> float:
+def max_pixels(layout: PixelLayout) -> float:
     """The limit in force for one layout, in pixels."""
     return float(os.environ.get(f"GIGAVQA_MAX_PIXELS_{layout.upper()}", _MAX_PIXELS[layout]))
 
 
-def check_pixels(path: Path, layout: Layout, size: Size) -> None:
+def check_pixels(path: Path, layout: PixelLayout, size: Size) -> None:
     """Raise ImageTooLargeError where an image of `size` exceeds the limit of its layout."""
     if size.area > max_pixels(layout):
         raise ImageTooLargeError(

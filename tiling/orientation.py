@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tiling.geometry import Region, Size
 
-TAG = 0x0112
+ORIENTATION_TAG = 0x0112
 
 _TRANSPOSED = frozenset({5, 6, 7, 8})
 _FLIPPED_X_S = frozenset({2, 3, 7, 8})  # oriented axes run against the stored x axis

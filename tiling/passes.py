@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from tiling.decode_threads import decode_pool
 from tiling.errors import ImageUnreadableError
 from tiling.geometry import Region
-from tiling.helpers import helpers
-from tiling.levels import Reading, cut_anew, halve
-from tiling.painter import Painter
+from tiling.levels import ReadPlan, halve, rechunk_bands
 from tiling.recipes import Recipe
 from tiling.sources import Source, open_source
 from tiling.sources.base import Pixels
+from tiling.streaming_resize import StreamingResize
 
 _BAND_ROWS = 128
 
 
-class Painted(NamedTuple):
+class RecipePixels(NamedTuple):
     """The pixels of a recipe, and the level that they were made from."""
 
     recipe: Recipe
@@ -32,7 +32,7 @@ class Painted(NamedTuple):
     pixels: Pixels
 
 
-class Draft(NamedTuple):
+class RecipeLevel(NamedTuple):
     """A recipe, and the level that it will be made from."""
 
     recipe: Recipe
@@ -40,7 +40,7 @@ class Draft(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pass:
+class RenderPass:
     """Recipes of one image that are made together of level `decoded` of the decoder of `path`.
 
     `digest` is that of the content that this file must have meanwhile; None of a file that never changes.
@@ -48,16 +48,16 @@ class Pass:
 
     path: Path
     digest: str | None
-    reading: Reading
+    reading: ReadPlan
     decoded: int
-    drafts: tuple[Draft, ...]
+    drafts: tuple[RecipeLevel, ...]
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """What is made."""
         return tuple(draft.recipe for draft in self.drafts)
 
-    def run(self, deliver: Callable[[Painted], None], is_wanted: Callable[[], bool] = lambda: True) -> float:
+    def run(self, deliver: Callable[[RecipePixels], None], is_wanted: Callable[[], bool] = lambda: True) -> float:
         """Decode the file once, and hand out each raster as soon as it is complete; helpers resize meanwhile.
 
         Returns the share of the image that was decoded. Ends early when `is_wanted` says no. Raises TilingError
@@ -65,7 +65,7 @@ class Pass:
         by then is right, and the rest is not made.
         """
         with open_source(self.path, self.digest) as source, source.unchanging():
-            painting = _Painting(self, source)
+            painting = _PassRun(self, source)
             try:
                 for band in painting.bands():
                     painting.hand_out(deliver)
@@ -76,28 +76,30 @@ class Pass:
                 painting.hand_out(deliver)  # what is complete stands, whatever is wrong below it
             return painting.share
 
-    def alone(self, keys: Collection[str]) -> "list[Pass]":
+    def alone(self, keys: Collection[str]) -> "list[RenderPass]":
         """A pass for each of the recipes with these keys."""
         return [replace(self, drafts=(draft,)) for draft in self.drafts if draft.recipe.key in keys]
 
 
-class _Painting:
+class _PassRun:
     """A pass under way."""
 
-    def __init__(self, plan: Pass, source: Source) -> None:
+    def __init__(self, plan: RenderPass, source: Source) -> None:
         if source.size != plan.recipes[0].source_size:
             raise ImageUnreadableError(f"{plan.path}: the image has another size than its header said")
         self._source, self._decoded = source, plan.decoded
         self._levels = plan.reading.levels
         whole_edges = None if plan.reading.is_flat else source.decoder
         self._open = [
-            (draft, Painter(draft.recipe, self._levels[draft.level], source.orientation, whole_edges))
+            (draft, StreamingResize(draft.recipe, self._levels[draft.level], source.orientation, whole_edges))
             for draft in plan.drafts
         ]
         size = source.decoder.levels[plan.decoded].size
         self._block = 2 ** (max(draft.level for draft in plan.drafts) - plan.decoded)
-        regions = [_at(painter.region_l, draft.level - plan.decoded) for draft, painter in self._open]
-        self._region = _enclosing(regions, self._block, Region(0, 0, *size))
+        regions = [
+            _region_before_halving(painter.region_l, draft.level - plan.decoded) for draft, painter in self._open
+        ]
+        self._region = _enclosing_region(regions, self._block, Region(0, 0, *size))
         self._top = self._region.y
         self._at_work: Future[list[Future[None]]] | None = None
 
@@ -111,11 +113,11 @@ class _Painting:
 
     def bands(self) -> Iterator[Pixels]:
         """Bands of the decoded level; all but the last can be halved as often as anybody needs."""
-        return cut_anew(self._source.decoder.bands(self._decoded, self._region), max(_BAND_ROWS, self._block))
+        return rechunk_bands(self._source.decoder.bands(self._decoded, self._region), max(_BAND_ROWS, self._block))
 
     def begin(self, band: Pixels) -> None:
         """Let helpers halve a band, and give it to everyone whose region it touches."""
-        self._at_work = helpers().submit(self._spread, band, self._region.x, self._top)
+        self._at_work = decode_pool().submit(self._spread, band, self._region.x, self._top)
         self._top += band.shape[0]
 
     def _spread(self, band: Pixels, left: int, top: int) -> list[Future[None]]:
@@ -124,13 +126,13 @@ class _Painting:
         while touched := [(draft.level, painter) for draft, painter in self._open if draft.level >= level]:
             for number, painter in touched:
                 if number == level and painter.needs(top, band.shape[0]):
-                    taken.append(helpers().submit(painter.take, band, left, top))
+                    taken.append(decode_pool().submit(painter.take, band, left, top))
             if all(number == level for number, _ in touched):
                 break
             band, left, top, level = halve(band), left // 2, top // 2, level + 1
         return taken
 
-    def hand_out(self, deliver: Callable[[Painted], None]) -> None:
+    def hand_out(self, deliver: Callable[[RecipePixels], None]) -> None:
         """Wait for the helpers, and hand out what they completed."""
         if self._at_work:
             taken, self._at_work = self._at_work.result(), None
@@ -140,11 +142,11 @@ class _Painting:
         for draft, painter in self._open:
             if painter.is_done:
                 self._source.require_unchanged()
-                deliver(Painted(draft.recipe, draft.level, self._levels[draft.level].downsample, painter.pixels()))
+                deliver(RecipePixels(draft.recipe, draft.level, self._levels[draft.level].downsample, painter.pixels()))
         self._open = [(draft, painter) for draft, painter in self._open if not painter.is_done]
 
 
-def plan_passes(path: Path, digest: str | None, reading: Reading, recipes: Sequence[Recipe]) -> list[Pass]:
+def plan_passes(path: Path, digest: str | None, reading: ReadPlan, recipes: Sequence[Recipe]) -> list[RenderPass]:
     """The passes that make these recipes of the file at `path`; those that are over sooner come first.
 
     `digest` is that of the content that it must have; None of a file that never changes.
@@ -152,31 +154,33 @@ def plan_passes(path: Path, digest: str | None, reading: Reading, recipes: Seque
     Of a flat image one, or one for each scale of its decoder that is needed, so that a view's pixels do not depend on
     its company; else one for each view.
     """
-    drafts = tuple(Draft(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes)
+    drafts = tuple(RecipeLevel(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes)
     if not reading.is_flat:
-        return [Pass(path, digest, reading, draft.level, (draft,)) for draft in drafts]
-    groups: dict[int, list[Draft]] = {}
+        return [RenderPass(path, digest, reading, draft.level, (draft,)) for draft in drafts]
+    groups: dict[int, list[RecipeLevel]] = {}
     for draft in drafts:
         groups.setdefault(min(reading.num_decoded - 1, draft.level), []).append(draft)
-    passes = [Pass(path, digest, reading, decoded, tuple(groups[decoded])) for decoded in sorted(groups, reverse=True)]
-    return passes if reading.is_sequential else [part for each in passes for part in _worth_it(each)]
+    passes = [
+        RenderPass(path, digest, reading, decoded, tuple(groups[decoded])) for decoded in sorted(groups, reverse=True)
+    ]
+    return passes if reading.is_sequential else [part for each in passes for part in _split_pass(each)]
 
 
-def _worth_it(together: Pass) -> list[Pass]:
+def _split_pass(together: RenderPass) -> list[RenderPass]:
     """A pass over tiles or strips as it is, or view by view where that reads less."""
     regions = [draft.recipe.region for draft in together.drafts]
-    span = _enclosing(regions, 1, Region(0, 0, *together.recipes[0].source_size))
+    span = _enclosing_region(regions, 1, Region(0, 0, *together.recipes[0].source_size))
     if span.size.area <= sum(region.size.area for region in regions):
         return [together]
     return together.alone({recipe.key for recipe in together.recipes})
 
 
-def _at(region: Region, halvings: int) -> Region:
+def _region_before_halving(region: Region, halvings: int) -> Region:
     """A region of a level in pixels of one that was halved so often less."""
     return Region(*(side << halvings for side in region))
 
 
-def _enclosing(regions: Sequence[Region], block: int, whole: Region) -> Region:
+def _enclosing_region(regions: Sequence[Region], block: int, whole: Region) -> Region:
     """The smallest region of whole blocks around all of these, as far as there are pixels."""
     left, top = (min(corner) // block * block for corner in ([r.x for r in regions], [r.y for r in regions]))
     right = min(whole.width, -(-max(r.x + r.width for r in regions) // block) * block)

@@ -14,28 +14,28 @@ import numpy as np
 import zstandard
 from tifffile import TiffWriter
 
+from tiling.decode_threads import decode_pool
 from tiling.geometry import Region, Size
-from tiling.helpers import helpers
-from tiling.levels import cut_anew, halve, levels_to_make
-from tiling.orientation import TAG
+from tiling.levels import halve, levels_to_make, rechunk_bands
+from tiling.orientation import ORIENTATION_TAG
 from tiling.sources import Source
 from tiling.sources.base import Pixels
 
 _TILE = 512
 
 
-Progress = Callable[[int, int], object]
+OnProgress = Callable[[int, int], object]
 """Is told of how many pixels of all levels tiles are made, and how many there are, at every row of tiles."""
 
 
-def write_pyramid(source: Source, path: Path, progress: Progress | None = None) -> None:
+def write_pyramid(source: Source, path: Path, progress: OnProgress | None = None) -> None:
     """Decode all of `source` strictly and write its pyramid to `path`, in the stored frame with the same orientation.
 
     Needs memory for a few bands of 512 rows, and room for temporary files of a third of the pixels beside `path`.
     """
     levels, num_decoded = levels_to_make(source.decoder)
     with TiffWriter(path, bigtiff=True) as writer, ExitStack() as files:
-        pages = _Pages(writer, _counting(progress, sum(level.size.area for level in levels)))
+        pages = _LevelWriter(writer, _count_pixels(progress, sum(level.size.area for level in levels)))
         half: IO[bytes] | None = None
         for number, (size, _) in enumerate(levels):
             bands = _read_back(half, size) if half else source.decoder.bands(number, Region(0, 0, *size))
@@ -44,7 +44,7 @@ def write_pyramid(source: Source, path: Path, progress: Progress | None = None) 
             pages.write(bands, size, {"subfiletype": 1} if number else _tags(source), half)
 
 
-def _counting(progress: Progress | None, total: int) -> Callable[[int], object]:
+def _count_pixels(progress: OnProgress | None, total: int) -> Callable[[int], object]:
     """Add up the pixels that it is called with, out of so many."""
     written = 0
 
@@ -57,7 +57,7 @@ def _counting(progress: Progress | None, total: int) -> Callable[[int], object]:
     return add
 
 
-class _Pages:
+class _LevelWriter:
     """Writes levels, and what the next one is made of into a temporary file."""
 
     def __init__(self, writer: TiffWriter, count: Callable[[int], object]) -> None:
@@ -77,16 +77,16 @@ class _Pages:
         )
 
     def _tiles(self, bands: Iterator[Pixels], half: IO[bytes] | None) -> Iterator[bytes]:
-        for band in cut_anew(bands, _TILE):
+        for band in rechunk_bands(bands, _TILE):
             if half:
                 half.write(halve(band).data)
             self._count(band.shape[0] * band.shape[1])  # the writer never comes back after its last tile
             starts = range(0, band.shape[1], _TILE)
-            yield from helpers().map(_encode, [band[:, left : left + _TILE] for left in starts])
+            yield from decode_pool().map(_encode, [band[:, left : left + _TILE] for left in starts])
 
 
 def _tags(source: Source) -> dict[str, Any]:
-    tags: dict[str, Any] = {"extratags": [(TAG, "H", 1, source.orientation, True)]}
+    tags: dict[str, Any] = {"extratags": [(ORIENTATION_TAG, "H", 1, source.orientation, True)]}
     if source.microns_per_pixel:
         pixels_per_centimetre = 10_000 / source.microns_per_pixel
         tags |= {"resolution": (pixels_per_centimetre, pixels_per_centimetre), "resolutionunit": "CENTIMETER"}

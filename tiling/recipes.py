@@ -43,20 +43,20 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Identity:
+class ImageIdentity:
     """An image's header and the digest of its content."""
 
     header: Header
     digest: str
 
 
-def identify(path: Path) -> Identity:
+def identify(path: Path) -> ImageIdentity:
     """Read an image's identity. Raises TilingError subclasses."""
     with OpenFile(path) as file, file.unchanging():
         return identity_of(file)
 
 
-def identity_of(file: OpenFile, digest: str | None = None) -> Identity:
+def identity_of(file: OpenFile, digest: str | None = None) -> ImageIdentity:
     """Read the identity of an open file, but for a digest that is known; some slides are opened with OpenSlide.
 
     Raises TilingError subclasses.
@@ -66,11 +66,11 @@ def identity_of(file: OpenFile, digest: str | None = None) -> Identity:
 
         source = source_of(file)
         with source.decoder:
-            return Identity(Header(source.size, source.format), digest or digest_of(file))
-    return Identity(header_of(file).oriented, digest or digest_of(file))
+            return ImageIdentity(Header(source.size, source.format), digest or digest_of(file))
+    return ImageIdentity(header_of(file).oriented, digest or digest_of(file))
 
 
-def plan_raster(identity: Identity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:
+def plan_raster(identity: ImageIdentity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:
     """Decide region and raster of a view, one of `num_images` in its prompt; raises RegionError and BudgetError."""
     header = identity.header
     look = plan_view(header.size, view, budget, num_images)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiling.budgets.base import VisualBudget
+from tiling.file_facts import cached_identity
 from tiling.geometry import Region, Size
-from tiling.ingest import Original, file_to_read
-from tiling.known import known_identity
-from tiling.passes import Painted, plan_passes
+from tiling.ingest import RenderSource, find_render_source
+from tiling.passes import RecipePixels, plan_passes
 from tiling.recipes import Recipe, plan_raster
 from tiling.sources.base import Pixels
 from tiling.views import View
@@ -40,19 +40,19 @@ def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, py
 
     Raises TilingError subclasses.
     """
-    recipe = plan_raster(known_identity(path), view, budget, num_images)
-    return make_raster(paint(file_to_read(path, recipe.digest, pyramids), recipe))
+    recipe = plan_raster(cached_identity(path), view, budget, num_images)
+    return make_raster(render_recipe(find_render_source(path, recipe.digest, pyramids), recipe))
 
 
-def paint(of: Original, recipe: Recipe) -> Painted:
+def render_recipe(of: RenderSource, recipe: Recipe) -> RecipePixels:
     """Make one raster, of the file that is read so. Raises TilingError subclasses."""
-    made: list[Painted] = []
+    made: list[RecipePixels] = []
     for each in plan_passes(*of, [recipe]):
         each.run(made.append)
     return made[0]
 
 
-def make_raster(painted: Painted) -> Raster:
+def make_raster(painted: RecipePixels) -> Raster:
     """Say of painted pixels where they come from."""
     recipe = painted.recipe
     return Raster(

@@ -36,7 +36,7 @@ class Box(NamedTuple):
     bottom: float
 
 
-def whole(size: Size) -> Box:
+def whole_box(size: Size) -> Box:
     """All of a picture."""
     return Box(0, 0, size.width, size.height)
 

@@ -4,15 +4,15 @@ import re
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from tiling.errors import ImageNotFoundError, PathEscapesError, told
+from tiling.errors import ImageNotFoundError, PathEscapesError, quote_text
 
-UPLOAD = "upload:"
+UPLOAD_PREFIX = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""
 
-MOST_NAME = 1024
+MAX_NAME_LENGTH = 1024
 """Characters of a name of an image: longer ones are no names, and no path is made of them."""
 
-DIGESTS = "digests"
+DIGESTS_FOLDER = "digests"
 """Folder of the SHA-256 of each file of uploads' folder `files`, by the file's own name."""
 _BY_CONTENT = re.compile(r"sha256/[0-9a-f]{2}/([0-9a-f]{64})")
 
@@ -26,12 +26,12 @@ class ImageRoot:
 
     def stated_digest(self, name: str) -> str | None:
         """The SHA-256 of its content that is known of an upload since it arrived; None for all else."""
-        if not (self._uploads and name.startswith(UPLOAD)):
+        if not (self._uploads and name.startswith(UPLOAD_PREFIX)):
             return None
-        kind, _, rest = (within := name.removeprefix(UPLOAD)).partition("/")
+        kind, _, rest = (within := name.removeprefix(UPLOAD_PREFIX)).partition("/")
         if kind == "files" and "/" not in rest:
             with suppress(OSError, ValueError):
-                within = f"sha256/00/{(self._uploads.folder / DIGESTS / rest).read_text()}"
+                within = f"sha256/00/{(self._uploads.folder / DIGESTS_FOLDER / rest).read_text()}"
         stated = _BY_CONTENT.fullmatch(within)
         return stated[1] if stated else None
 
@@ -40,36 +40,40 @@ class ImageRoot:
 
         Raises PathEscapesError for absolute names, `..`, and links that lead out; ImageNotFoundError where no file is.
         """
-        if self._uploads and name.startswith(UPLOAD):
-            return self._uploads.locate(name.removeprefix(UPLOAD))
+        if self._uploads and name.startswith(UPLOAD_PREFIX):
+            return self._uploads.locate(name.removeprefix(UPLOAD_PREFIX))
         pure = _relative(name)
         try:
             path = (self.folder / pure).resolve()
             exists = path.is_file()
         except (OSError, RuntimeError, UnicodeError) as error:  # too long for the file system, in a circle, no text
-            raise ImageNotFoundError(f"image '{told(name)}' cannot exist under the image root") from error
+            raise ImageNotFoundError(f"image '{quote_text(name)}' cannot exist under the image root") from error
         if not path.is_relative_to(self.folder):
-            raise PathEscapesError(f"image '{told(name)}' is a link that leads out of the image root")
+            raise PathEscapesError(f"image '{quote_text(name)}' is a link that leads out of the image root")
         if not exists:
-            raise ImageNotFoundError(f"image '{told(name)}' does not exist under the image root")
+            raise ImageNotFoundError(f"image '{quote_text(name)}' does not exist under the image root")
         return path
 
 
-def written_name(name: str) -> str:
+def check_image_name(name: str) -> str:
     """Return what somebody wrote as the name of an image; only the service itself gives names to uploads.
 
     Nothing is looked at, so that what exists is refused as what does not. Raises PathEscapesError.
     """
-    if name.startswith(UPLOAD):
-        raise PathEscapesError(f"image '{told(name)}' is no name of a picture; uploads are shown by their file_id")
+    if name.startswith(UPLOAD_PREFIX):
+        raise PathEscapesError(
+            f"image '{quote_text(name)}' is no name of a picture; uploads are shown by their file_id"
+        )
     _relative(name)
     return name
 
 
 def _relative(name: str) -> PurePosixPath:
-    if len(name) > MOST_NAME:
-        raise PathEscapesError(f"image '{told(name)}' has {len(name)} characters; names have at most {MOST_NAME}")
+    if len(name) > MAX_NAME_LENGTH:
+        raise PathEscapesError(
+            f"image '{quote_text(name)}' has {len(name)} characters; names have at most {MAX_NAME_LENGTH}"
+        )
     pure = PurePosixPath(name)
     if not name or "\0" in name or "\\" in name or pure.is_absolute() or ".." in pure.parts:
-        raise PathEscapesError(f"image '{told(name)}' is not a relative path beneath the image root")
+        raise PathEscapesError(f"image '{quote_text(name)}' is not a relative path beneath the image root")
     return pure

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tiling.passes import Painted
+from tiling.passes import RecipePixels
 from tiling.recipes import KEY_DIGITS, Recipe
 from tiling.rendering import Raster
 from tiling.sources.base import Pixels
 
 log = logging.getLogger(__name__)
 
-SUFFIX = ".raster"
-PARTIAL = ".partial"
+RASTER_SUFFIX = ".raster"
+PARTIAL_SUFFIX = ".partial"
 _FOOTER_BYTES = 128
 _LEAST_FREE_BYTES = 2 * 2**30
 
@@ -34,12 +34,12 @@ class RasterStore:
         self._folder = folder
         self._capacity = capacity
 
-    def get(self, recipe: Recipe) -> Painted | None:
+    def get(self, recipe: Recipe) -> RecipePixels | None:
         """The pixels of a recipe, mapped and read-only, and the level they were made from; None where there are none.
 
         A file that is not what was written is deleted.
         """
-        path = self._folder / f"{recipe.key}{SUFFIX}"
+        path = self._folder / f"{recipe.key}{RASTER_SUFFIX}"
         try:
             found = _read(path, recipe)
             if found is None:
@@ -59,7 +59,7 @@ class RasterStore:
 
         A disk is left 2 GiB, which others of the installation need more. Raises OSError where it takes nothing.
         """
-        path = self._folder / f"{raster.key}{SUFFIX}"
+        path = self._folder / f"{raster.key}{RASTER_SUFFIX}"
         num_bytes = raster.pixels.nbytes + _FOOTER_BYTES
         if path.exists() or num_bytes > self._capacity:
             return False
@@ -67,7 +67,7 @@ class RasterStore:
         self._make_room(num_bytes)
         if shutil.disk_usage(self._folder).free - num_bytes < _LEAST_FREE_BYTES:
             return False
-        descriptor, partial = tempfile.mkstemp(suffix=PARTIAL, dir=self._folder)
+        descriptor, partial = tempfile.mkstemp(suffix=PARTIAL_SUFFIX, dir=self._folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(raster.pixels.data)
@@ -92,14 +92,14 @@ class RasterStore:
 
 def _is_current(path: Path) -> bool:
     """Whether it is of this release: keys of earlier ones, which named no content for sure, were shorter."""
-    return path.suffix == PARTIAL or len(path.stem) == KEY_DIGITS
+    return path.suffix == PARTIAL_SUFFIX or len(path.stem) == KEY_DIGITS
 
 
 def _files(folder: Path) -> list[tuple[int, float, Path]]:
     """Bytes, time of last use and path of everything that the store has written, in whatever release."""
     found = []
     for path in folder.iterdir():
-        if path.suffix in {SUFFIX, PARTIAL}:
+        if path.suffix in {RASTER_SUFFIX, PARTIAL_SUFFIX}:
             try:
                 stat = path.stat()
             except FileNotFoundError:  # another worker makes room, too
@@ -113,7 +113,7 @@ def _footer(pixels: Pixels, level: int, downsample: float) -> bytes:
     return json.dumps(fields).encode().ljust(_FOOTER_BYTES)
 
 
-def _read(path: Path, recipe: Recipe) -> Painted | None:
+def _read(path: Path, recipe: Recipe) -> RecipePixels | None:
     """What a file holds; None if it is not what was written. Raises OSError where there is none."""
     width, height = recipe.plan.raster
     num_bytes = height * width * 3
@@ -129,4 +129,4 @@ def _read(path: Path, recipe: Recipe) -> Painted | None:
         return None
     if _footer(pixels, level, downsample) != footer:
         return None
-    return Painted(recipe, level, downsample, pixels)
+    return RecipePixels(recipe, level, downsample, pixels)

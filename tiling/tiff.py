@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tifffile import TiffFile, TiffPage
 
-from tiling.errors import ImageUnreadableError, ImageUnsupportedError, decoder_faults
+from tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from tiling.geometry import Size
-from tiling.orientation import TAG, valid_orientation
+from tiling.orientation import ORIENTATION_TAG, valid_orientation
 from tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
 _MAX_PAGES = 64
@@ -39,8 +39,8 @@ logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about b
 class TiffLayout:
     """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
 
-    What a level shows nobody has looked at here (`tiling.comparison` does). `num_others` counts the pages behind the
-    first that say of themselves that they are images of their own, or have no such level's shape.
+    What a level shows nobody has looked at here (`tiling.level_comparison` does). `num_others` counts the pages
+    behind the first that say of themselves that they are images of their own, or have no such level's shape.
     """
 
     format: str
@@ -78,7 +78,7 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
     Raises ImageUnreadableError for broken structure, PixelTypeError for pixels that are not shown as they are, and
     ImageUnsupportedError for several planes, and for compressions without a decoder.
     """
-    with decoder_faults(path):
+    with translate_decoder_errors(path):
         first = file.pages[0]
         if not isinstance(first, TiffPage) or min(page_size(first)) < 1:
             raise ImageUnreadableError(f"{path}: the first page holds no image")
@@ -91,7 +91,7 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
             format=_format(file),
             pages=levels,
             num_others=0 if by_openslide or file.is_svs else _num_others(file, levels),
-            orientation=valid_orientation(first.tags.valueof(TAG)),
+            orientation=valid_orientation(first.tags.valueof(ORIENTATION_TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
             read_by_openslide=by_openslide,
             pixel_type=_OF_SLIDES if by_openslide else _pixel_type(first),

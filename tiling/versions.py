@@ -18,7 +18,7 @@ _MOST_KEY_BYTES = 2**20
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-class Stamp(NamedTuple):
+class FileStamp(NamedTuple):
     """What a file system says of a file. Programs can set `modified_ns` back, and `changed_ns` only forward."""
 
     name: str
@@ -29,11 +29,11 @@ class Stamp(NamedTuple):
     changed_ns: int
 
 
-Version = tuple[Stamp, ...]
+FileVersion = tuple[FileStamp, ...]
 """The stamps of an image's files, the named one first."""
 
 
-def may_be_several(path: Path) -> bool:
+def may_have_companions(path: Path) -> bool:
     """Whether an image of this name may have files beside it."""
     return path.suffix.lower() in {".mrxs", ".dcm", ".vms", ".vmu"}
 
@@ -46,29 +46,29 @@ def files_of(path: Path) -> tuple[Path, ...]:
         case ".dcm":
             beside = _files_in(path.parent)  # a series is found by what the files say, not by their names
         case ".vms" | ".vmu":
-            beside = _named_in(path)
+            beside = _files_named_in(path)
         case _:
             return (path,)
     return (path, *sorted(set(beside) - {path}))
 
 
-def version_of(path: Path) -> Version:
+def version_of(path: Path) -> FileVersion:
     """Look at the files of an image. Raises OSError."""
     return tuple(stamp_of(file.stat(), file.relative_to(path.parent).as_posix()) for file in files_of(path))
 
 
-def is_settled(version: Version) -> bool:
+def is_settled(version: FileVersion) -> bool:
     """Whether a change from now on would give another version: a file system's clock may stand still for a moment."""
     return seconds_until_settled(version) == 0
 
 
-def seconds_until_settled(version: Version) -> float:
+def seconds_until_settled(version: FileVersion) -> float:
     """How long it takes until then."""
     now = time.time_ns()
     return max(_unsettled_ns(now - stamp.changed_ns, stamp) for stamp in version) / 1e9
 
 
-def tells_versions(version: Version) -> bool:
+def is_unambiguous(version: FileVersion) -> bool:
     """Whether no other file will ever have this version.
 
     Not so where changes are counted in seconds: in an image of files (squashfs, ISO 9660), which keeps no time of
@@ -82,7 +82,7 @@ def mounts() -> int:
     return _mount_table(os.getpid()).count()
 
 
-class _MountTable:
+class _MountWatch:
     """The kernel tells whoever holds the table open that it changed, once."""
 
     def __init__(self) -> None:
@@ -102,28 +102,28 @@ class _MountTable:
 
 
 @cache
-def _mount_table(process: int) -> _MountTable:
+def _mount_table(process: int) -> _MountWatch:
     """One for each process: of two that share an open file, the kernel tells one."""
-    return _MountTable()
+    return _MountWatch()
 
 
-def _unsettled_ns(age: int, stamp: Stamp) -> int:
+def _unsettled_ns(age: int, stamp: FileStamp) -> int:
     tick = _TICK_NS if stamp.changed_ns % _SECOND_NS else _COARSE_TICK_NS
     if age < -_COARSE_TICK_NS:  # by a file server's clock that goes wrong, which says nothing
         return 0
     return min(tick, max(0, tick - age))
 
 
-def stamp_of(stat: os.stat_result, name: str) -> Stamp:
+def stamp_of(stat: os.stat_result, name: str) -> FileStamp:
     """What was said of the file that an image calls so."""
-    return Stamp(name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    return FileStamp(name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
     return (file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else iter(())
 
 
-def _named_in(path: Path) -> Iterator[Path]:
+def _files_named_in(path: Path) -> Iterator[Path]:
     """The files beside a key file that it names as values."""
     with path.open(encoding="latin-1") as file:
         lines = file.read(_MOST_KEY_BYTES).splitlines()

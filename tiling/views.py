@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tiling.budgets.base import RasterPlan, VisualBudget
-from tiling.errors import BudgetError, RegionError, told
+from tiling.errors import BudgetError, RegionError, quote_text
 from tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
 _LONGEST = re.compile(r"longest:([1-9]\d{0,8})", re.ASCII)
@@ -23,10 +23,10 @@ def check_sizing(text: str) -> str:
     fit = _FIT.fullmatch(text)
     if fit and int(fit[1]) ** 2 <= int(fit[3]) <= _MOST_PIXELS and int(fit[2]) <= int(fit[3]):
         return text
-    raise ValueError(f"sizing '{told(text)}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
+    raise ValueError(f"sizing '{quote_text(text)}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
 
 
-def fit(size: Size, factor: int, least: int, largest: int, side: int = 1) -> Size:
+def fit_area(size: Size, factor: int, least: int, largest: int, side: int = 1) -> Size:
     """Scale a size, up or down, to multiples of `factor` of an area between `least` and `largest`, in pixels.
 
     A side below `side` becomes `side` first. Sizes that are scaled are cut to whole pixels before they are rounded to
@@ -51,7 +51,7 @@ class View(BaseModel):
     `region` follows the IIIF grammar in level-0 pixels of the oriented image (`full`, `x,y,w,h`, `pct:x,y,w,h`).
     `sizing` is `native` (the model family's own preprocessing of the region), `longest:N` (an external downsampling
     of the region to a longest side of N pixels comes before it, as the condition V1 asks) or
-    `fit:FACTOR:LEAST:LARGEST[:SIDE]` (an external scaling by `fit`, which may enlarge).
+    `fit_area:FACTOR:LEAST:LARGEST[:SIDE]` (an external scaling by `fit_area`, which may enlarge).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -70,7 +70,7 @@ class View(BaseModel):
         if match := _LONGEST.fullmatch(self.sizing):
             return fit_longest_side(region_size, int(match.group(1)))
         if match := _FIT.fullmatch(self.sizing):
-            return fit(region_size, *(int(number) for number in match.groups() if number))
+            return fit_area(region_size, *(int(number) for number in match.groups() if number))
         return region_size
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import uvicorn
 
-from jobs.errors import ServerUnavailableError, SettingsInvalidError
-from jobs.listening import require_protected
+from jobs.errors import SettingsInvalidError, StateStoreUnavailableError
+from jobs.http_settings import require_protected
 from jobs.logs import configure_logging
-from tiling.digest import keep_digests
+from tiling.digest import store_digests
 from viewer.app import create_app
 from viewer.settings import ViewerSettings
 
@@ -23,12 +23,12 @@ def main(arguments: Sequence[str]) -> int:
     try:
         settings = ViewerSettings.read(arguments)
         require_protected(settings)
-    except (SettingsInvalidError, ServerUnavailableError) as error:
+    except (SettingsInvalidError, StateStoreUnavailableError) as error:
         print(f"gigavqa viewer: {error}", file=sys.stderr)
         return 2 if isinstance(error, SettingsInvalidError) else 1
     configure_logging(settings.log_format, "viewer")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # which tells of every picture how it was resized
-    keep_digests(settings.digests)
+    store_digests(settings.digests)
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(settings),

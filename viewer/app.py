@@ -17,19 +17,19 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jobs.connection import connect
-from jobs.hosts import OwnNames
-from jobs.listening import asks_for_keys, protection
-from jobs.server import ensure_server
+from jobs.embedded_store import ensure_store
+from jobs.hosts import TrustedHosts
+from jobs.http_settings import requires_keys, security_headers
 from tiling.errors import ImageChangedError, ImageNotFoundError, PathEscapesError, TilingError
-from viewer.doorman import Desk, Doorman, begin_session
-from viewer.errors import BusyError, ViewerError
-from viewer.iiif import PREFIX, Iiif
-from viewer.instrumentation import Instrumentation
+from viewer.auth import AuthStore, ViewerAuthentication, begin_session
+from viewer.errors import ViewerBusyError, ViewerError
+from viewer.iiif import PREFIX, IiifService
+from viewer.instrumentation import ViewerInstrumentation
 from viewer.page import page_routes
+from viewer.renderer import ImageRenderer
 from viewer.settings import ViewerSettings
-from viewer.studio import Studio
 
-_LATER = {"Retry-After": "2"}
+_RETRY_HEADERS = {"Retry-After": "2"}
 _METHODS = ["GET", "OPTIONS"]  # HEAD comes with GET
 
 log = logging.getLogger(__name__)
@@ -40,11 +40,11 @@ def create_app(settings: ViewerSettings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        studio = Studio(settings)
-        app.state.iiif, app.state.counted = Iiif(settings, studio), Instrumentation(studio)
+        studio = ImageRenderer(settings)
+        app.state.iiif, app.state.counted = IiifService(settings, studio), ViewerInstrumentation(studio)
         app.state.settings = settings
         try:
-            async with _desk(settings) as app.state.desk:
+            async with _open_auth_store(settings) as app.state.desk:
                 yield
         finally:
             studio.close()
@@ -58,32 +58,32 @@ def create_app(settings: ViewerSettings) -> Starlette:
             *page_routes(),
         ],
         exception_handlers={ViewerError: _handle_known, TilingError: _handle_file, Exception: _handle_unknown},
-        middleware=[Middleware(Door, settings=settings), Middleware(Doorman, settings=settings)],
+        middleware=[Middleware(HostGuard, settings=settings), Middleware(ViewerAuthentication, settings=settings)],
         lifespan=lifespan,
     )
 
 
 @asynccontextmanager
-async def _desk(settings: ViewerSettings) -> AsyncIterator[Desk | None]:
+async def _open_auth_store(settings: ViewerSettings) -> AsyncIterator[AuthStore | None]:
     """Where keys are looked up; where none are asked for, the viewer needs no server."""
-    if not asks_for_keys(settings):
+    if not requires_keys(settings):
         yield None
         return
     # In this thread, not in a pool's: the server may end with the thread that started it.
-    redis = connect(settings.redis_url or ensure_server(settings.server))
+    redis = connect(settings.redis_url or ensure_store(settings.server))
     try:
-        yield Desk.at(redis)
+        yield AuthStore.at(redis)
     finally:
         await redis.aclose()
 
 
-class Door:
+class HostGuard:
     """Refuses names that the viewer is not called by, lets pages of others read pictures, and counts every request."""
 
     def __init__(self, app: ASGIApp, settings: ViewerSettings) -> None:
         self.app = app
         said = urlsplit(settings.url or "").hostname
-        self._names = OwnNames(settings.host, *settings.trusted_hosts, *([said] if said else []))
+        self._names = TrustedHosts(settings.host, *settings.trusted_hosts, *([said] if said else []))
         self._origin = settings.allow_origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,7 +96,7 @@ class Door:
         async def noted(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 self._add_headers(MutableHeaders(scope=message), kind)
-                counted: Instrumentation = scope["app"].state.counted
+                counted: ViewerInstrumentation = scope["app"].state.counted
                 counted.requests.labels(kind, str(message["status"])).inc()
                 counted.seconds.labels(kind).observe(time.perf_counter() - started)
             await send(message)
@@ -112,7 +112,7 @@ class Door:
             await PlainTextResponse(told, 421)(scope, receive, noted)
 
     def _add_headers(self, headers: MutableHeaders, kind: str) -> None:
-        headers.update(protection(headers))
+        headers.update(security_headers(headers))
         if kind in {"picture", "description"} and self._origin != "none":
             headers["Access-Control-Allow-Origin"] = self._origin
             headers["Access-Control-Expose-Headers"] = "ETag, Link, Retry-After"
@@ -125,7 +125,7 @@ def _kind(path: str) -> str:
 
 
 async def _iiif(request: Request) -> Response:
-    iiif: Iiif = request.app.state.iiif
+    iiif: IiifService = request.app.state.iiif
     return await iiif.answer(request)
 
 
@@ -134,18 +134,18 @@ async def _healthz(request: Request) -> Response:
 
 
 async def _metrics(request: Request) -> Response:
-    counted: Instrumentation = request.app.state.counted
+    counted: ViewerInstrumentation = request.app.state.counted
     return Response(counted.render(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _handle_known(request: Request, error: Exception) -> Response:
-    headers = _LATER if isinstance(error, BusyError) else None
+    headers = _RETRY_HEADERS if isinstance(error, ViewerBusyError) else None
     return PlainTextResponse(f"{error}\n", error.status if isinstance(error, ViewerError) else 500, headers)
 
 
 async def _handle_file(request: Request, error: Exception) -> Response:
     if isinstance(error, ImageChangedError):
-        return PlainTextResponse(f"{error}; come again\n", 503, _LATER)
+        return PlainTextResponse(f"{error}; come again\n", 503, _RETRY_HEADERS)
     missing = isinstance(error, ImageNotFoundError | PathEscapesError)
     return PlainTextResponse(f"{error}\n", 404 if missing else 422)
 

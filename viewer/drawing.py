@@ -8,18 +8,18 @@ import numpy as np
 from PIL import Image
 
 from tiling.budgets.base import RasterPlan
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.geometry import Region, Size, fit_longest_side
-from tiling.levels import LARGE_PIXELS, choose_level, halve, quick_reading
-from tiling.painter import Painter
-from tiling.passes import Painted, plan_passes
+from tiling.levels import LARGE_PIXELS, choose_level, halve, quick_read_plan
+from tiling.passes import RecipePixels, plan_passes
 from tiling.recipes import Recipe
 from tiling.sources import Level, Source, open_source
 from tiling.sources.base import Pixels
+from tiling.streaming_resize import StreamingResize
 from tiling.views import View
-from viewer.errors import BusyError
-from viewer.pictures import Picture
-from viewer.wishes import Wish
+from viewer.errors import ViewerBusyError
+from viewer.images import ViewerImage
+from viewer.request import IiifRequest
 
 TILE = 512
 """Pixels of a tile's side."""
@@ -27,7 +27,7 @@ TILE = 512
 OVERVIEW_SIDE = 2048
 """Pixels of the longest side of what is kept of a large flat picture until its pyramid is there."""
 
-_AT_ONCE_PIXELS = 4_000_000
+_DIRECT_READ_PIXELS = 4_000_000
 _PILLOW_NAMES = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP"}
 
 
@@ -39,67 +39,67 @@ class Overview:
     level: Level
 
 
-def overview_level(picture: Picture) -> Level:
+def overview_level(picture: ViewerImage) -> Level:
     """The level that an overview of a picture has."""
     size = picture.size if picture.size.area < LARGE_PIXELS else fit_longest_side(picture.size, OVERVIEW_SIDE)
     return Level(size, picture.size.width / size.width)
 
 
-def suffices(level: Level, region: Region, size: Size) -> bool:
+def has_enough_pixels(level: Level, region: Region, size: Size) -> bool:
     """Whether a region at this size needs no more pixels than a level has; an odd one at the edge is no matter."""
     scale = level.downsample
     return region.width / scale > size.width - 1 and region.height / scale > size.height - 1
 
 
-def recipe_of(picture: Picture, region: Region, size: Size) -> Recipe:
+def raster_recipe(picture: ViewerImage, region: Region, size: Size) -> Recipe:
     """The recipe of a region at a size: the same as that of a model's raster of this size, by bicubic filter."""
     view = View(image=picture.name, region=str(region))
-    plan = RasterPlan(size, 0, Decision(size, size))
+    plan = RasterPlan(size, 0, PreprocessingDecision(size, size))
     return Recipe(view, picture.size, picture.format, picture.digest, region, region.size, plan)
 
 
-def overview_of(picture: Picture, is_wanted: Callable[[], bool] = lambda: True) -> Overview:
+def decode_overview(picture: ViewerImage, is_wanted: Callable[[], bool] = lambda: True) -> Overview:
     """Decode all of a flat picture once. Raises BusyError when nobody wants it any more, and TilingError subclasses."""
     level = overview_level(picture)
-    recipe = recipe_of(picture, Region(0, 0, *picture.size), level.size)
+    recipe = raster_recipe(picture, Region(0, 0, *picture.size), level.size)
     with open_source(picture.path, picture.digest) as source, source.unchanging():
-        reading = quick_reading(picture.reading, source.decoder)
-    made: list[Painted] = []
+        reading = quick_read_plan(picture.reading, source.decoder)
+    made: list[RecipePixels] = []
     for each in plan_passes(picture.path, picture.digest, reading, [recipe]):
         each.run(made.append, is_wanted)
     if not made:
-        raise BusyError(f"nobody waits for '{picture.name}' any more")
+        raise ViewerBusyError(f"nobody waits for '{picture.name}' any more")
     return Overview(made[0].pixels, level)
 
 
-def draw_of_overview(picture: Picture, overview: Overview, region: Region, size: Size) -> Pixels:
+def draw_from_overview(picture: ViewerImage, overview: Overview, region: Region, size: Size) -> Pixels:
     """Draw a region of a picture in memory."""
 
     def bands(level: int, part: Region) -> Iterator[Pixels]:
         x, y, width, height = part
         yield overview.pixels[y : y + height, x : x + width]
 
-    return _paint(Painter(recipe_of(picture, region, size), overview.level, 1), 0, bands)
+    return _paint(StreamingResize(raster_recipe(picture, region, size), overview.level, 1), 0, bands)
 
 
-def draw_of_file(picture: Picture, source: Source, region: Region, size: Size) -> Pixels:
+def draw_from_file(picture: ViewerImage, source: Source, region: Region, size: Size) -> Pixels:
     """Draw a region of a file of the levels that it has itself. Raises TilingError subclasses."""
     levels = picture.reading.found
-    number = level_for(levels, region, size, picture.reading.oversampling)
-    is_halved = _is_tile_between(levels[number].downsample, region, size)
-    recipe = recipe_of(picture, region, Size(2 * TILE, 2 * TILE) if is_halved else size)
-    painter = Painter(recipe, levels[number], source.orientation, source.decoder)
+    number = select_level(levels, region, size, picture.reading.oversampling)
+    is_halved = _is_halfway_tile(levels[number].downsample, region, size)
+    recipe = raster_recipe(picture, region, Size(2 * TILE, 2 * TILE) if is_halved else size)
+    painter = StreamingResize(recipe, levels[number], source.orientation, source.decoder)
     pixels = _paint(painter, number, source.decoder.bands)
     return halve(pixels) if is_halved else pixels
 
 
-def _is_tile_between(scale: float, region: Region, size: Size) -> bool:
+def _is_halfway_tile(scale: float, region: Region, size: Size) -> bool:
     """Whether this is a tile of a level between two; its pixels are averages of four, as those of levels are."""
     whole = region.width == region.height == 2 * TILE * scale and size == (TILE, TILE)
     return whole and region.x % region.width == 0 and region.y % region.height == 0
 
 
-def level_for(levels: tuple[Level, ...], region: Region, size: Size, oversampling: int) -> int:
+def select_level(levels: tuple[Level, ...], region: Region, size: Size, oversampling: int) -> int:
     """The level that has the region at this very size, but for an odd pixel; else the one that models are shown.
 
     The former is what a viewer's tiles ask for, the latter so much larger that resizing it keeps the picture's quality.
@@ -110,12 +110,12 @@ def level_for(levels: tuple[Level, ...], region: Region, size: Size, oversamplin
     return choose_level(levels, region.size, size, oversampling)
 
 
-def is_cheap(picture: Picture, region: Region) -> bool:
+def is_cheap(picture: ViewerImage, region: Region) -> bool:
     """Whether a region of a file without levels can be read as it is, since tiles or strips are decoded one by one."""
-    return not picture.reading.is_sequential and region.size.area <= _AT_ONCE_PIXELS
+    return not picture.reading.is_sequential and region.size.area <= _DIRECT_READ_PIXELS
 
 
-def encode(pixels: Pixels, wish: Wish, jpeg_quality: int) -> bytes:
+def encode(pixels: Pixels, wish: IiifRequest, jpeg_quality: int) -> bytes:
     """Mirror, turn, colour and encode."""
     turned = np.rot90(pixels[:, ::-1] if wish.is_mirrored else pixels, -wish.degrees // 90)
     image = Image.fromarray(np.ascontiguousarray(turned))
@@ -129,7 +129,7 @@ def encode(pixels: Pixels, wish: Wish, jpeg_quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _paint(painter: Painter, number: int, bands: Callable[[int, Region], Iterator[Pixels]]) -> Pixels:
+def _paint(painter: StreamingResize, number: int, bands: Callable[[int, Region], Iterator[Pixels]]) -> Pixels:
     left, top = painter.region_l.x, painter.region_l.y
     for band in bands(number, painter.region_l):
         painter.take(band, left, top)

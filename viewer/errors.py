@@ -19,13 +19,13 @@ class RequestUnsupportedError(ViewerError):
     status = 501
 
 
-class NoSuchPictureError(ViewerError):
+class NoSuchImageError(ViewerError):
     """There is no picture of this name, or it is no longer the one with this digest."""
 
     status = 404
 
 
-class BusyError(ViewerError):
+class ViewerBusyError(ViewerError):
     """More wait already than may, or what is wanted is being made; the client is to come again."""
 
     status = 503

@@ -14,17 +14,17 @@ from urllib.parse import unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from jobs.listening import asks_for_keys
+from jobs.http_settings import requires_keys
 from tiling.errors import ImageChangedError
 from tiling.geometry import Size
 from tiling.levels import half_size
 from viewer.drawing import TILE
-from viewer.errors import NoSuchPictureError, RequestInvalidError
-from viewer.pictures import Picture
-from viewer.sending import Sending
+from viewer.errors import NoSuchImageError, RequestInvalidError
+from viewer.images import ViewerImage
+from viewer.renderer import ImageRenderer
+from viewer.request import MEDIA_TYPES, MOST_SIDE, IiifSegments, largest_size, parse_request
 from viewer.settings import ViewerSettings
-from viewer.studio import Studio
-from viewer.wishes import MEDIA_TYPES, MOST_SIDE, Words, largest, read_wish
+from viewer.streaming import ChunkedResponse
 
 PREFIX = "/iiif/3"
 
@@ -33,17 +33,17 @@ _PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'
 _LINKED_DATA = f'application/ld+json;profile="{_CONTEXT}"'
 _ETAG = re.compile(r'(?:W/)?"([^"]*)"')
 _SMALLEST_SIZE = 128
-_LOOKS = 3  # at a picture that is replaced while it is read
+_MOST_ATTEMPTS = 3  # at a picture that is replaced while it is read
 _CLIENT_GONE = 499  # nobody reads it; logs know it from other servers
 Value = TypeVar("Value")
 
 
-class Iiif:
+class IiifService:
     """What lies below `/iiif/3`: descriptions at `{identifier}/info.json`, and pictures in four more segments."""
 
-    def __init__(self, settings: ViewerSettings, studio: Studio) -> None:
+    def __init__(self, settings: ViewerSettings, studio: ImageRenderer) -> None:
         self._settings, self._studio = settings, studio
-        self._keepers = "private" if asks_for_keys(settings) else "public"
+        self._keepers = "private" if requires_keys(settings) else "public"
 
     async def answer(self, request: Request) -> Response:
         """Answer one request. Raises ViewerError and TilingError subclasses."""
@@ -53,48 +53,50 @@ class Iiif:
         raw = request.scope["raw_path"].decode("ascii", "replace")
         identifier, *rest = raw.partition(f"{PREFIX}/")[2].split("/")
         if not identifier or (rest and rest != ["info.json"] and len(rest) != 4):
-            raise NoSuchPictureError("no such address: an identifier's own slashes are to be written as %2F")
-        for _ in range(_LOOKS - 1):
+            raise NoSuchImageError("no such address: an identifier's own slashes are to be written as %2F")
+        for _ in range(_MOST_ATTEMPTS - 1):
             with suppress(ImageChangedError):
                 return await self._look(request, identifier, rest)
         return await self._look(request, identifier, rest)
 
     async def _look(self, request: Request, identifier: str, rest: list[str]) -> Response:
         """Answer of a picture as it is now. Raises ImageChangedError where it did not stay so."""
-        picture = await asyncio.to_thread(self._studio.pictures.find, _decoded(identifier))
-        address = f"{base_of(request, self._settings)}{PREFIX}/{identifier}"
+        picture = await asyncio.to_thread(self._studio.pictures.find, _decode_segment(identifier))
+        address = f"{external_url(request, self._settings)}{PREFIX}/{identifier}"
         if not rest:
             return RedirectResponse(f"{address}/info.json", status_code=303)
         if len(rest) == 1:
             return self._describe(request, picture, address)
-        return await self._draw(request, picture, address, Words(*map(_decoded, rest)))
+        return await self._draw(request, picture, address, IiifSegments(*map(_decode_segment, rest)))
 
-    def _describe(self, request: Request, picture: Picture, address: str) -> Response:
+    def _describe(self, request: Request, picture: ViewerImage, address: str) -> Response:
         accepts = request.headers.get("accept", "")
         media = _LINKED_DATA if "application/ld+json" in accepts else "application/json"
         told = f"{self._settings.max_pixels} {address} {media}"
         tag = f"{picture.digest}-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
         headers = {"Link": _PROFILE, "Vary": "Accept", **self._freshness(picture, tag)}
-        if _is_known(tag, request):
+        if _matches_etag(tag, request):
             return Response(status_code=304, headers=headers)
-        return JSONResponse(describe(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media)
+        return JSONResponse(
+            image_info(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media
+        )
 
-    async def _draw(self, request: Request, picture: Picture, address: str, words: Words) -> Response:
+    async def _draw(self, request: Request, picture: ViewerImage, address: str, words: IiifSegments) -> Response:
         is_raster = request.query_params.get("as") == "raster"
-        wish = read_wish(words, picture.size, self._settings.max_pixels, is_raster=is_raster)
+        wish = parse_request(words, picture.size, self._settings.max_pixels, is_raster=is_raster)
         tag = self._studio.tag(picture, wish)
         headers = {"Link": f'{_PROFILE}, <{address}/{wish.canonical}>;rel="canonical"', **self._freshness(picture, tag)}
-        if _is_known(tag, request):
+        if _matches_etag(tag, request):
             return Response(status_code=304, headers=headers)
-        answer = await _unless_gone(request, self._studio.make(picture, wish))
+        answer = await _cancel_on_disconnect(request, self._studio.make(picture, wish))
         if answer is None:
             return Response(status_code=_CLIENT_GONE)
         if not answer.is_final:
             headers |= {"Cache-Control": "no-store"}
             del headers["ETag"]
-        return Sending(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
+        return ChunkedResponse(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
 
-    def _freshness(self, picture: Picture, tag: str) -> dict[str, str]:
+    def _freshness(self, picture: ViewerImage, tag: str) -> dict[str, str]:
         # What names its content never changes; any other name may stand for another file tomorrow.
         age = f"{self._keepers}, max-age=31536000, immutable" if picture.is_pinned else "no-cache"
         return {"ETag": f'"{tag}"', "Cache-Control": age}
@@ -107,7 +109,7 @@ _PREFLIGHT = {
 }
 
 
-def describe(size: Size, address: str, most: int) -> dict[str, Any]:
+def image_info(size: Size, address: str, most: int) -> dict[str, Any]:
     """The description of a picture of this size, `info.json` (section 5)."""
     halves = [size]
     while max(halves[-1]) > TILE:
@@ -126,7 +128,7 @@ def describe(size: Size, address: str, most: int) -> dict[str, Any]:
             half._asdict()
             for half in reversed(halves)
             if half == size or max(half) >= _SMALLEST_SIZE
-            if half == largest(half, most)
+            if half == largest_size(half, most)
         ],
         "tiles": [{"width": TILE, "height": TILE, "scaleFactors": [2**number for number in range(len(halves))]}],
         "preferredFormats": ["jpg"],
@@ -136,26 +138,26 @@ def describe(size: Size, address: str, most: int) -> dict[str, Any]:
     }
 
 
-def base_of(request: Request, settings: ViewerSettings) -> str:
+def external_url(request: Request, settings: ViewerSettings) -> str:
     """The address that this client reaches the viewer by, without a slash at its end."""
     return settings.url.rstrip("/") if settings.url else str(request.base_url).rstrip("/")
 
 
-def _decoded(segment: str) -> str:
+def _decode_segment(segment: str) -> str:
     try:
         return unquote_to_bytes(segment).decode()
     except UnicodeDecodeError as error:
         raise RequestInvalidError("the address is not UTF-8, percent-encoded") from error
 
 
-def _is_known(tag: str, request: Request) -> bool:
+def _matches_etag(tag: str, request: Request) -> bool:
     known = request.headers.get("if-none-match", "")
     return known.strip() == "*" or tag in _ETAG.findall(known)
 
 
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, Value]) -> Value | None:
+async def _cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, Value]) -> Value | None:
     """Do some work for a client; nothing once it has gone, as it does for tiles that moved out of sight."""
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         return task.result() if task.done() else None
@@ -164,6 +166,6 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Value]) -> Va
             each.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

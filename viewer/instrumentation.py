@@ -6,12 +6,12 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from viewer.studio import Studio
+from viewer.renderer import ImageRenderer
 
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
-class _Followed(Collector):
+class _CallbackMetric(Collector):
     """A number that somebody else counts."""
 
     def __init__(self, family: type[Metric], name: str, sentence: str, number: Callable[[], float]) -> None:
@@ -22,10 +22,10 @@ class _Followed(Collector):
         yield self._family(f"gigavqa_viewer_{self._name}", self._sentence, value=self._number())  # type: ignore[call-arg]  # both families take it
 
 
-class Instrumentation:
+class ViewerInstrumentation:
     """The metrics of one viewer, in a registry of their own."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: ImageRenderer) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "gigavqa_viewer_requests",
@@ -59,4 +59,4 @@ class Instrumentation:
         return generate_latest(self.registry)
 
     def _follow(self, family: type[Metric], name: str, sentence: str, number: Callable[[], float]) -> None:
-        self.registry.register(_Followed(family, name, sentence, number))
+        self.registry.register(_CallbackMetric(family, name, sentence, number))

@@ -25,16 +25,16 @@ def page_routes() -> list[Route]:
         return RedirectResponse("view", status_code=307)
 
     async def page(request: Request) -> Response:
-        return _file(request, "view.html", files["view.html"])
+        return _file_response(request, "view.html", files["view.html"])
 
     async def file(request: Request) -> Response:
         name = request.path_params["name"]
-        return _file(request, name, files[name]) if name in files else Response("no such file\n", 404)
+        return _file_response(request, name, files[name]) if name in files else Response("no such file\n", 404)
 
     return [Route("/", to_page), Route("/view", page), Route("/files/{name}", file)]
 
 
-def _file(request: Request, name: str, content: bytes) -> Response:
+def _file_response(request: Request, name: str, content: bytes) -> Response:
     tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
     headers = {
         "ETag": tag,

@@ -6,16 +6,16 @@ from pydantic import ByteSize, Field, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
 from jobs.home import Address
-from jobs.listening import Listening
-from jobs.settings import Spelt
-from tiling.helpers import usable_cores
+from jobs.http_settings import HttpServerSettings
+from jobs.settings import FieldSpelling
+from tiling.decode_threads import usable_cores
 from tiling.levels import LARGE_PIXELS
 from tiling.roots import ImageRoot
 
 _MIB = 2**20
 
 
-class ViewerSettings(Listening):
+class ViewerSettings(HttpServerSettings):
     """One viewer of gigavqa: pictures by IIIF's Image API, and the page that shows evidence in them."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_VIEWER_")
@@ -24,17 +24,17 @@ class ViewerSettings(Listening):
     everybody_may: ClassVar[str] = "see every picture of the data root"
 
     port: int = Field(default=8471, ge=0, le=65535, description="its port; 0 takes any free one")
-    allow_origin: Annotated[str, Spelt(metavar="ORIGIN")] = Field(
+    allow_origin: Annotated[str, FieldSpelling(metavar="ORIGIN")] = Field(
         default="*",
         description="whose pages may read pictures by script: `*` is what IIIF asks, an origin, or `none` for nobody",
     )
     session_seconds: PositiveFloat = Field(
         default=8 * 3600.0, description="how long a browser that presented a key is let in without it"
     )
-    url: Annotated[Address | None, Spelt(metavar="URL", default="as each request says")] = Field(
+    url: Annotated[Address | None, FieldSpelling(metavar="URL", default="as each request says")] = Field(
         default=None, description="address that browsers reach the viewer by, where a proxy changes it"
     )
-    renders: Annotated[PositiveInt, Spelt(default="the cores that it may use")] = Field(
+    renders: Annotated[PositiveInt, FieldSpelling(default="the cores that it may use")] = Field(
         default=usable_cores(), description="pictures that are made at a time, which bounds memory"
     )
     waiting: PositiveInt = Field(default=256, description="requests that may wait for one; more are a 503")

@@ -13,6 +13,6 @@ if __name__ == "__main__":
     sys.stderr.flush()
     os._exit(status)  # all is stopped by now, and taking vLLM's modules apart would take seconds
 else:  # first thing in each of the engine's processes
-    from workers.engines.tie import tie_to_owner
+    from workers.engines.parent_death import tie_to_owner
 
     tie_to_owner()

@@ -12,38 +12,41 @@ from itertools import count
 from pydantic import JsonValue
 
 from jobs.errors import ResponseUnrecordableError
-from jobs.growth import Teller
 from jobs.leases import Lease
-from jobs.logs import about
+from jobs.logs import log_context
 from jobs.models import Bundle, ClosingAnswer, InferenceRequest, Response, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
+from jobs.streaming import TokenPublisher
 from retrieval.errors import RetrievalError, SourceChangedError
 from tiling.errors import ImageChangedError, TilingError
 from tiling.rendering import Raster
-from workers.closing import ClosingTurn, may_close
-from workers.engines.engine import EngineDeadError, EngineError, Message, salted
-from workers.engines.keeper import EngineKeeper
+from workers.chat import ChatPlayer
+from workers.closing_turn import ClosingTurn, can_close
+from workers.engines.engine import EngineDeadError, EngineError, Message, with_cache_salt
+from workers.engines.supervisor import EngineSupervisor
 from workers.errors import EngineLostError
-from workers.instrumentation import Instruments
-from workers.patience import patiently
-from workers.player import Player
-from workers.preparation import Preparation
-from workers.responses import Outcome, in_place_of, make_failure, make_response
-from workers.rounds import Rounds
+from workers.instrumentation import Instrumentation
+from workers.preparation import RasterPreparation
+from workers.responses import Outcome, make_failure, make_response, unrecordable_response
 from workers.script import FixedTurns
-from workers.stages import Stage as StageName
+from workers.stage_timer import RequestStage as StageName
+from workers.store_outage import retry_until_up
+from workers.tool_loop import ToolLoopPlayer
 from workers.tools.toolbox import Toolbox
-from workers.traces import Mark, Traces
+from workers.traces import StageMark, Traces
 
 log = logging.getLogger(__name__)
 
-Play = Callable[[InferenceRequest], Coroutine[None, None, None]]
+PlayRequest = Callable[[InferenceRequest], Coroutine[None, None, None]]
 
-_LANES = {"interactive": 0, "batch": 2**31}  # engine priorities, lower first; pictures are numbered within a lane
+_LANE_PRIORITIES = {
+    "interactive": 0,
+    "batch": 2**31,
+}  # engine priorities, lower first; pictures are numbered within a lane
 
 
-class Precedence:
+class EnginePriorities:
     """Engine priorities: the lane, and within it the pictures in the order in which they were claimed.
 
     So later turns of long chats do not queue behind the next picture, and few pictures share an engine's KV cache.
@@ -59,7 +62,7 @@ class Precedence:
         """Hold the priority of a bundle's requests; bundles of one picture that are played together share it."""
         picture = bundle.priority, bundle.image
         if not self._players[picture]:
-            self._numbers[picture] = _LANES[bundle.priority] + next(self._next)
+            self._numbers[picture] = _LANE_PRIORITIES[bundle.priority] + next(self._next)
         self._players[picture] += 1
         try:
             yield self._numbers[picture]
@@ -69,7 +72,7 @@ class Precedence:
                 del self._players[picture], self._numbers[picture]
 
 
-class Slots:
+class LaneSemaphore:
     """Chats that are played at once. A free one goes to whoever waits longest on the interactive lane, if anybody does.
 
     So a chat that somebody waits for stands behind those that are generated, and not behind those claimed ahead.
@@ -77,7 +80,7 @@ class Slots:
 
     def __init__(self, number: int) -> None:
         self._free = number
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {lane: deque() for lane in _LANES}
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {lane: deque() for lane in _LANE_PRIORITIES}
 
     @asynccontextmanager
     async def of(self, lane: str) -> AsyncIterator[None]:
@@ -104,7 +107,7 @@ class Slots:
             raise
 
     def _give(self) -> None:
-        for lane in _LANES:
+        for lane in _LANE_PRIORITIES:
             while self._waiting[lane]:
                 turn = self._waiting[lane].popleft()
                 if not turn.done():
@@ -126,12 +129,12 @@ class BundlePlayer:
         *,
         queue: JobQueue,
         results: ResultStore,
-        keeper: EngineKeeper,
-        teller: Teller,
-        preparation: Preparation,
-        rounds: Preparation,
+        keeper: EngineSupervisor,
+        teller: TokenPublisher,
+        preparation: RasterPreparation,
+        rounds: RasterPreparation,
         toolbox: Toolbox,
-        instruments: Instruments,
+        instruments: Instrumentation,
         traces: Traces | None,
         max_requests: int,
         in_history: Callable[[str], str],
@@ -148,8 +151,8 @@ class BundlePlayer:
         self._traces = traces
         self._in_history = in_history
         self._unthinking = unthinking
-        self._precedence = Precedence()
-        self._slots = Slots(max_requests)
+        self._precedence = EnginePriorities()
+        self._slots = LaneSemaphore(max_requests)
         self.running = 0
         """Requests that are being played now."""
 
@@ -164,29 +167,31 @@ class BundlePlayer:
 
     async def _play(self, lease: Lease, priority: int, on_recorded: Callable[[int], None]) -> None:
         requests = lease.bundle.requests
-        recorded = await patiently(lambda: self._results.recorded(lease.job_id, [request.id for request in requests]))
+        recorded = await retry_until_up(
+            lambda: self._results.recorded(lease.job_id, [request.id for request in requests])
+        )
         left = [request for request in requests if request.id not in recorded]
         on_recorded(len(recorded))
 
         async def play_request(request: InferenceRequest) -> None:
-            with about(job_id=lease.job_id, bundle_id=lease.bundle.id, request_id=request.id):
-                marks: list[Mark] = []
+            with log_context(job_id=lease.job_id, bundle_id=lease.bundle.id, request_id=request.id):
+                marks: list[StageMark] = []
                 response = await self._play_request(lease, request, priority, marks)
-                await _to_its_end(self._record(lease, response, marks, on_recorded))
+                await _finish_despite_cancellation(self._record(lease, response, marks, on_recorded))
 
         if lease.probation:
             await self._play_one_by_one(lease, left, play_request)
         else:
-            await _play_together(left, play_request)
+            await _play_concurrently(left, play_request)
 
-    async def _play_one_by_one(self, lease: Lease, requests: Sequence[InferenceRequest], play: Play) -> None:
+    async def _play_one_by_one(self, lease: Lease, requests: Sequence[InferenceRequest], play: PlayRequest) -> None:
         for request in requests:
-            if not await patiently(partial(self._queue.begin_probation, lease, request.id)):
+            if not await retry_until_up(partial(self._queue.begin_probation, lease, request.id)):
                 return  # lost: another worker goes on
             await play(request)
 
     async def _play_request(
-        self, lease: Lease, request: InferenceRequest, priority: int, marks: list[Mark]
+        self, lease: Lease, request: InferenceRequest, priority: int, marks: list[StageMark]
     ) -> Response:
         outcome = Outcome()
         try:
@@ -211,29 +216,29 @@ class BundlePlayer:
         return make_response(lease, request, outcome, self._keeper.info)
 
     async def _record(
-        self, lease: Lease, response: Response, marks: Sequence[Mark], on_recorded: Callable[[int], None]
+        self, lease: Lease, response: Response, marks: Sequence[StageMark], on_recorded: Callable[[int], None]
     ) -> None:
         ended_ns = time.time_ns()
         try:
-            new = await patiently(lambda: self._results.record(response, lease))
+            new = await retry_until_up(lambda: self._results.record(response, lease))
         except ResponseUnrecordableError as error:
             log.error("job %s, request %s: not recorded as it is: %s", lease.job_id, response.request_id, error)
             self._instruments.unexpected.inc()
-            response = in_place_of(response, error)
-            new = await patiently(partial(self._results.record, response, lease))
+            response = unrecordable_response(response, error)
+            new = await retry_until_up(partial(self._results.record, response, lease))
         self._instruments.count(response, new=new)
         if self._traces:
             self._traces.tell(response, marks, ended_ns)
         on_recorded(1)
 
     async def _play_chat(
-        self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome, marks: list[Mark]
+        self, lease: Lease, request: InferenceRequest, priority: int, outcome: Outcome, marks: list[StageMark]
     ) -> None:
         urgent = lease.bundle.priority == "interactive" and len(lease.bundle.requests) == 1
         with self._instruments.stages.request() as move:
 
             def enter(stage: StageName) -> None:
-                marks.append(Mark(stage, time.time_ns()))
+                marks.append(StageMark(stage, time.time_ns()))
                 move(stage)
 
             enter("pixels")
@@ -251,13 +256,13 @@ class BundlePlayer:
                     finally:
                         self.running -= 1
                         outcome.turns = player.answers
-                        if isinstance(player, Rounds):
+                        if isinstance(player, ToolLoopPlayer):
                             outcome.in_rounds, outcome.stop = player.rasters, player.stop
 
-    async def _close(self, request: InferenceRequest, player: Player | Rounds) -> ClosingAnswer | None:
+    async def _close(self, request: InferenceRequest, player: ChatPlayer | ToolLoopPlayer) -> ClosingAnswer | None:
         """Ask the closing turn, where there is one to ask; whatever comes of it, the answers of the chat stay."""
-        stop = player.stop if isinstance(player, Rounds) else None
-        if request.closing is None or not may_close(player.answers, stop):
+        stop = player.stop if isinstance(player, ToolLoopPlayer) else None
+        if request.closing is None or not can_close(player.answers, stop):
             return None
         engine = self._keeper.info
         turn = ClosingTurn(request.closing, self._unthinking if engine.chat_template else {}, bool(engine.remote))
@@ -268,7 +273,7 @@ class BundlePlayer:
 
     def _player(
         self, lease: Lease, request: InferenceRequest, priority: int, rasters: Sequence[Raster]
-    ) -> Player | Rounds:
+    ) -> ChatPlayer | ToolLoopPlayer:
         grow = self._teller.grow(request.listener, lease.job_id, request.id) if request.listener else None
 
         def generate(
@@ -276,16 +281,16 @@ class BundlePlayer:
         ) -> Awaitable[TurnResponse]:
             # Rounds behind the first, and closing turns, go before all chats of their picture that are to begin.
             name = f"{lease.job_id}/{turn_id}"
-            asked = salted(chat, lease.bundle.cache_salt)
+            asked = with_cache_salt(chat, lease.bundle.cache_salt)
             return self._keeper.generate(asked, sampling, name, 2 * priority + first, grow)
 
         script, behind = FixedTurns(request.turns), partial(generate, first=False)
-        player = Player(
+        player = ChatPlayer(
             request, script, rasters, partial(generate, first=True), self._in_history, generate_behind=behind
         )
         if request.loop is None:
             return player
-        return Rounds(
+        return ToolLoopPlayer(
             request,
             request.loop,
             player,
@@ -298,7 +303,7 @@ class BundlePlayer:
         )
 
 
-async def _to_its_end(work: Coroutine[None, None, None]) -> None:
+async def _finish_despite_cancellation(work: Coroutine[None, None, None]) -> None:
     """Do `work` also when this task is cancelled meanwhile, which shows only then: what was generated is kept."""
     task = asyncio.create_task(work)
     try:
@@ -308,7 +313,7 @@ async def _to_its_end(work: Coroutine[None, None, None]) -> None:
         raise
 
 
-async def _play_together(requests: Sequence[InferenceRequest], play: Play) -> None:
+async def _play_concurrently(requests: Sequence[InferenceRequest], play: PlayRequest) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             for request in requests:

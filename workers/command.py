@@ -8,26 +8,26 @@ from collections.abc import Mapping
 
 from catalogue.errors import CatalogueError
 from jobs.connection import connect
+from jobs.embedded_store import ensure_store
 from jobs.errors import JobsError, SettingsInvalidError
 from jobs.logs import configure_logging
 from jobs.previews import PreviewStore
-from jobs.server import ensure_server
 from retrieval.corpora import Corpora
-from retrieval.sources import Source
-from tiling.digest import keep_digests
-from tiling.library import Library
+from retrieval.sources import SearchSource
+from tiling.digest import store_digests
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from workers.engines.engine import EngineDeadError
 from workers.errors import WorkerError
-from workers.instrumentation import Instruments, free_bytes
-from workers.leisure import Leisure
-from workers.previews import Previews
-from workers.probes import Probes
-from workers.serving import served_models
+from workers.idle_work import IdleWorker
+from workers.instrumentation import Instrumentation, free_bytes
+from workers.model_runtime import WorkerContext
+from workers.previews import PreviewWriter
+from workers.probes import ProbeServer
+from workers.served_models import served_models
 from workers.settings import WorkerSettings
-from workers.stage import Surroundings
-from workers.tools.searching import Sources
+from workers.tools.searches import SearchSources
 from workers.tools.sources import read_sources
 from workers.traces import Traces
 from workers.worker import Worker
@@ -60,23 +60,23 @@ def _settings(argv: list[str]) -> WorkerSettings:
     return settings
 
 
-async def _run(settings: WorkerSettings, named: Mapping[str, Source]) -> None:
+async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> None:
     served = served_models(settings)
-    url = settings.redis_url or ensure_server(settings.server)
-    instruments = Instruments()
+    url = settings.redis_url or ensure_store(settings.server)
+    instruments = Instrumentation()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
-    keep_digests(settings.digests)
+    store_digests(settings.digests)
     instruments.disk.set_function(lambda: free_bytes(settings.folder))
     root = ImageRoot(settings.data, settings.uploads)
-    library = Library(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)
-    previews = Previews(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
-    leisure = Leisure(library, instruments.kept_rasters, previews)
-    probes = Probes(settings.metrics_host, settings.metrics_port)
+    library = Renderer(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)
+    previews = PreviewWriter(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
+    leisure = IdleWorker(library, instruments.kept_rasters, previews)
+    probes = ProbeServer(settings.metrics_host, settings.metrics_port)
     traces = Traces.to(settings.traces) if settings.traces else None
-    around = Surroundings(
+    around = WorkerContext(
         redis=connect(url),
         library=library,
-        sources=Sources(Corpora(settings.data, settings.indexes), named),
+        sources=SearchSources(Corpora(settings.data, settings.indexes), named),
         metrics_url=probes.metrics_url,
         leisure=leisure,
         traces=traces,

@@ -12,19 +12,19 @@ from jobs.queue import JobQueue
 from workers.bundles import BundlePlayer
 from workers.engines.engine import EngineDeadError
 from workers.errors import EngineLostError
-from workers.instrumentation import Instruments
-from workers.patience import patiently
+from workers.instrumentation import Instrumentation
 from workers.settings import WorkerSettings
-from workers.shifts import Shift
+from workers.store_outage import retry_until_up
+from workers.time_slices import TimeSlice
 
 log = logging.getLogger(__name__)
 
 _MAX_CLAIM = 16
-_PARKED_ROOM = 8  # times what is played at once: a slow worker lets no more wait for it
+_MAX_AFFINITY_FACTOR = 8  # times what is played at once: a slow worker lets no more wait for it
 
 
 @dataclass(eq=False)
-class _Held:
+class _HeldBundle:
     lease: Lease
     unrecorded: int
     playing: asyncio.Task[None] = field(init=False)
@@ -41,9 +41,9 @@ class Consumer:
         worker: str,
         queue: JobQueue,
         player: BundlePlayer,
-        shift: Shift,
+        shift: TimeSlice,
         settings: WorkerSettings,
-        instruments: Instruments,
+        instruments: Instrumentation,
     ) -> None:
         self._model = model
         self._worker = worker
@@ -52,7 +52,7 @@ class Consumer:
         self._shift = shift
         self._settings = settings
         self._instruments = instruments
-        self._held: set[_Held] = set()
+        self._held: set[_HeldBundle] = set()
         self._changed = asyncio.Event()
         self._draining = False
         self._found_none = False
@@ -71,7 +71,7 @@ class Consumer:
             while not self._draining and not await self._shift.is_over(idle=self._found_none and not self._held):
                 await self._claim_more()
             self._draining = True
-            await patiently(partial(self._queue.release, self._model, self._worker))
+            await retry_until_up(partial(self._queue.release, self._model, self._worker))
             while self._held:
                 await self._wait_for_change()
         finally:
@@ -103,14 +103,14 @@ class Consumer:
         self._shift.count(len(leases))
         for lease in leases:
             if self._draining:
-                await patiently(partial(self._queue.hand_back, lease))
+                await retry_until_up(partial(self._queue.hand_back, lease))
                 continue
             held = self._hold(lease)
             if lease.probation:  # claim nothing beside it: whatever dies with it would be suspected, too
                 await asyncio.wait([held.playing])
 
     async def _claim(self, room: int, probation: bool) -> list[Lease]:
-        leases = await patiently(partial(self._renew_and_claim, room, probation))
+        leases = await retry_until_up(partial(self._renew_and_claim, room, probation))
         if probation:
             self._probation_due = time.monotonic() + self._settings.probation_wait_seconds
         for lease in leases:
@@ -126,7 +126,7 @@ class Consumer:
             self._shift.bound(_MAX_CLAIM),
             self._settings.claim_block_seconds,
             max_requests=room,
-            room=_PARKED_ROOM * self._settings.max_requests,
+            room=_MAX_AFFINITY_FACTOR * self._settings.max_requests,
             probation=probation,
         )
 
@@ -135,14 +135,14 @@ class Consumer:
         """Requests to claim: as many again as are played at once wait behind them, their views rendered."""
         return 2 * self._settings.max_requests - self.num_requests
 
-    def _hold(self, lease: Lease) -> _Held:
-        held = _Held(lease, unrecorded=len(lease.bundle.requests))
+    def _hold(self, lease: Lease) -> _HeldBundle:
+        held = _HeldBundle(lease, unrecorded=len(lease.bundle.requests))
         others = [other.playing for other in self._held] if lease.probation else []
         self._held.add(held)
         held.playing = asyncio.create_task(self._play(held, others), name=f"bundle-{lease.bundle.id}")
         return held
 
-    async def _play(self, held: _Held, others: list[asyncio.Task[None]]) -> None:
+    async def _play(self, held: _HeldBundle, others: list[asyncio.Task[None]]) -> None:
         outcome = "handed_back"
         try:
             if others:
@@ -163,20 +163,20 @@ class Consumer:
         finally:
             await self._part(held, outcome)
 
-    def _recorded(self, held: _Held, num_requests: int) -> None:
+    def _recorded(self, held: _HeldBundle, num_requests: int) -> None:
         held.unrecorded -= num_requests
         self._changed.set()
 
-    async def _part(self, held: _Held, outcome: str) -> None:
+    async def _part(self, held: _HeldBundle, outcome: str) -> None:
         try:
             if outcome in {"finished", "handed_back"}:
-                await patiently(partial(self._queue.hand_back, held.lease))
+                await retry_until_up(partial(self._queue.hand_back, held.lease))
         finally:
             self._held.discard(held)
             self._instruments.bundles.labels(outcome).inc()
             self._changed.set()
 
-    async def _give_up(self, given_up: set[_Held]) -> None:
+    async def _give_up(self, given_up: set[_HeldBundle]) -> None:
         for held in given_up:
             held.playing.cancel()
         if given_up:
@@ -184,7 +184,7 @@ class Consumer:
         for held in given_up & self._held:  # cancelled before it began
             await self._part(held, self._given_up(held))
 
-    def _given_up(self, held: _Held) -> str:
+    def _given_up(self, held: _HeldBundle) -> str:
         if not held.unrecorded:
             return "finished"  # just then, which ends the lease as well
         if held.lost:
@@ -202,7 +202,7 @@ class Consumer:
         while True:
             await asyncio.sleep(seconds)
             try:
-                await patiently(work)
+                await retry_until_up(work)
             except Exception:
                 log.exception("unexpected error; the next attempt is due in %g s", seconds)
                 self._instruments.unexpected.inc()

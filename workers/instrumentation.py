@@ -8,15 +8,15 @@ import psutil
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
 from jobs.models import EngineInfo, Response
-from tiling.library import LibraryStats
+from tiling.renderer import RendererStats
 from workers.engines.engine import EngineStats
-from workers.stages import Stages
+from workers.stage_timer import StageTimer
 
 _PASS_SECONDS = (0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)
 
 
-class Instruments:
+class Instrumentation:
     """The series of one worker, registered in `registry`."""
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
@@ -44,14 +44,14 @@ class Instruments:
             ["outcome"],
             registry=registry,
         )
-        self.renders = _Followed("gigavqa_worker_renders", "Rasters rendered from files.", registry)
-        self.passes = _Followed(
+        self.renders = _MirrorCounter("gigavqa_worker_renders", "Rasters rendered from files.", registry)
+        self.passes = _MirrorCounter(
             "gigavqa_worker_passes",
             "Passes over the pixels of files; one over a flat image makes all its rasters that are awaited.",
             registry,
         )
-        self.raster_hits = _Followed("gigavqa_worker_raster_hits", "Rasters served from memory.", registry)
-        self.found_rasters = _Followed(
+        self.raster_hits = _MirrorCounter("gigavqa_worker_raster_hits", "Rasters served from memory.", registry)
+        self.found_rasters = _MirrorCounter(
             "gigavqa_worker_found_rasters", "Rasters of large images found on the disk.", registry
         )
         self.kept_rasters = Counter(
@@ -66,7 +66,7 @@ class Instruments:
             ["outcome"],
             registry=registry,
         )
-        self.ingests = _Followed("gigavqa_worker_ingests", "Flat images turned into pyramids.", registry)
+        self.ingests = _MirrorCounter("gigavqa_worker_ingests", "Flat images turned into pyramids.", registry)
         self.pass_seconds = Histogram(
             "gigavqa_worker_pass_seconds",
             "Seconds of a pass over the pixels of a file, by its format and the level that was decoded.",
@@ -82,16 +82,16 @@ class Instruments:
         self.unique_rasters = Counter(
             "gigavqa_worker_unique_rasters", "Distinct rasters that were shown to the engine.", registry=registry
         )
-        self.processed_rasters = _Followed(
+        self.processed_rasters = _MirrorCounter(
             "gigavqa_worker_processed_rasters", "Rasters that the engine made ready for its vision encoder.", registry
         )
-        self.encoder_runs = _Followed(
+        self.encoder_runs = _MirrorCounter(
             "gigavqa_worker_encoder_runs", "Rasters that went through the engine's vision encoder.", registry
         )
-        self.primers = _Followed(
+        self.primers = _MirrorCounter(
             "gigavqa_worker_primers", "Beginnings of prompts that the engine prefilled before the prompts.", registry
         )
-        self.retries = _Followed(
+        self.retries = _MirrorCounter(
             "gigavqa_worker_engine_retries",
             "Requests asked again: of an engine elsewhere that was away or busy, or of any that failed at an answer.",
             registry,
@@ -153,7 +153,7 @@ class Instruments:
         self.waiting = Gauge(
             "gigavqa_worker_waiting_requests", "Requests that are claimed and wait.", registry=registry
         )
-        self.stages = Stages()
+        self.stages = StageTimer()
         registry.register(self.stages)
         self.disk = Gauge(
             "gigavqa_worker_disk_free_bytes",
@@ -187,7 +187,7 @@ class Instruments:
         if empty := sum(turn.is_empty for turn in response.turns):
             self.empty_answers.labels(response.model).inc(empty)
 
-    def follow(self, library: LibraryStats, engine: EngineStats, generation: int) -> None:
+    def follow(self, library: RendererStats, engine: EngineStats, generation: int) -> None:
         """Take over the counters that others keep; each engine, named by its `generation`, counts from 0."""
         self.renders.follow(library.renders)
         self.passes.follow(library.passes)
@@ -216,7 +216,7 @@ class Instruments:
             self.unique_rasters.inc()
 
 
-class _Followed:
+class _MirrorCounter:
     """A counter that follows somebody else's, and each of its owners by itself when these replace each other."""
 
     def __init__(self, name: str, sentence: str, registry: CollectorRegistry) -> None:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from tiling.budgets.base import VisualBudget
+from tiling.decode_threads import lower_priority
 from tiling.errors import ImageChangedError
-from tiling.helpers import give_way
-from tiling.library import Awaited, Library, Look
+from tiling.renderer import PendingRaster, Renderer, ViewRequest
 from tiling.rendering import Raster
-from tiling.roots import UPLOAD
+from tiling.roots import UPLOAD_PREFIX
 from tiling.views import View
-from workers.leisure import Leisure
+from workers.idle_work import IdleWorker
 
-_GATHERING_SECONDS = 0.01
+_BATCHING_SECONDS = 0.01
 """The requests of one claim come within some milliseconds, and what they look at is to be planned together."""
 
 _PAUSES_SECONDS = (0.0, 0.1, 0.3, 1.0, 3.0)
@@ -25,7 +25,7 @@ _PAUSES_SECONDS = (0.0, 0.1, 0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
-class Prepared:
+class RequestRasters:
     """The rasters of one request, in the order of its views, and the seconds that it waited for them.
 
     All views of one picture are of one version of its file.
@@ -36,13 +36,13 @@ class Prepared:
 
 
 @dataclass
-class _Shared:
+class _RasterEntry:
     raster: "asyncio.Future[Raster]"
     reserved: int
     users: int = 0
 
 
-class Preparation:
+class RasterPreparation:
     """Rasters for requests: each view is held once however many requests look at it, and all together in bounds.
 
     Images are rendered in the order of their oldest request, as many at once as there are threads; what is held by then
@@ -52,12 +52,12 @@ class Preparation:
 
     def __init__(
         self,
-        library: Library,
+        library: Renderer,
         budget: VisualBudget,
         *,
         limit_bytes: int,
         threads: int,
-        leisure: Leisure | None = None,
+        leisure: IdleWorker | None = None,
         measured: bool = False,
     ) -> None:
         self._library = library
@@ -67,17 +67,17 @@ class Preparation:
         self._limit = limit_bytes
         self._largest = 3 * budget.max_raster_pixels
         self._num_threads = threads
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="render", initializer=give_way)
-        self._held: dict[Look, _Shared] = {}
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="render", initializer=lower_priority)
+        self._held: dict[ViewRequest, _RasterEntry] = {}
         self._reserved = 0
         self._queue = asyncio.Lock()
         self._freed = asyncio.Event()
-        self._waiting: dict[str, list[Look]] = {}
+        self._waiting: dict[str, list[ViewRequest]] = {}
         self._renderers: set[asyncio.Task[None] | None] = set()
         self._closed = False
 
     @asynccontextmanager
-    async def rasters(self, views: Sequence[View], *, urgent: bool = False) -> AsyncIterator[Prepared]:
+    async def rasters(self, views: Sequence[View], *, urgent: bool = False) -> AsyncIterator[RequestRasters]:
         """Hold the rasters of one request. Raises TilingError subclasses.
 
         Waits, first come first served, until they fit beside what other requests hold. What is urgent is begun at once,
@@ -85,20 +85,20 @@ class Preparation:
         one that goes on changing raises ImageChangedError.
         """
         num_images = len(views) if self._budget.counts_images else 1
-        looks = [Look(view, num_images) for view in views]
+        looks = [ViewRequest(view, num_images) for view in views]
         sizes = await self._sizes(looks)
         started: float | None = None
         for pause in (*_PAUSES_SECONDS, None):
             async with self._holding(looks, sizes, urgent) as shared:
                 started = started or time.monotonic()
                 try:
-                    rasters = await _of_one_version(shared)
+                    rasters = await _await_one_version(shared)
                 except ImageChangedError:
                     if pause is None:
                         raise
                     self._forget(looks, shared)
                 else:
-                    yield Prepared(rasters, time.monotonic() - started)
+                    yield RequestRasters(rasters, time.monotonic() - started)
                     return
             await asyncio.sleep(pause)
 
@@ -107,7 +107,7 @@ class Preparation:
         self._closed = True
         self._threads.shutdown(wait=True)
 
-    async def _sizes(self, looks: Sequence[Look]) -> Mapping[Look, int]:
+    async def _sizes(self, looks: Sequence[ViewRequest]) -> Mapping[ViewRequest, int]:
         """Bytes to reserve for each."""
         if not (self._measured and looks):
             return dict.fromkeys(looks, self._largest)
@@ -117,34 +117,36 @@ class Preparation:
 
     @asynccontextmanager
     async def _holding(
-        self, looks: Sequence[Look], sizes: Mapping[Look, int], urgent: bool
-    ) -> AsyncIterator[Sequence[_Shared]]:
+        self, looks: Sequence[ViewRequest], sizes: Mapping[ViewRequest, int], urgent: bool
+    ) -> AsyncIterator[Sequence[_RasterEntry]]:
         shared = await self._acquire(looks, sizes, urgent)
         try:
             yield shared
         finally:
             self._release(looks, shared)
 
-    async def _acquire(self, looks: Sequence[Look], sizes: Mapping[Look, int], urgent: bool) -> list[_Shared]:
+    async def _acquire(
+        self, looks: Sequence[ViewRequest], sizes: Mapping[ViewRequest, int], urgent: bool
+    ) -> list[_RasterEntry]:
         async with self._queue:
             while self._reserved and self._reserved + self._needed(looks, sizes) > self._limit:
                 self._freed.clear()
                 await self._freed.wait()
             return [self._hold(look, sizes[look], urgent) for look in looks]
 
-    def _needed(self, looks: Sequence[Look], sizes: Mapping[Look, int]) -> int:
+    def _needed(self, looks: Sequence[ViewRequest], sizes: Mapping[ViewRequest, int]) -> int:
         return sum(sizes[look] for look in {look for look in looks if look not in self._held})
 
-    def _hold(self, look: Look, num_bytes: int, urgent: bool) -> _Shared:
+    def _hold(self, look: ViewRequest, num_bytes: int, urgent: bool) -> _RasterEntry:
         if look not in self._held:
-            self._held[look] = _Shared(asyncio.get_running_loop().create_future(), num_bytes)
+            self._held[look] = _RasterEntry(asyncio.get_running_loop().create_future(), num_bytes)
             self._reserved += num_bytes
             self._await(look, urgent)
         entry = self._held[look]
         entry.users += 1
         return entry
 
-    def _await(self, look: Look, urgent: bool = False) -> None:
+    def _await(self, look: ViewRequest, urgent: bool = False) -> None:
         others = self._waiting.setdefault(look.view.image, [])
         others.append(look)
         if len(others) == 1 and len(self._renderers) < self._num_threads:
@@ -154,7 +156,7 @@ class Preparation:
     async def _render_waiting(self, urgent: bool) -> None:
         """Render image after image, until none waits."""
         try:
-            await asyncio.sleep(0 if urgent else _GATHERING_SECONDS)
+            await asyncio.sleep(0 if urgent else _BATCHING_SECONDS)
             while self._waiting and not self._closed:
                 looks = [look for look in self._waiting.pop(next(iter(self._waiting))) if self._is_wanted(look)]
                 with self._leisure.renderings() if self._leisure else nullcontext():
@@ -162,7 +164,7 @@ class Preparation:
         finally:
             self._renderers.discard(asyncio.current_task())
 
-    async def _render(self, looks: Sequence[Look], urgent: bool) -> None:
+    async def _render(self, looks: Sequence[ViewRequest], urgent: bool) -> None:
         loop = asyncio.get_running_loop()
         # Its own threads give way to all else; what is in memory is there before they come to it.
         threads = None if urgent else self._threads
@@ -184,16 +186,16 @@ class Preparation:
         else:
             await asyncio.gather(*(loop.run_in_executor(self._threads, make, is_wanted) for make in work))
 
-    def _arrived(self, loop: asyncio.AbstractEventLoop, awaited: Awaited, future: "Future[Raster]") -> None:
+    def _arrived(self, loop: asyncio.AbstractEventLoop, awaited: PendingRaster, future: "Future[Raster]") -> None:
         """Pass on what became of a raster; called in the thread that made it."""
         error = future.exception()
         raster = None if error else awaited.result()
-        if raster and self._leisure and not raster.view.image.startswith(UPLOAD):
+        if raster and self._leisure and not raster.view.image.startswith(UPLOAD_PREFIX):
             self._leisure.offer(raster)
         if not self._closed:
             loop.call_soon_threadsafe(self._deliver, awaited.look, raster, error)
 
-    def _deliver(self, look: Look, raster: Raster | None, error: BaseException | None) -> None:
+    def _deliver(self, look: ViewRequest, raster: Raster | None, error: BaseException | None) -> None:
         if not self._is_wanted(look):
             return
         entry = self._held[look]
@@ -206,17 +208,17 @@ class Preparation:
             entry.raster.set_exception(error)
             entry.raster.exception()  # looked at, lest asyncio complains when nobody waits for it any more
 
-    def _is_wanted(self, look: Look) -> bool:
+    def _is_wanted(self, look: ViewRequest) -> bool:
         entry = self._held.get(look)
         return entry is not None and not entry.raster.done()
 
-    def _forget(self, looks: Sequence[Look], shared: Sequence[_Shared]) -> None:
+    def _forget(self, looks: Sequence[ViewRequest], shared: Sequence[_RasterEntry]) -> None:
         """Let whoever holds these looks from now on see them anew; what is under way is nobody's past yet."""
         for look, entry in zip(looks, shared, strict=True):
             if entry.raster.done() and self._held.get(look) is entry:
                 del self._held[look]
 
-    def _release(self, looks: Sequence[Look], shared: Sequence[_Shared]) -> None:
+    def _release(self, looks: Sequence[ViewRequest], shared: Sequence[_RasterEntry]) -> None:
         for look, entry in zip(looks, shared, strict=True):
             entry.users -= 1
             if entry.users == 0:
@@ -225,13 +227,13 @@ class Preparation:
                 entry.raster.cancel()
                 self._resize(entry, 0)
 
-    def _resize(self, entry: _Shared, num_bytes: int) -> None:
+    def _resize(self, entry: _RasterEntry, num_bytes: int) -> None:
         self._reserved += num_bytes - entry.reserved
         entry.reserved = num_bytes
         self._freed.set()
 
 
-async def _of_one_version(shared: Sequence[_Shared]) -> tuple[Raster, ...]:
+async def _await_one_version(shared: Sequence[_RasterEntry]) -> tuple[Raster, ...]:
     # Shielded: others may wait for the same raster when this request is cancelled.
     rasters = tuple([await asyncio.shield(entry.raster) for entry in shared])
     digests: dict[str, str] = {}

@@ -16,7 +16,7 @@ _LONGEST = 640
 _QUALITY = 80
 
 
-class Previews:
+class PreviewWriter:
     """Writes previews; whatever goes wrong is counted and logged, and harms no request. Thread-safe."""
 
     def __init__(self, store: PreviewStore, counter: Counter) -> None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
 
 _TURN_SECONDS = 5.0
-_PLAYS = frozenset({"ready", "switching"})
+_READY_STATES = frozenset({"ready", "switching"})
 
 
-class Probes:
+class ProbeServer:
     """Serves `/metrics`, `/healthz` (the event loop turns) and `/readyz` (an engine was ready, no drain has begun).
 
     Everything else is the metrics, too, as ever. Made in the event loop that is to be looked at. Raises OSError.
@@ -29,9 +29,13 @@ class Probes:
         self._metrics = make_wsgi_app()
         self._state: Callable[[], str] = lambda: "starting"
         self._server = make_server(
-            host, port, self._answer, server_class=_Server6 if is_six else _Server, handler_class=_Silent
+            host,
+            port,
+            self._answer,
+            server_class=_ProbeHttpServer6 if is_six else _ProbeHttpServer,
+            handler_class=_SilentHandler,
         )
-        self.metrics_url = f"http://{_reached_by(host)}:{self._server.server_port}/metrics"
+        self.metrics_url = f"http://{_announced_address(host)}:{self._server.server_port}/metrics"
         threading.Thread(target=self._server.serve_forever, name="probes", daemon=True).start()
 
     def watch(self, state: Callable[[], str]) -> None:
@@ -41,10 +45,10 @@ class Probes:
     def _answer(self, environ: dict[str, Any], start: "StartResponse") -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == "/healthz":
-            return _tell(start, self._turns(), "the event loop turns", "the event loop does not turn")
+            return _respond(start, self._turns(), "the event loop turns", "the event loop does not turn")
         if path == "/readyz":
             state = self._state()
-            return _tell(start, state in _PLAYS, state, state)
+            return _respond(start, state in _READY_STATES, state, state)
         metrics: Iterable[bytes] = self._metrics(environ, start)
         return metrics
 
@@ -57,7 +61,7 @@ class Probes:
         return turned.wait(_TURN_SECONDS)
 
 
-def _reached_by(host: str) -> str:
+def _announced_address(host: str) -> str:
     """The address to announce of what listens on `host`: this machine's own where that is every address."""
     if host not in {"0.0.0.0", "::", ""}:
         return f"[{host}]" if ":" in host else host
@@ -67,19 +71,19 @@ def _reached_by(host: str) -> str:
         return socket.gethostname()
 
 
-def _tell(start: "StartResponse", is_so: bool, yes: str, no: str) -> Iterable[bytes]:
+def _respond(start: "StartResponse", is_so: bool, yes: str, no: str) -> Iterable[bytes]:
     start("200 OK" if is_so else "503 Service Unavailable", [("Content-Type", "text/plain; charset=utf-8")])
     return [f"{yes if is_so else no}\n".encode()]
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _ProbeHttpServer(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-class _Server6(_Server):
+class _ProbeHttpServer6(_ProbeHttpServer):
     address_family = socket.AF_INET6
 
 
-class _Silent(WSGIRequestHandler):
+class _SilentHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: probes come every few seconds."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jobs.leases import Lease
-from jobs.loops import Stop
 from jobs.models import ClosingAnswer, EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
+from jobs.tool_loops import StopReason
 from tiling.geometry import Size
 from tiling.rendering import Raster
 from workers.engines.engine import ChatOverflowError
@@ -23,7 +23,7 @@ class Outcome:
     turns: Sequence[TurnResponse] = ()
     closing: ClosingAnswer | None = None
     in_rounds: Sequence[RasterRecord] = ()
-    stop: Stop | None = None
+    stop: StopReason | None = None
     failure: Failure | None = None
 
 
@@ -51,7 +51,7 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
     )
 
 
-def in_place_of(response: Response, error: Exception) -> Response:
+def unrecordable_response(response: Response, error: Exception) -> Response:
     """What is recorded of a request whose response cannot be: a failure that says so, and is not asked again."""
     told = {"turns": (), "closing": None, "stop": None, "failure": make_failure(error, retryable=False)}
     return response.model_copy(update=told)

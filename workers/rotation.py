@@ -6,20 +6,20 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from jobs.fleet import EnginePhase
 from jobs.models import EngineInfo
 from jobs.queue import JobQueue
+from jobs.worker_registry import EnginePhase
 from workers.engines.engine import EngineDeadError
-from workers.engines.keeper import EngineKeeper
-from workers.instrumentation import Instruments
+from workers.engines.supervisor import EngineSupervisor
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
 from workers.settings import WorkerSettings
-from workers.shifts import Shifts
-from workers.stage import Served, Stage, Surroundings
+from workers.time_slices import TimeSliceScheduler
 
 log = logging.getLogger(__name__)
 
 
-class Rotation:
+class ModelRotation:
     """Loads the engine of the model whose shift it is, plays the shift, and goes on with the next.
 
     `on_change` is called whenever `loaded` or `state` has changed.
@@ -27,12 +27,12 @@ class Rotation:
 
     def __init__(
         self,
-        served: Sequence[Served],
+        served: Sequence[ServedModel],
         *,
         worker: str,
-        around: Surroundings,
+        around: WorkerContext,
         settings: WorkerSettings,
-        instruments: Instruments,
+        instruments: Instrumentation,
         on_change: Callable[[], None],
     ) -> None:
         self._served = {each.entry.id: each for each in served}
@@ -42,10 +42,10 @@ class Rotation:
         self._instruments = instruments
         self._on_change = on_change
         self._queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds, defer_seconds=settings.defer_seconds)
-        self._shifts = Shifts(tuple(self._served), self._queue, settings)
+        self._shifts = TimeSliceScheduler(tuple(self._served), self._queue, settings)
         self._keepers = {model: self._make_keeper(model) for model in self._served}
         self._current = self._instruments.stages.model = next(iter(self._served))
-        self._stage: Stage | None = None
+        self._stage: ModelRuntime | None = None
         self._left: float | None = None
         self._rested: dict[str, None] = {}  # models whose shifts are over, the earliest first
         self._ending = False
@@ -179,8 +179,8 @@ class Rotation:
             self._leave()
             await self._give_up(model, keeper.error)
 
-    def _set_stage(self, model: str, keeper: EngineKeeper) -> Stage:
-        return Stage(
+    def _set_stage(self, model: str, keeper: EngineSupervisor) -> ModelRuntime:
+        return ModelRuntime(
             self._served[model],
             keeper,
             self._shifts.begin(model),
@@ -206,8 +206,8 @@ class Rotation:
         keeper = self._keepers[self._current]
         self._instruments.follow(self._around.library.stats(), await keeper.stats(), keeper.generation)
 
-    def _make_keeper(self, model: str) -> EngineKeeper:
-        return EngineKeeper(self._served[model].make_engine, self._settings, self._instruments)
+    def _make_keeper(self, model: str) -> EngineSupervisor:
+        return EngineSupervisor(self._served[model].make_engine, self._settings, self._instruments)
 
     def _count_switch(self, model: str) -> None:
         if self._left is not None:

@@ -19,15 +19,15 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from jobs.home import Address, Home
 from jobs.memory import usable_bytes
-from jobs.settings import Listed, Spelt
-from tiling.helpers import usable_cores
+from jobs.settings import CommaSeparated, FieldSpelling
+from tiling.decode_threads import usable_cores
 
 _GIB = 2**30
 _VERSION = "api-version"  # Azure's, of its API
-_INTERACTIVE_SHIFT_SECONDS = 60.0
+_INTERACTIVE_SLICE_SECONDS = 60.0
 
 
-def _lines(given: object) -> object:
+def _split_lines(given: object) -> object:
     # Not by commas: the value of an engine's argument may be JSON.
     return tuple(filter(None, map(str.strip, given.splitlines()))) if isinstance(given, str) else given
 
@@ -52,8 +52,8 @@ def _address(given: str | None) -> str | None:
     return url._replace(path=url.path.rstrip("/") or "/v1").geturl()
 
 
-def _interactive_shift(given: dict[str, Any]) -> float:
-    return min(float(given["shift_seconds"]), _INTERACTIVE_SHIFT_SECONDS)
+def _default_interactive_slice(given: dict[str, Any]) -> float:
+    return min(float(given["shift_seconds"]), _INTERACTIVE_SLICE_SECONDS)
 
 
 class WorkerSettings(Home):
@@ -63,11 +63,11 @@ class WorkerSettings(Home):
     program: ClassVar[str] = "python -m workers"
     table: ClassVar[str] = "worker"
 
-    models: Annotated[Listed, Spelt("model", "ID")] = Field(
+    models: Annotated[CommaSeparated, FieldSpelling("model", "ID")] = Field(
         default=(),
         description="whose bundles are claimed; several models share the device, one in its memory at a time",
     )
-    models_from: Annotated[Listed, Spelt("model-from", "[ID=]NAME")] = Field(
+    models_from: Annotated[CommaSeparated, FieldSpelling("model-from", "[ID=]NAME")] = Field(
         default=(),
         description="catalogue id, checkpoint folder or Hugging Face id to serve under ID; with several models say ID=",
     )
@@ -75,35 +75,37 @@ class WorkerSettings(Home):
         default="vllm",
         description="`remote` asks a server at `endpoint`; `simulated` answers nothing real: for tests of scale only",
     )
-    engine_args: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_lines), Spelt("engine-arg", "NAME=VALUE")] = (
-        Field(
-            default=(),
-            description="arguments of vLLM's AsyncEngineArgs, before those of the entries; one a line in the variable",
-        )
+    engine_args: Annotated[
+        tuple[str, ...], NoDecode, BeforeValidator(_split_lines), FieldSpelling("engine-arg", "NAME=VALUE")
+    ] = Field(
+        default=(),
+        description="arguments of vLLM's AsyncEngineArgs, before those of the entries; one a line in the variable",
     )
-    endpoint: Annotated[str | None, AfterValidator(_address), Spelt(metavar="URL")] = Field(
+    endpoint: Annotated[str | None, AfterValidator(_address), FieldSpelling(metavar="URL")] = Field(
         default=None,
         description="of the remote engine: any OpenAI-compatible server, `/v1` included where its addresses have it",
     )
-    remote_models: Annotated[Listed, Spelt("remote-model", "[ID=]NAME")] = Field(
+    remote_models: Annotated[CommaSeparated, FieldSpelling("remote-model", "[ID=]NAME")] = Field(
         default=(), description="what the server calls a model, where that is neither its id nor its weights"
     )
     remote_dialect: Annotated[
         Literal["vllm", "sglang", "dynamo", "openai", "azure", "anthropic", "google"] | None,
-        Spelt(metavar="vllm|sglang|dynamo|openai|azure|anthropic|google", default="what the server shows itself to be"),
+        FieldSpelling(
+            metavar="vllm|sglang|dynamo|openai|azure|anthropic|google", default="what the server shows itself to be"
+        ),
     ] = Field(default=None, description="what kind of server it is")
-    api_key_env: Annotated[str | None, Spelt(metavar="NAME", default="OPENAI_API_KEY, or no key")] = Field(
+    api_key_env: Annotated[str | None, FieldSpelling(metavar="NAME", default="OPENAI_API_KEY, or no key")] = Field(
         default=None, description="variable that the key for the endpoint is read from"
     )
-    remote_pictures: Annotated[str, Spelt(metavar="png|jpeg:QUALITY:CHROMA")] = Field(
+    remote_pictures: Annotated[str, FieldSpelling(metavar="png|jpeg:QUALITY:CHROMA")] = Field(
         default="png",
         pattern=r"^(png|jpeg:(100|[1-9]\d?):(444|422|420))$",
         description="files that rasters are sent as: lossless, or such as jpeg:95:444",
     )
-    requests_per_minute: Annotated[NonNegativeInt, Spelt(default="any number")] = Field(
+    requests_per_minute: Annotated[NonNegativeInt, FieldSpelling(default="any number")] = Field(
         default=0, description="requests that this worker sends the endpoint in a minute; 0: any number"
     )
-    tokens_per_minute: Annotated[NonNegativeInt, Spelt(default="any number")] = Field(
+    tokens_per_minute: Annotated[NonNegativeInt, FieldSpelling(default="any number")] = Field(
         default=0, description="tokens of prompts and answers between this worker and the endpoint in a minute"
     )
     answer_seconds: PositiveFloat = Field(
@@ -111,16 +113,16 @@ class WorkerSettings(Home):
         description="an answer of the endpoint may take so long, all of it, before it is asked for again",
     )
     speed: NonNegativeFloat = Field(default=1.0, description="of the simulated engine; 0 takes no time")
-    script: Annotated[Path | None, Spelt(metavar="FILE", default="letters of options")] = Field(
+    script: Annotated[Path | None, FieldSpelling(metavar="FILE", default="letters of options")] = Field(
         default=None,
         description="what the simulated engine writes, which is called scripted then: a JSON list of lists of answers, "
         "of which each chat goes through one",
     )
-    metrics_host: Annotated[str, Spelt(metavar="ADDRESS")] = Field(
+    metrics_host: Annotated[str, FieldSpelling(metavar="ADDRESS")] = Field(
         default="127.0.0.1", description="address that metrics are shown at"
     )
     metrics_port: int = Field(default=0, ge=0, le=65535, description="its port; 0 takes any free one")
-    traces: Annotated[Address | None, Spelt(metavar="URL", default="none are sent")] = Field(
+    traces: Annotated[Address | None, FieldSpelling(metavar="URL", default="none are sent")] = Field(
         default=None,
         description="OTLP over HTTP: where a trace of each request is sent, such as http://127.0.0.1:4318/v1/traces",
     )
@@ -137,7 +139,7 @@ class WorkerSettings(Home):
         default=ByteSize(2 * _GIB),
         description="rasters that answers asked for and that chats hold while the next one is generated",
     )
-    search: Annotated[Path | None, Spelt(metavar="FILE", default="corpora alone")] = Field(
+    search: Annotated[Path | None, FieldSpelling(metavar="FILE", default="corpora alone")] = Field(
         default=None,
         validation_alias="gigavqa_search",
         description="TOML file of the sources that chats may search by name; see docs/retrieval.md",
@@ -147,13 +149,13 @@ class WorkerSettings(Home):
         default=ByteSize(8 * _GIB),
         description="rasters of large pictures that all workers of the machine keep on its disk, for jobs to come",
     )
-    render_threads: Annotated[PositiveInt, Spelt(default="the cores that it may use, 8 at most")] = Field(
+    render_threads: Annotated[PositiveInt, FieldSpelling(default="the cores that it may use, 8 at most")] = Field(
         default=min(8, usable_cores()), description="threads that render, on what the engine leaves of the cores"
     )
-    lease_seconds: Annotated[PositiveFloat, Spelt("lease")] = Field(
+    lease_seconds: Annotated[PositiveFloat, FieldSpelling("lease")] = Field(
         default=30.0, description="a lease that is not renewed for so long passes to another worker"
     )
-    defer_seconds: Annotated[NonNegativeFloat, Spelt("defer")] = Field(
+    defer_seconds: Annotated[NonNegativeFloat, FieldSpelling("defer")] = Field(
         default=3.0,
         description="bundles of the batch lane wait so long, half a lease at most, for the worker with their picture "
         "in its caches before this one, idle, takes them; 0: not at all",
@@ -165,17 +167,17 @@ class WorkerSettings(Home):
     probation_wait_seconds: NonNegativeFloat = Field(
         default=30.0, description="a bundle on probation waits no longer than this for the worker to be idle by itself"
     )
-    shift_seconds: Annotated[NonNegativeFloat, Spelt("shift")] = Field(
+    shift_seconds: Annotated[NonNegativeFloat, FieldSpelling("shift")] = Field(
         default=600.0, description="a worker of several models plays one for so long at most while another one waits"
     )
     shift_bundles: PositiveInt = Field(default=100_000, description="or for so many of its bundles")
     interactive_shift_seconds: Annotated[
-        NonNegativeFloat, Spelt("interactive-shift", default="60, or the shift where that is shorter")
+        NonNegativeFloat, FieldSpelling("interactive-shift", default="60, or the shift where that is shorter")
     ] = Field(
-        default_factory=_interactive_shift,
+        default_factory=_default_interactive_slice,
         description="or for so long, when another model has interactive bundles",
     )
-    sleep_bytes: Annotated[ByteSize, Spelt(default="half of the memory that it may use")] = Field(
+    sleep_bytes: Annotated[ByteSize, FieldSpelling(default="half of the memory that it may use")] = Field(
         default=ByteSize(usable_bytes() // 2),
         description="host memory for the weights of engines that sleep while another model plays, on a GPU; those that "
         "do not fit, and all with 0, are ended and started again",
@@ -183,7 +185,7 @@ class WorkerSettings(Home):
     set_aside_seconds: NonNegativeFloat = Field(
         default=60.0, description="how long a model is left out whose engine did not start, while there are others"
     )
-    hang_seconds: Annotated[NonNegativeFloat | None, Spelt(default="300, on a CPU 3600")] = Field(
+    hang_seconds: Annotated[NonNegativeFloat | None, FieldSpelling(default="300, on a CPU 3600")] = Field(
         default=None,
         description="an engine that has requests and makes no step for so long, or is not asleep or awake after it, is "
         "killed and another one started; 0: never. Its start may take any time",
@@ -191,7 +193,7 @@ class WorkerSettings(Home):
     heartbeat_seconds: PositiveFloat = Field(
         default=3.0, description="how often the worker announces itself; it is forgotten after five times as long"
     )
-    grace_seconds: Annotated[NonNegativeFloat, Spelt("grace")] = Field(
+    grace_seconds: Annotated[NonNegativeFloat, FieldSpelling("grace")] = Field(
         default=30.0, description="what is begun at SIGTERM may take so long to finish; the rest is handed back"
     )
     max_deaths: PositiveInt = Field(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs.chats import CHAT
+from jobs.chats import CHAT_ID_PREFIX
 from jobs.errors import TracesMissingError
 from jobs.models import Response
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SPAN = {"pixels": "wait for pixels", "place": "wait for a place", "engine": "generate"}
 
 
-class Mark(NamedTuple):
+class StageMark(NamedTuple):
     """When a request entered a stage, in nanoseconds of the clock."""
 
     stage: str
@@ -36,12 +36,12 @@ class Traces:
     def to(cls, endpoint: str) -> "Traces":
         """Send by OTLP over HTTP. Raises TracesMissingError where OpenTelemetry is not installed."""
         try:
-            from jobs.traces import provider_to
+            from jobs.traces import make_tracer_provider
         except ImportError as error:
             raise TracesMissingError from error
-        return cls(provider_to(endpoint, "worker"))
+        return cls(make_tracer_provider(endpoint, "worker"))
 
-    def tell(self, response: Response, marks: Sequence[Mark], ended_ns: int) -> None:
+    def tell(self, response: Response, marks: Sequence[StageMark], ended_ns: int) -> None:
         """Tell of a request that was recorded; `marks` are its stages in their order."""
         from opentelemetry import trace
 
@@ -60,10 +60,10 @@ class Traces:
     def _whole(self, response: Response, began_ns: int) -> "Span":
         from opentelemetry import trace
 
-        from jobs.traces import beginning_of
+        from jobs.traces import root_span_of
 
-        brought = beginning_of(response.job_id)
-        is_chat = response.job_id.startswith(CHAT)
+        brought = root_span_of(response.job_id)
+        is_chat = response.job_id.startswith(CHAT_ID_PREFIX)
         return self._tracer.start_span(
             "request",
             trace.set_span_in_context(trace.NonRecordingSpan(brought)) if is_chat else None,

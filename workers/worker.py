@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from jobs.fleet import Fleet, WorkerStatus
-from workers.instrumentation import Instruments
-from workers.patience import if_there, patiently
-from workers.rotation import Rotation
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ServedModel, WorkerContext
+from workers.rotation import ModelRotation
 from workers.settings import WorkerSettings
-from workers.stage import Served, Surroundings
+from workers.store_outage import retry_until_up, skip_if_down
 
 log = logging.getLogger(__name__)
 
@@ -26,15 +26,19 @@ class Worker:
     """One engine at a time, which plays the bundles of one model, or of several in shifts."""
 
     def __init__(
-        self, served: Sequence[Served], around: Surroundings, settings: WorkerSettings, instruments: Instruments
+        self,
+        served: Sequence[ServedModel],
+        around: WorkerContext,
+        settings: WorkerSettings,
+        instruments: Instrumentation,
     ) -> None:
         self.name = f"{socket.gethostname()}-{os.getpid()}"
         self._around = around
         self._settings = settings
         self._instruments = instruments
-        self._fleet = Fleet(around.redis)
+        self._fleet = WorkerRegistry(around.redis)
         self._news = asyncio.Event()
-        self._rotation = Rotation(
+        self._rotation = ModelRotation(
             served,
             worker=self.name,
             around=around,
@@ -100,7 +104,7 @@ class Worker:
     async def _beat_forever(self) -> None:
         while True:
             await self._rotation.look()
-            await if_there(self, self._beat)
+            await skip_if_down(self, self._beat)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), self._settings.heartbeat_seconds)
             self._news.clear()
@@ -130,6 +134,6 @@ class Worker:
 
     async def _withdraw(self) -> None:
         try:
-            await asyncio.wait_for(patiently(lambda: self._fleet.withdraw(self.name)), _HAND_BACK_SECONDS)
+            await asyncio.wait_for(retry_until_up(lambda: self._fleet.withdraw(self.name)), _HAND_BACK_SECONDS)
         except TimeoutError:
             log.warning("the server is away; it will forget this worker by itself")

@@ -1,8 +1,8 @@
 """How a sign is asked about: in one turn, behind what the condition shows. The texts lie in `prompts/`."""
 
-from benchmarks.acuity.evidence import ring_alone
+from benchmarks.acuity.evidence import ring_view
 from benchmarks.acuity.prompts import read_texts
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.samples import AcuitySample
 from benchmarks.acuity.taxonomy import Attribute
 from evaluation.benchmark import Chat, Scene
 from jobs.models import Condition, Turn
@@ -10,14 +10,14 @@ from jobs.models import Condition, Turn
 DIRECT = "direct"
 
 
-def question_about(attribute: Attribute) -> str:
+def write_question(attribute: Attribute) -> str:
     """The words in which a ring's colour, or the direction of its gap, is asked for."""
     return read_texts(DIRECT)[attribute]
 
 
-def ask(sign: Sign, condition: Condition, scene: Scene) -> Chat:
+def ask(sign: AcuitySample, condition: Condition, scene: Scene) -> Chat:
     """Ask in one turn behind the views of a condition. Raises EvidenceMissingError."""
-    views = scene.views(condition, lambda: (ring_alone(sign, scene),))
+    views = scene.views(condition, lambda: (ring_view(sign, scene),))
     texts, shown = read_texts(DIRECT), read_texts("shown")
     options = "\n".join(texts["option"].format(letter=at, text=text) for at, text in (sign.options or {}).items())
     text = texts["prompt"].format(shown=shown[condition], question=sign.question, options=options).strip()

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.samples import AcuitySample
 from benchmarks.acuity.taxonomy import WORDS
 
 
-def check_sign(sign: Sign) -> Iterator[str]:
+def check_sign(sign: AcuitySample) -> Iterator[str]:
     """Say what is doubtful of a sign, one sentence each."""
     if not sign.optotype.lies_in(sign.region):
         yield "evidence does not hold the whole ring, so that V3 does not show what is asked"

@@ -1,6 +1,6 @@
 """Where a sign's ring stands, and the part of its picture that shows it."""
 
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.samples import AcuitySample
 from evaluation.benchmark import Evidence, Scene
 from evaluation.errors import EvidenceMissingError
 from tiling.errors import RegionError
@@ -8,7 +8,7 @@ from tiling.geometry import resolve_region
 from tiling.views import View
 
 
-def ring_alone(sign: Sign, scene: Scene) -> View:
+def ring_view(sign: AcuitySample, scene: Scene) -> View:
     """The part of the picture that V3 shows, natively. Raises EvidenceMissingError where the picture does not have it.
 
     Nothing is cropped silently: a smaller part would show the ring at other pixels than its sample says.
@@ -20,13 +20,13 @@ def ring_alone(sign: Sign, scene: Scene) -> View:
         raise EvidenceMissingError(f"sample '{sign.id}': evidence: {error}") from error
 
 
-def evidence_of(sign: Sign) -> Evidence:
+def tell_evidence(sign: AcuitySample) -> Evidence:
     """Tell where the ring stands, how large it is, and which part of the picture shows it."""
     one = sign.optotype
-    return Evidence((f"{described(sign)} at {one.x:g},{one.y:g}", f"shown by {sign.evidence}"))
+    return Evidence((f"{describe_ring(sign)} at {one.x:g},{one.y:g}", f"shown by {sign.evidence}"))
 
 
-def described(sign: Sign) -> str:
+def describe_ring(sign: AcuitySample) -> str:
     """A ring in words."""
     one = sign.optotype
     return f"{one.colour} ring of {one.diameter:g} px, gap {one.direction}"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from benchmarks.acuity.samples import Optotype, Sign
+from benchmarks.acuity.samples import AcuitySample, Optotype
 from evaluation.answers.boxes import BoxFrame
+from evaluation.defaults import option_judge
 from evaluation.replies import Reply
-from evaluation.standard import option_judge
 from evaluation.verdicts import Verdict
 from jobs.models import RasterRecord
 from tiling.geometry import Region, resolve_region
@@ -14,24 +14,24 @@ from tiling.geometry import Region, resolve_region
 JUDGE_VERSION = "acuity/1"
 
 
-class Kept(NamedTuple):
+class AcuityDetails(NamedTuple):
     """What reports need of a reply: pixels per optotype, 0 where none was shown, and the option that was meant."""
 
     pixels: float = 0.0
     meant: str = ""
 
 
-class SignJudge:
+class AcuityJudge:
     """One question, made ready to judge any number of replies to it."""
 
-    def __init__(self, sign: Sign) -> None:
+    def __init__(self, sign: AcuitySample) -> None:
         self._sign, self._judge = sign, option_judge(sign)
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
         verdict, options = self._judge(reply, frame), self._sign.options or {}
         pixels = pixels_per_optotype(self._sign.optotype, reply.rasters)
-        kept = Kept(round(pixels, 3), options[verdict.value] if verdict.value else "")
+        kept = AcuityDetails(round(pixels, 3), options[verdict.value] if verdict.value else "")
         return verdict._replace(kept=tuple(kept), tags=(("pixels", f"{pixels:.1f}"),))
 
 

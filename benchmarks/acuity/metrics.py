@@ -9,29 +9,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.acuity.judging import Kept
-from benchmarks.acuity.psychometric import Curve, Trials, fit, joined
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.judging import AcuityDetails
+from benchmarks.acuity.psychometric import OptotypeTrials, PsychometricCurve, fit_curve, join_trials
+from benchmarks.acuity.samples import AcuitySample
 from benchmarks.acuity.taxonomy import ATTRIBUTES, DIRECTIONS, Attribute
 from evaluation.metrics.accuracy import Contrast, Strata
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion
 from evaluation.verdicts import CellKey, Verdicts
 
-READABLE = 16
+READABLE_PIXELS = 16
 """Pixels per optotype from which on a sign counts as readable: errors there are not for want of pixels."""
 TILE = 256
 """Side of the tiles in the files of the drawn pictures: a region below it can lie in the wrong one as a whole."""
-Chosen = NDArray[np.bool_]
-Curves = Mapping[Attribute | None, Curve]
+AnswerMask = NDArray[np.bool_]
+CurvesByAttribute = Mapping[Attribute | None, PsychometricCurve]
 """By question; that of both together under None."""
 
 
 @dataclass(frozen=True)
-class Chart:
+class AcuityColumns:
     """The signs of a data set as columns, in its order; pictures are numbered as they come."""
 
-    signs: Sequence[Sign]
+    signs: Sequence[AcuitySample]
 
     @cached_property
     def pictures(self) -> Indices:
@@ -56,11 +56,11 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ConditionScores:
     """The answers of a model under one condition, one entry each; failures are none."""
 
     key: CellKey
-    chart: Chart
+    chart: AcuityColumns
     verdicts: Verdicts
 
     @cached_property
@@ -81,12 +81,12 @@ class Answers:
     @cached_property
     def pixels(self) -> Floats:
         """Pixels per optotype of what was shown; 0 where nothing was."""
-        return np.array([Kept(*one.kept).pixels for one in self._all], dtype=np.float64)
+        return np.array([AcuityDetails(*one.kept).pixels for one in self._all], dtype=np.float64)
 
     @cached_property
     def meant(self) -> NDArray[np.str_]:
         """The option that was meant; empty where none can be read."""
-        return np.array([Kept(*one.kept).meant for one in self._all], dtype=np.str_)
+        return np.array([AcuityDetails(*one.kept).meant for one in self._all], dtype=np.str_)
 
     @property
     def unsaid(self) -> Estimate:
@@ -99,9 +99,9 @@ class Answers:
         return self.of_signs(self.chart.truths)
 
     @property
-    def readable(self) -> Chosen:
+    def readable(self) -> AnswerMask:
         """Which were given to signs of so many pixels that they can be read."""
-        return self.pixels >= READABLE
+        return self.pixels >= READABLE_PIXELS
 
     @property
     def shows(self) -> bool:
@@ -112,26 +112,26 @@ class Answers:
         """A column of the chart, for each answer."""
         return np.array(column, dtype=np.str_)[self.at] if len(self.at) else np.array([], dtype=np.str_)
 
-    def about(self, attribute: Attribute) -> Chosen:
+    def about(self, attribute: Attribute) -> AnswerMask:
         """Which answers are to this question."""
-        chosen: Chosen = self.of_signs([sign.attribute for sign in self.chart.signs]) == attribute
+        chosen: AnswerMask = self.of_signs([sign.attribute for sign in self.chart.signs]) == attribute
         return chosen
 
-    def trials(self, attribute: Attribute | None = None) -> Trials:
+    def trials(self, attribute: Attribute | None = None) -> OptotypeTrials:
         """The answers, to one question or to both, as a curve is fitted to them."""
-        trials = Trials(self.pixels, self.right, self.chart.pictures[self.at])
+        trials = OptotypeTrials(self.pixels, self.right, self.chart.pictures[self.at])
         return trials.where(self.about(attribute)) if attribute else trials
 
     @cached_property
-    def curves(self) -> Curves:
+    def curves(self) -> CurvesByAttribute:
         """The functions fitted to them."""
-        return {attribute: fit(self.trials(attribute)) for attribute in (None, *ATTRIBUTES)}
+        return {attribute: fit_curve(self.trials(attribute)) for attribute in (None, *ATTRIBUTES)}
 
-    def accuracy(self, chosen: Chosen) -> Estimate:
+    def accuracy(self, chosen: AnswerMask) -> Estimate:
         """Accuracy of some of the answers."""
         return proportion(self.right[chosen])
 
-    def shares(self, chosen: Chosen, hits: Chosen) -> Estimate:
+    def shares(self, chosen: AnswerMask, hits: AnswerMask) -> Estimate:
         """Share of the hits among some of the answers."""
         return proportion(hits[chosen].astype(np.float64))
 
@@ -160,30 +160,32 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Eyes:
+class AcuityScores:
     """One model: its answers by condition."""
 
     model: str
-    chart: Chart
+    chart: AcuityColumns
     verdicts: Verdicts
 
     @cached_property
-    def conditions(self) -> Mapping[str, Answers]:
+    def conditions(self) -> Mapping[str, ConditionScores]:
         """Answers by condition, in order."""
         keys = sorted((key for key in self.verdicts.cells if key.model == self.model), key=lambda key: key.condition)
-        return {key.condition: Answers(key, self.chart, self.verdicts) for key in keys}
+        return {key.condition: ConditionScores(key, self.chart, self.verdicts) for key in keys}
 
     @cached_property
-    def shown(self) -> Sequence[Answers]:
+    def shown(self) -> Sequence[ConditionScores]:
         """Those under conditions that show a picture."""
         return [answers for answers in self.conditions.values() if answers.shows]
 
     @cached_property
-    def curves(self) -> Curves:
+    def curves(self) -> CurvesByAttribute:
         """The functions fitted to all that was shown, whatever the condition."""
         shown = self.shown
         return {
-            attribute: fit(joined([answers.trials(attribute) for answers in shown])) if shown else Curve(NOTHING, "few")
+            attribute: fit_curve(join_trials([answers.trials(attribute) for answers in shown]))
+            if shown
+            else PsychometricCurve(NO_ESTIMATE, "few")
             for attribute in (None, *ATTRIBUTES)
         }
 
@@ -193,7 +195,7 @@ class Eyes:
         A picture's score is the mean over its signs that have both. Source: `evaluation.metrics.accuracy.Contrast`.
         """
         if not {condition, less} <= self.conditions.keys():
-            return NOTHING
+            return NO_ESTIMATE
         scores = {name: self.verdicts.scores(*self.conditions[name].key) for name in (condition, less)}
         unknown = np.isnan(np.stack([*scores.values()])).any(axis=0)
         by_picture = {name: self._by_picture(np.where(unknown, np.nan, values)) for name, values in scores.items()}

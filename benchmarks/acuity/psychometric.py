@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.acuity.taxonomy import CHANCE
-from evaluation.metrics.clusters import clustered
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.clusters import bootstrap_clusters
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices
 
-RATE = 0.5
+THRESHOLD_ACCURACY = 0.5
 """Accuracy at the threshold."""
 _LAPSES = np.array([0.0, 0.02, 0.05, 0.1])
 _SPREADS = np.geomspace(0.1, 1.6, 7)
@@ -35,12 +35,12 @@ _LIKELY = 3.841
 """Chi-square's 95 % point of one parameter."""
 _TINY = 1e-12
 
-Bound = Literal["", "below", "above", "chance", "few"]
+ThresholdBound = Literal["", "below", "above", "chance", "few"]
 """Why there is no threshold: it lies below the least size shown, or above the greatest; all is at chance; too few."""
 
 
 @dataclass(frozen=True)
-class Trials:
+class OptotypeTrials:
     """Answers to optotypes that were shown: pixels per optotype, right (1) or wrong (0), and the number of the picture.
 
     Answers about one picture are not independent, so whole pictures are drawn.
@@ -50,29 +50,29 @@ class Trials:
     right: Floats
     pictures: Indices
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Trials":
+    def where(self, chosen: NDArray[np.bool_]) -> "OptotypeTrials":
         """Some of them."""
-        return Trials(self.pixels[chosen], self.right[chosen], self.pictures[chosen])
+        return OptotypeTrials(self.pixels[chosen], self.right[chosen], self.pictures[chosen])
 
 
-class Curve(NamedTuple):
+class PsychometricCurve(NamedTuple):
     """A fitted function; the threshold in pixels, without a value where `bound` says why.
 
     `at` is the size that `bound` names in pixels, `spread` is s in octaves, `lapse` the share of slips at any size.
     """
 
     threshold: Estimate
-    bound: Bound = ""
+    bound: ThresholdBound = ""
     at: float = 0.0
     spread: float | None = None
     lapse: float | None = None
 
 
 @dataclass(frozen=True)
-class _Grid:
+class _LikelihoodGrid:
     """Log-likelihoods of all functions of the grid, of each picture of some trials."""
 
-    trials: Trials
+    trials: OptotypeTrials
 
     @cached_property
     def ends(self) -> tuple[float, float]:
@@ -101,7 +101,7 @@ class _Grid:
         return total
 
     @cached_property
-    def bound(self) -> Bound:
+    def bound(self) -> ThresholdBound:
         """Why there is no threshold; nothing where there is one."""
         right = self.trials.right
         if len(right) < _FEWEST or len(np.unique(self.trials.pixels)) < _FEWEST_SIZES:
@@ -138,10 +138,10 @@ def _thresholds(sizes: Floats, step: float) -> Floats:
     return octaves
 
 
-def _likelihoods(trials: Trials, thresholds: Floats) -> Floats:
+def _likelihoods(trials: OptotypeTrials, thresholds: Floats) -> Floats:
     """Log-likelihoods: trials x thresholds x (spreads x lapses)."""
     spreads, lapses = (each.ravel() for each in np.meshgrid(_SPREADS, _LAPSES, indexing="ij"))
-    share = (RATE - CHANCE) / (1 - CHANCE - lapses)
+    share = (THRESHOLD_ACCURACY - CHANCE) / (1 - CHANCE - lapses)
     middle = thresholds[:, None] - spreads * np.log(share / (1 - share))
     sizes = np.log2(trials.pixels)[:, None, None]
     rates = CHANCE + (1 - CHANCE - lapses) / (1 + np.exp(np.clip((middle - sizes) / spreads, -60, 60)))
@@ -149,28 +149,28 @@ def _likelihoods(trials: Trials, thresholds: Floats) -> Floats:
     return told
 
 
-def _bound(shown: Trials) -> Bound:
-    return _Grid(shown).bound if len(shown.right) else "few"
+def _bound(shown: OptotypeTrials) -> ThresholdBound:
+    return _LikelihoodGrid(shown).bound if len(shown.right) else "few"
 
 
-def fit(trials: Trials) -> Curve:
+def fit_curve(trials: OptotypeTrials) -> PsychometricCurve:
     """Fit a function; 95 % of 2,000 seeded draws of pictures lie between the threshold's ends.
 
     The ends lie at most an octave beyond the sizes that were shown.
     """
     shown = trials.where(trials.pixels > 0)
     if not len(shown.right):
-        return Curve(NOTHING, "few")
-    grid = _Grid(shown)
+        return PsychometricCurve(NO_ESTIMATE, "few")
+    grid = _LikelihoodGrid(shown)
     if bound := grid.bound:
         low, high = grid.ends
         at = {"below": low, "above": high}.get(bound, -np.inf)
-        return Curve(Estimate(value=None, count=len(shown.right)), bound, float(2**at))
-    octaves = clustered([grid.likelihoods], grid.best, len(shown.right))
-    return Curve(_in_pixels(octaves), "", 0.0, *grid.shape)
+        return PsychometricCurve(Estimate(value=None, count=len(shown.right)), bound, float(2**at))
+    octaves = bootstrap_clusters([grid.likelihoods], grid.best, len(shown.right))
+    return PsychometricCurve(_in_pixels(octaves), "", 0.0, *grid.shape)
 
 
-def ratio(first: Trials, second: Trials) -> Estimate:
+def threshold_ratio(first: OptotypeTrials, second: OptotypeTrials) -> Estimate:
     """The first threshold over the second, of functions that are alike in all else; or nothing.
 
     There is nothing where the first lies below what was shown, or either reads nothing. The interval holds what is
@@ -179,30 +179,30 @@ def ratio(first: Trials, second: Trials) -> Estimate:
     """
     one, other = (trials.where(trials.pixels > 0) for trials in (first, second))
     if _bound(one) in ("few", "below", "chance") or _bound(other) in ("few", "chance"):
-        return NOTHING
+        return NO_ESTIMATE
     thresholds = _thresholds(np.log2(np.concatenate([one.pixels, other.pixels])), _STEP / 2)
     first_told, second_told = (_likelihoods(trials, thresholds).sum(axis=0) for trials in (one, other))
     most = len(thresholds) - 1
     steps = range(-most, most + 1)
-    profile = np.array([_shifted(first_told, second_told, step).max() for step in steps])
+    profile = np.array([_shifted_likelihoods(first_told, second_told, step).max() for step in steps])
     octaves = np.array(steps) * _STEP / 2
     likely = octaves[2 * (profile.max() - profile) <= _LIKELY]
     ends = {"low": float(2 ** likely.min()), "high": float(2 ** likely.max())}
     return Estimate(value=float(2 ** octaves[profile.argmax()]), count=len(one.right) + len(other.right), **ends)
 
 
-def _shifted(first: Floats, second: Floats, steps: int) -> Floats:
+def _shifted_likelihoods(first: Floats, second: Floats, steps: int) -> Floats:
     """Log-likelihoods of both, the first one's threshold so many steps beyond the second's."""
     number = len(first) - abs(steps)
     both: Floats = first[max(steps, 0) :][:number] + second[max(-steps, 0) :][:number]
     return both
 
 
-def joined(parts: Sequence[Trials]) -> Trials:
+def join_trials(parts: Sequence[OptotypeTrials]) -> OptotypeTrials:
     """The trials of several conditions together."""
     columns = ((part.pixels, part.right, part.pictures) for part in parts)
     pixels, right, pictures = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Trials(pixels, right, pictures)
+    return OptotypeTrials(pixels, right, pictures)
 
 
 def _in_pixels(octaves: Estimate) -> Estimate:

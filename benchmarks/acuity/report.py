@@ -4,41 +4,49 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks.acuity.confusions import NONE, confusions, symptoms, turns
-from benchmarks.acuity.metrics import Chart, Eyes
-from benchmarks.acuity.samples import Sign
-from benchmarks.acuity.symptoms import FAULTS, Symptoms, mostly, symptoms_of
-from benchmarks.acuity.tables import accuracy, by_label, by_size, column, letters, reads, thresholds
+from benchmarks.acuity.confusion_tables import NO_LETTER, confusion_table, fault_table, turn_table
+from benchmarks.acuity.faults import FAULTS, FaultDiagnosis, diagnose_faults, is_majority
+from benchmarks.acuity.metrics import AcuityColumns, AcuityScores
+from benchmarks.acuity.samples import AcuitySample
+from benchmarks.acuity.tables import (
+    accuracy_table,
+    describe_curve,
+    keyed_column,
+    label_table,
+    letter_table,
+    size_table,
+    threshold_table,
+)
 from benchmarks.acuity.taxonomy import ATTRIBUTES, PLACES, SCENES, Attribute
-from evaluation.tables import Caveat, Contents, Figure, Group, Row, Table
+from evaluation.tables import Caveat, ColumnGroup, Contents, Figure, Row, Table
 from evaluation.verdicts import Verdicts
 
-PICTURE = 26753
+IMAGE_WIDTH = 26753
 """Width of the picture that the one line speaks of: that of the demo's plaza."""
-_SIGN = 0.01
+_SIGN_WIDTH = 0.01
 """Width of its sign, in widths of the picture."""
 
 
 def report(verdicts: Verdicts) -> Contents:
     """Fill the tables that have any row."""
-    chart = Chart([sample for sample in verdicts.samples if isinstance(sample, Sign)])
-    eyes = [Eyes(model, chart, verdicts) for model in verdicts.models]
-    found = {one.model: symptoms_of(one) for one in eyes}
+    chart = AcuityColumns([sample for sample in verdicts.samples if isinstance(sample, AcuitySample)])
+    eyes = [AcuityScores(model, chart, verdicts) for model in verdicts.models]
+    found = {one.model: diagnose_faults(one) for one in eyes}
     tables = (
         _summary(eyes, found),
-        accuracy(eyes),
-        thresholds(eyes),
-        by_size(eyes),
-        symptoms([symptom for one in eyes for symptom in found[one.model]]),
-        by_label(eyes, "place", PLACES, detail=False),
-        by_label(eyes, "scene", SCENES, detail=True),
-        confusions(eyes, "colour"),
-        confusions(eyes, "direction"),
-        turns(eyes),
-        letters(eyes),
+        accuracy_table(eyes),
+        threshold_table(eyes),
+        size_table(eyes),
+        fault_table([symptom for one in eyes for symptom in found[one.model]]),
+        label_table(eyes, "place", PLACES, detail=False),
+        label_table(eyes, "scene", SCENES, detail=True),
+        confusion_table(eyes, "colour"),
+        confusion_table(eyes, "direction"),
+        turn_table(eyes),
+        letter_table(eyes),
     )
     filled = {table.name: table for table in tables if table.rows}
-    caveats = (caveat for one in eyes for caveat in (*_on_faults(one, found[one.model]), *_on_views(one)))
+    caveats = (caveat for one in eyes for caveat in (*_fault_caveats(one, found[one.model]), *_view_caveats(one)))
     return Contents(tables=tuple(filled.values()), figures=tuple(_figures(filled)), caveats=tuple(caveats))
 
 
@@ -53,7 +61,7 @@ def _figures(tables: dict[str, Table]) -> Iterator[Figure]:
                          axis="answered (% of the true one)", table=name, columns=columns[name])  # fmt: skip
 
 
-def _summary(eyes: Sequence[Eyes], found: dict[str, list[Symptoms]]) -> Table:
+def _summary(eyes: Sequence[AcuityScores], found: dict[str, list[FaultDiagnosis]]) -> Table:
     """One row a model: what it can see, in one line."""
     return Table(
         name="summary",
@@ -61,17 +69,17 @@ def _summary(eyes: Sequence[Eyes], found: dict[str, list[Symptoms]]) -> Table:
         caption="Over all that was shown: the size from which on half of the answers are right, and the faults that "
         "the errors fit.",
         groups=(
-            Group(
+            ColumnGroup(
                 title="",
                 columns=(
-                    column("line", "sees", "text", strong=True),
-                    column(
+                    keyed_column("line", "sees", "text", strong=True),
+                    keyed_column(
                         "threshold",
                         "threshold",
                         "number",
                         note="pixels per optotype at which the fitted accuracy is 50 %",
                     ),
-                    column("faults", "fits", "text"),
+                    keyed_column("faults", "fits", "text"),
                 ),
             ),
         ),
@@ -79,35 +87,35 @@ def _summary(eyes: Sequence[Eyes], found: dict[str, list[Symptoms]]) -> Table:
     )
 
 
-def _summary_row(one: Eyes, symptoms: Sequence[Symptoms]) -> Row:
+def _summary_row(one: AcuityScores, symptoms: Sequence[FaultDiagnosis]) -> Row:
     faults = dict.fromkeys(fault for symptom in symptoms for fault in symptom.faults)
-    values = (line_of(one), one.curves[_question(one)].threshold, ", ".join(faults) or NONE)
+    values = (summarize_model(one), one.curves[_legible_attribute(one)].threshold, ", ".join(faults) or NO_LETTER)
     return Row(title=one.verdicts.title_of(one.model), keys={"model": one.model}, values=values)
 
 
-def line_of(eyes: Eyes) -> str:
+def summarize_model(eyes: AcuityScores) -> str:
     """What a model can see at its budget, in one line."""
-    if eyes.shown and all(mostly(answers.unsaid) for answers in eyes.shown):
+    if eyes.shown and all(is_majority(answers.unsaid) for answers in eyes.shown):
         return "cannot be told: most answers hold no single letter"
-    question = _question(eyes)
+    question = _legible_attribute(eyes)
     curve = eyes.curves[question]
-    told = reads(curve) if question is None else f"of {question} alone {reads(curve)}"
+    told = describe_curve(curve) if question is None else f"of {question} alone {describe_curve(curve)}"
     needed = curve.at if curve.bound == "below" else curve.threshold.value
     widths = {name: width for name in ("V1", "V2") if (width := eyes.width(name)) is not None}
     if needed is None or "V2" not in widths:
         return told
-    enough = next((name for name, width in widths.items() if _SIGN * width >= needed), None)
+    enough = next((name for name, width in widths.items() if _SIGN_WIDTH * width >= needed), None)
     where = f"can be read in {enough}" if enough else "needs V3"
-    return f"{told}; a sign of 1 % of a {PICTURE}-pixel picture {where}"
+    return f"{told}; a sign of 1 % of a {IMAGE_WIDTH}-pixel picture {where}"
 
 
-def _question(eyes: Eyes) -> Attribute | None:
+def _legible_attribute(eyes: AcuityScores) -> Attribute | None:
     """The one question whose answers are better than chance at any size; None for both, or neither."""
     answered = [name for name in ATTRIBUTES if eyes.curves[name].bound != "chance"]
     return answered[0] if len(answered) == 1 else None
 
 
-def _on_faults(one: Eyes, symptoms: Sequence[Symptoms]) -> Iterator[Caveat]:
+def _fault_caveats(one: AcuityScores, symptoms: Sequence[FaultDiagnosis]) -> Iterator[Caveat]:
     """Name the faults that a model's errors fit, with the conditions in which they do."""
     for fault, sign in FAULTS.items():
         if conditions := [symptom.condition for symptom in symptoms if fault in symptom.faults]:
@@ -115,7 +123,7 @@ def _on_faults(one: Eyes, symptoms: Sequence[Symptoms]) -> Iterator[Caveat]:
             yield Caveat(scope="model", text=text)
 
 
-def _on_views(one: Eyes) -> Iterator[Caveat]:
+def _view_caveats(one: AcuityScores) -> Iterator[Caveat]:
     """Tell of replies whose recorded views do not hold the ring."""
     for answers in one.shown:
         if blind := int(np.count_nonzero(answers.pixels == 0)):

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
 
-from benchmarks.acuity.taxonomy import LETTERS, Attribute, Colour, Direction, Place, SceneKind
+from benchmarks.acuity.taxonomy import LETTERS, Attribute, Colour, Direction, RingPlace, SceneKind
 from evaluation import samples as host
 from tiling.geometry import Region
 
@@ -25,7 +25,7 @@ class Optotype(BaseModel):
         return across and region.y <= self.y and bottom <= region.y + region.height
 
 
-class Sign(host.Sample):
+class AcuitySample(host.Sample):
     """One question about a ring: its colour, or the direction that its gap points to.
 
     `evidence` is a region `x,y,w,h` in level-0 pixels, a square around the ring, which V3 shows; `answer` is a letter.
@@ -33,7 +33,7 @@ class Sign(host.Sample):
 
     attribute: Attribute
     scene: SceneKind
-    place: Place
+    place: RingPlace
     optotype: Optotype
     evidence: str = Field(pattern=r"^\d+,\d+,\d+,\d+$")
     answer: str
@@ -54,7 +54,7 @@ class Sign(host.Sample):
         return {"attribute": self.attribute, "scene": self.scene, "place": self.place}
 
     @model_validator(mode="after")
-    def _fits(self) -> "Sign":
+    def _fits(self) -> "AcuitySample":
         if len(self.images) != 1:
             raise ValueError(f"a sign stands in one image, not in {len(self.images) or 'none'}")
         options = self.options or {}

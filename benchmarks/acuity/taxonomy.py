@@ -7,7 +7,7 @@ Attribute = Literal["colour", "direction"]
 Colour = Literal["red", "green", "blue", "yellow"]
 Direction = Literal["up", "right", "down", "left"]
 SceneKind = Literal["board", "plate", "wall", "field"]
-Place = Literal["centre", "edge", "corner", "seam"]
+RingPlace = Literal["centre", "edge", "corner", "seam"]
 
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 COLOURS: tuple[Colour, ...] = get_args(Colour)
@@ -16,6 +16,6 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 WORDS: Mapping[Attribute, tuple[str, ...]] = {"colour": COLOURS, "direction": DIRECTIONS}
 """The options of every question about an attribute."""
 SCENES: tuple[SceneKind, ...] = get_args(SceneKind)
-PLACES: tuple[Place, ...] = get_args(Place)
+PLACES: tuple[RingPlace, ...] = get_args(RingPlace)
 LETTERS = "ABCD"
 CHANCE = 1 / len(LETTERS)

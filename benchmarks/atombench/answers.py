@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation.answers.final import parse_answer
-from evaluation.answers.loose_json import CutOff, read_objects, unescaped
+from evaluation.answers.loose_json import TruncatedJson, read_objects, unescaped
 from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.text import Answer, answer_of
 
@@ -33,8 +33,8 @@ def read_answer(raw: str, options: Mapping[str, str], *, cut_off: bool = False) 
     """Read a raw response to a question with lettered options, which may be cut off; `value` is a letter, or None."""
     answer = answer_of(raw)
     if answer is None or answer.before:
-        return _long_answer(raw, answer, options)
-    wrapped = wrapped_answer(answer.text)
+        return _read_long_answer(raw, answer, options)
+    wrapped = unwrap_answer(answer.text)
     said = answer.text if wrapped is None else wrapped
     found = parse_answer(said, options, cut_off=cut_off and wrapped is None)
     if found.status != "marker" and (letter := _opening_letter(said, options)) and not _concludes(said):
@@ -44,7 +44,7 @@ def read_answer(raw: str, options: Mapping[str, str], *, cut_off: bool = False) 
     return found if wrapped is None or found.value is None else replace(found, rule="json")
 
 
-def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
+def _read_long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
     """What the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
     found = parse_answer(raw, options)
     opening = _OPENING.match(answer.before) if answer else None
@@ -55,13 +55,13 @@ def _long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) ->
 
 def _concludes(said: str) -> bool:
     """Whether the last sentence sums up."""
-    body = _without_end(said, _BEHIND_WORDS)
+    body = _strip_end(said, _BEHIND_WORDS)
     stop = max(map(body.rfind, ".!?"))
     last = body[stop + 1 :]
     return bool(_CONCLUDES.match(last.lstrip())) and last[:1].isspace() == (stop >= 0)
 
 
-def _without_end(text: str, end: re.Pattern[str]) -> str:
+def _strip_end(text: str, end: re.Pattern[str]) -> str:
     """A text without what stands at its end, found from there in one go."""
     found = end.match(text[::-1])
     return text[: len(text) - (found.end() if found else 0)]
@@ -76,19 +76,19 @@ def _opening_letter(said: str, options: Mapping[str, str]) -> str | None:
     return opening[1] if listed <= {opening[1]} else None
 
 
-def wrapped_answer(text: str) -> str | None:
+def unwrap_answer(text: str) -> str | None:
     """Return what stands under the key `answer` of the object that a text is or ends with; None where there is none."""
     if _KEY not in text.lower():
         return None
     objects = list(read_objects(text))
     for placed in reversed(objects):
         value = placed.value
-        if isinstance(value, dict) and (said := _said(value)) is not None:
+        if isinstance(value, dict) and (said := _keyed_text(value)) is not None:
             return said if _CLOSERS.fullmatch(text, placed.end) else None
-    return _unclosed(text, [placed.start for placed in objects if isinstance(placed.value, CutOff)])
+    return _unclosed_text(text, [placed.start for placed in objects if isinstance(placed.value, TruncatedJson)])
 
 
-def _said(value: Mapping[str, Any]) -> str | None:
+def _keyed_text(value: Mapping[str, Any]) -> str | None:
     """What an object says under its key, as one text; None without the key."""
     found = [inner for key, inner in value.items() if str(key).strip().lower() == _KEY]
     return "\n".join(_texts(found[-1])) if found else None
@@ -102,11 +102,11 @@ def _texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def _unclosed(text: str, starts: list[int]) -> str | None:
+def _unclosed_text(text: str, starts: list[int]) -> str | None:
     """What follows the key of an object that breaks off, holds quotes within its text, or begins as a list does."""
     keyed = next((one for one in _KEYED.finditer(text) if text[one.start()] == "[" or starts), None)
     if keyed is None:
         return None
-    said = _without_end(text[keyed.end() :], _CLOSED)
+    said = _strip_end(text[keyed.end() :], _CLOSED)
     closing = _QUOTES.get(said[:1], "")
     return unescaped(said[1:].removesuffix(closing) if closing else said)

@@ -9,68 +9,70 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from benchmarks.atombench.evidence import listed
-from benchmarks.atombench.judging import FIRST
+from benchmarks.atombench.evidence import numbered_evidence
+from benchmarks.atombench.judging import FIRST_ANSWER
 from benchmarks.atombench.prompts import read_texts
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from evaluation.benchmark import Chat, Scene
 from jobs.models import Condition, Turn
 from tiling.views import View
 
-EvidenceWords = Literal["ag/3", "ag/2", "ag/1"]
+EvidenceVersion = Literal["ag/3", "ag/2", "ag/1"]
 A0, AG, AGC = "A0", "AG", "AGC"
 PROTOCOLS = {A0: "directly", AG: "behind golden evidence", AGC: "directly, then behind golden evidence in one chat"}
-TELLS_EVIDENCE = frozenset({AG, AGC})
+EVIDENCE_PROTOCOLS = frozenset({AG, AGC})
 """Protocols that tell the true answers to the picture's clue questions; they ask conclusion questions alone."""
 
 DECODING = {"temperature": 0.0, "top_p": 1.0, "top_k": -1, "repetition_penalty": 1.0, "max_tokens": 8192}
 """The paper prints none: greedy, and long enough for a model that thinks."""
 
 
-class Options(BaseModel):
+class AtomOptions(BaseModel):
     """What a job may choose: the words of golden evidence, by version."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ag: EvidenceWords = Field(default="ag/3", description="the words that golden evidence is told in (AG), by version")
+    ag: EvidenceVersion = Field(
+        default="ag/3", description="the words that golden evidence is told in (AG), by version"
+    )
 
 
 def ask(
-    sample: Sample,
+    sample: AtomSample,
     protocol: str,
     condition: Condition,
     scene: Scene,
-    clues: Sequence[Sample],
+    clues: Sequence[AtomSample],
     *,
-    words: EvidenceWords = "ag/3",
+    words: EvidenceVersion = "ag/3",
 ) -> Chat:
     """Write the turns of a protocol with what the condition shows; `clues` are the golden evidence, where told."""
     shown, views = read_texts("conditions")[condition], scene.views(condition)
     if protocol == A0:
-        return Chat(views, (_turn(shown, *_direct(sample)),), _version("a0"))
+        return Chat(views, (_turn(shown, *_direct_texts(sample)),), _prompt_version("a0"))
     details: dict[str, JsonValue] = {"clues": [clue.id for clue in clues]}
     if protocol == AG and words != "ag/1":
         small = (f"\n\n{shown}",) if condition == "V1" and words == "ag/3" else ()
         pictures = (*views, *small) or (shown,)
-        version = _version("ag") if words == "ag/3" else words
-        return Chat((), (_whole(sample, clues, pictures),), version, details)
-    evidence = _with_evidence(sample, clues)
-    first = (_turn(shown, *_direct(sample), asks=FIRST),) if protocol == AGC else ()
+        version = _prompt_version("ag") if words == "ag/3" else words
+        return Chat((), (_template_turn(sample, clues, pictures),), version, details)
+    evidence = _evidence_texts(sample, clues)
+    first = (_turn(shown, *_direct_texts(sample), asks=FIRST_ANSWER),) if protocol == AGC else ()
     final = _turn(*evidence) if protocol == AGC else _turn(shown, *evidence)
-    return Chat(views, (*first, final), _version("ag-1", "a0"), details)
+    return Chat(views, (*first, final), _prompt_version("ag-1", "a0"), details)
 
 
-def _whole(sample: Sample, clues: Sequence[Sample], shown: Sequence[View | str]) -> Turn:
+def _template_turn(sample: AtomSample, clues: Sequence[AtomSample], shown: Sequence[View | str]) -> Turn:
     """The printed template in its order: what is shown stands between role and evidence."""
     texts = read_texts("ag")
     choices = " ".join(_listed_choices(sample))
-    evidence = "\n\n".join((texts["evidence_heading"], texts["evidence"], listed(clues)))
+    evidence = "\n\n".join((texts["evidence_heading"], texts["evidence"], numbered_evidence(clues)))
     asked = (texts["task_heading"], sample.question, texts["task"].format(choices=choices), texts["instruction"])
     behind = "\n\n".join((evidence, *asked, texts["form_heading"], texts["form"]))
     return Turn(parts=(f"{texts['role_heading']}\n\n{texts['role']}\n\n", *shown, f"\n\n{behind}"))
 
 
-def _version(*names: str) -> str:
+def _prompt_version(*names: str) -> str:
     return "+".join(read_texts(name)["version"] for name in (*names, "conditions"))
 
 
@@ -78,22 +80,22 @@ def _turn(*paragraphs: str, asks: str | None = None) -> Turn:
     return Turn(parts=("\n\n".join(paragraphs),), asks=asks)
 
 
-def _direct(sample: Sample) -> tuple[str, ...]:
+def _direct_texts(sample: AtomSample) -> tuple[str, ...]:
     texts = read_texts("a0")
     return sample.question, _choices(sample), texts["instruction"], texts["form"]
 
 
-def _with_evidence(sample: Sample, clues: Sequence[Sample]) -> tuple[str, ...]:
+def _evidence_texts(sample: AtomSample, clues: Sequence[AtomSample]) -> tuple[str, ...]:
     texts = read_texts("ag-1")
-    evidence = "\n".join((texts["evidence"], listed(clues)))
+    evidence = "\n".join((texts["evidence"], numbered_evidence(clues)))
     question = (texts["task_heading"], texts["task"], sample.question, _choices(sample))
     return texts["role"], texts["evidence_heading"], evidence, *question, texts["instruction"], read_texts("a0")["form"]
 
 
-def _choices(sample: Sample) -> str:
+def _choices(sample: AtomSample) -> str:
     return read_texts("a0")["choices"].format(choices=" ".join(_listed_choices(sample)))
 
 
-def _listed_choices(sample: Sample) -> Iterator[str]:
+def _listed_choices(sample: AtomSample) -> Iterator[str]:
     choice = read_texts("a0")["choice"]
     yield from (choice.format(letter=letter, text=text) for letter, text in (sample.options or {}).items())

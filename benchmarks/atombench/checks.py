@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import MOST_STEPS
 from evaluation.benchmark import Finding
 
@@ -24,31 +24,31 @@ _LEFT_WITHOUT = {
 """What becomes of an image without a question of a level."""
 
 
-def missing_labels(sample: Sample) -> Iterator[tuple[str, str]]:
+def missing_labels(sample: AtomSample) -> Iterator[tuple[str, str]]:
     """Yield each label that the question lacks, with the tables that leave it out."""
     for label, tables in _NEEDED_BY[sample.level].items():
         if getattr(sample, label) is None:
             yield label, tables
 
 
-def check_sample(sample: Sample) -> list[str]:
+def check_sample(sample: AtomSample) -> list[str]:
     """Say what keeps a question from a table, one sentence each."""
     lacking = missing_labels(sample)
-    found = [f"has no {label}, so that {tables} {leave(tables)} it out" for label, tables in lacking]
+    found = [f"has no {label}, so that {tables} {leave_verb(tables)} it out" for label, tables in lacking]
     if sample.step is not None and sample.step > MOST_STEPS:
         found.append(f"is step {sample.step}; Figure 3b draws steps 1 to {MOST_STEPS}")
     return found if sample.answer else [*found, "has no answer: it is asked, and left out of every number"]
 
 
-def leave(tables: str) -> str:
+def leave_verb(tables: str) -> str:
     """The verb of one table, or of several."""
     return "leave" if " and " in tables else "leaves"
 
 
-def compare(samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+def compare_samples(samples: Sequence[AtomSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
     """Say which images lack a level, and which clues have the step of another, in whatever file that stands."""
-    yield from _lacking(samples)
-    first: dict[tuple[str, int], Sample] = {}
+    yield from _missing_levels(samples)
+    first: dict[tuple[str, int], AtomSample] = {}
     for sample in samples:
         if sample.step is None:
             continue
@@ -58,9 +58,9 @@ def compare(samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterat
             yield Finding(sample.id, told, is_error=True)
 
 
-def _lacking(samples: Sequence[Sample]) -> Iterator[Finding]:
+def _missing_levels(samples: Sequence[AtomSample]) -> Iterator[Finding]:
     """Say of which images there are questions of one level alone, once an image."""
-    first: dict[str, dict[str, Sample]] = {}
+    first: dict[str, dict[str, AtomSample]] = {}
     for sample in samples:
         first.setdefault(sample.place, {}).setdefault(sample.level, sample)
     for found in first.values():

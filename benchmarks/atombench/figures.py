@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from benchmarks.atombench.metrics import pearson
-from benchmarks.atombench.standing import Standing, inverted
+from benchmarks.atombench.scores import AtomScores, complement
 from benchmarks.atombench.sums import DEFAULT_RULE, THRESHOLDS
-from benchmarks.atombench.tables import rate
+from benchmarks.atombench.tables import rate_column
 from benchmarks.atombench.taxonomy import DIMENSION_OF, DOMAINS, MOST_STEPS, SCOPES, TITLES
-from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.tables import Column, Contents, Figure, Group, Row, Table
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from evaluation.tables import Column, ColumnGroup, Contents, Figure, Row, Table
 
 _SHORT = {
     "built_environment": "Built",
@@ -19,7 +19,7 @@ _SHORT = {
 _RADAR = ("clq", "colq", "rcs", "grounded", "rrs")
 
 
-def figures(standings: Sequence[Standing]) -> Contents:
+def figures(standings: Sequence[AtomScores]) -> Contents:
     """Fill the tables of the figures; what has rows is drawn."""
     tables = (_figure3a(standings), _figure3b(standings), _figure3c(standings), *_figure5(standings),
               _figure6(standings), _figure7(standings), _figure8(standings))  # fmt: skip
@@ -27,65 +27,65 @@ def figures(standings: Sequence[Standing]) -> Contents:
     return Contents(tables=tables, figures=tuple(one for one in _FIGURES if one.table in drawn))
 
 
-def _rows(standings: Sequence[Standing], *values: Sequence[Estimate]) -> tuple[Row, ...]:
+def _rows(standings: Sequence[AtomScores], *values: Sequence[Estimate]) -> tuple[Row, ...]:
     pairs = zip(standings, values, strict=True)
     return tuple(Row(title=one.title, keys={"model": one.model}, values=tuple(found)) for one, found in pairs)
 
 
-def _figure3a(standings: Sequence[Standing]) -> Table:
-    columns = tuple(_loss(f"scope_{name}", name, scope=name) for name in SCOPES)
+def _figure3a(standings: Sequence[AtomScores]) -> Table:
+    columns = tuple(_loss_column(f"scope_{name}", name, scope=name) for name in SCOPES)
     return Table(
         name="figure3a",
         title="Figure 3a: errors by scope",
         caption="Clue questions that were not answered right, in %.",
-        groups=(Group(title="Scope", columns=columns),),
+        groups=(ColumnGroup(title="Scope", columns=columns),),
         rows=_rows(standings, *([one.share("scope", name, wrong=True) for name in SCOPES] for one in standings)),
         detail=True,
     )
 
 
-def _loss(key: str, title: str, **keys: str) -> Column:
+def _loss_column(key: str, title: str, **keys: str) -> Column:
     return Column(key=key, title=title, unit="loss", decimals=2, keys={"metric": "clue_error", **keys})
 
 
-def _figure3b(standings: Sequence[Standing]) -> Table:
+def _figure3b(standings: Sequence[AtomScores]) -> Table:
     steps = range(1, MOST_STEPS + 1)
-    columns = tuple(_loss(f"step_{step}", str(step), step=str(step)) for step in steps)
+    columns = tuple(_loss_column(f"step_{step}", str(step), step=str(step)) for step in steps)
     return Table(
         name="figure3b",
         title="Figure 3b: errors by step",
         caption="Clue questions that were not answered right, in %, by their step from macro to micro.",
-        groups=(Group(title="Step", columns=columns),),
+        groups=(ColumnGroup(title="Step", columns=columns),),
         rows=_rows(standings, *([one.share("step", step, wrong=True) for step in steps] for one in standings)),
         detail=True,
     )
 
 
-def _figure3c(standings: Sequence[Standing]) -> Table:
+def _figure3c(standings: Sequence[AtomScores]) -> Table:
     titles = ("CLQ", "CoLQ", "RCS", "100 − HI", "RRS")
-    main = tuple(rate(key, title) for key, title in zip(_RADAR, titles, strict=True))
-    dimensions = tuple(rate(name, _SHORT[name]) for name in DOMAINS)
-    domains = tuple(rate(name, TITLES[name]) for name in DIMENSION_OF)
+    main = tuple(rate_column(key, title) for key, title in zip(_RADAR, titles, strict=True))
+    dimensions = tuple(rate_column(name, _SHORT[name]) for name in DOMAINS)
+    domains = tuple(rate_column(name, TITLES[name]) for name in DIMENSION_OF)
     return Table(
         name="figure3c",
         title="Figure 3c: profiles",
         caption="The five metrics, and CLQ_Acc by dimension and domain, in %.",
         groups=(
-            Group(title="Metric", columns=main),
-            Group(title="Dimension", columns=dimensions),
-            Group(title="Domain", columns=domains),
+            ColumnGroup(title="Metric", columns=main),
+            ColumnGroup(title="Dimension", columns=dimensions),
+            ColumnGroup(title="Domain", columns=domains),
         ),
-        rows=_rows(standings, *(_profile(one) for one in standings)),
+        rows=_rows(standings, *(_radar_values(one) for one in standings)),
         detail=True,
     )
 
 
-def _profile(one: Standing) -> list[Estimate]:
-    metrics = [one.clues, one.conclusions, one.consistency, inverted(one.hallucination), one.resistance]
+def _radar_values(one: AtomScores) -> list[Estimate]:
+    metrics = [one.clues, one.conclusions, one.consistency, complement(one.hallucination), one.resistance]
     return [*metrics, *(one.domains[name] for name in (*DOMAINS, *DIMENSION_OF))]
 
 
-def _figure5(standings: Sequence[Standing]) -> tuple[Table, ...]:
+def _figure5(standings: Sequence[AtomScores]) -> tuple[Table, ...]:
     numbers = {
         "CLQ_Acc": [one.clues.value for one in standings],
         "CoLQ_Acc": [one.conclusions.value for one in standings],
@@ -105,42 +105,42 @@ def _figure5(standings: Sequence[Standing]) -> tuple[Table, ...]:
             name="figure5",
             title="Figure 5: correlations over models",
             caption="Pearson's; over the models that have both numbers, of which three are needed.",
-            groups=(Group(title="", columns=columns),),
-            rows=tuple(row for row in rows if any(value != NOTHING for value in row.values)),
+            groups=(ColumnGroup(title="", columns=columns),),
+            rows=tuple(row for row in rows if any(value != NO_ESTIMATE for value in row.values)),
             detail=True,
         ),
     )
 
 
-def _figure6(standings: Sequence[Standing]) -> Table:
+def _figure6(standings: Sequence[AtomScores]) -> Table:
     columns = (
-        rate("colq", "CoLQ_Acc"),
-        rate("rcs", "RCS"),
-        rate("hi", "HI", "loss"),
-        rate("gap", "CoLQ − RCS", "difference"),
-        rate("ecs", "ECS", "difference"),
+        rate_column("colq", "CoLQ_Acc"),
+        rate_column("rcs", "RCS"),
+        rate_column("hi", "HI", "loss"),
+        rate_column("gap", "CoLQ − RCS", "difference"),
+        rate_column("ecs", "ECS", "difference"),
     )
     found = [
-        [one.conclusions, one.consistency, one.hallucination, _less(one.conclusions, one.consistency), one.spread]
+        [one.conclusions, one.consistency, one.hallucination, _one_minus(one.conclusions, one.consistency), one.spread]
         for one in standings
     ]
     return Table(
         name="figure6",
         title="Figure 6: conclusions and their support",
         caption=f"In %; the gap and ECS in points. A picture's conclusion by the rule '{DEFAULT_RULE}'.",
-        groups=(Group(title="", columns=columns),),
+        groups=(ColumnGroup(title="", columns=columns),),
         rows=_rows(standings, *found),
         detail=True,
     )
 
 
-def _less(first: Estimate, second: Estimate) -> Estimate:
+def _one_minus(first: Estimate, second: Estimate) -> Estimate:
     if first.value is None or second.value is None:
-        return NOTHING
+        return NO_ESTIMATE
     return Estimate(value=first.value - second.value, count=second.count)
 
 
-def _figure7(standings: Sequence[Standing]) -> Table:
+def _figure7(standings: Sequence[AtomScores]) -> Table:
     columns = tuple(
         Column(key=f"above_{at}", title=str(at), label=f"above {at} %", decimals=2,
                keys={"metric": "support", "threshold": str(at)})
@@ -152,7 +152,10 @@ def _figure7(standings: Sequence[Standing]) -> Table:
         title="Figure 7: support curves",
         caption="Pictures whose conclusion is right with more than so many percent of the clues right (at 100: all of "
         f"them), in %, by the rule '{DEFAULT_RULE}'; and the area under the curve, from 0 to 1.",
-        groups=(Group(title="More right clues than (%)", columns=columns), Group(title="", columns=(area,))),
+        groups=(
+            ColumnGroup(title="More right clues than (%)", columns=columns),
+            ColumnGroup(title="", columns=(area,)),
+        ),
         rows=_rows(
             standings, *([*(one.consistency_by(DEFAULT_RULE, at) for at in THRESHOLDS), one.area] for one in standings)
         ),
@@ -160,13 +163,15 @@ def _figure7(standings: Sequence[Standing]) -> Table:
     )
 
 
-def _figure8(standings: Sequence[Standing]) -> Table:
-    column = rate("correction", "error correction", note="of the first answers that were not right, those corrected")
+def _figure8(standings: Sequence[AtomScores]) -> Table:
+    column = rate_column(
+        "correction", "error correction", note="of the first answers that were not right, those corrected"
+    )
     return Table(
         name="figure8",
         title="Figure 8: error correction",
         caption="Conclusions that golden evidence (AG) made right, in % of those that were not right under A0.",
-        groups=(Group(title="", columns=(column,)),),
+        groups=(ColumnGroup(title="", columns=(column,)),),
         rows=_rows(standings, *([one.correction] for one in standings)),
         detail=True,
     )

@@ -3,38 +3,38 @@
 from typing import Literal
 
 from benchmarks.atombench.answers import read_answer
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.replies import Reply
-from evaluation.verdicts import Part, Verdict
+from evaluation.verdicts import Verdict, VerdictPart
 
-Outcome = Literal["right", "wrong", "unanswered"]
+AnswerOutcome = Literal["right", "wrong", "unanswered"]
 """What an answer counts as: leaving blank is free, marking another option, or several, is not."""
-FIRST = "first"
+FIRST_ANSWER = "first"
 """The step by which AGC's first turn is known."""
 
 
-def outcome_of(answer: ParsedAnswer, truth: str) -> Outcome:
+def outcome_of(answer: ParsedAnswer, truth: str) -> AnswerOutcome:
     """What an answer counts as; several options named are a wrong answer, none is an unanswered question."""
     if answer.value is None:
         return "wrong" if answer.status == "ambiguous" else "unanswered"
     return "right" if answer.value == truth else "wrong"
 
 
-def points_of(outcome: Outcome, num_options: int) -> float:
+def points_of(outcome: AnswerOutcome, num_options: int) -> float:
     """Points by the rule against guessing: 1, -1/(n - 1), or 0."""
     return {"right": 1.0, "wrong": -1.0 / (num_options - 1), "unanswered": 0.0}[outcome]
 
 
-class SampleJudge:
+class AtomJudge:
     """One question, made ready to judge any number of replies to it.
 
     Of a verdict, `score` is its correctness, never penalized, and `kept` the outcomes: the final answer's, and behind
     it that of AGC's first answer.
     """
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: AtomSample) -> None:
         self._sample = sample
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
@@ -43,7 +43,7 @@ class SampleJudge:
         if not self._sample.scored:
             return Verdict(final.value, final.status, None, rule=final.rule)
         outcome = outcome_of(final, self._sample.answer)
-        firsts = [(text, self._read(text)) for step, text in reply.steps if step == FIRST]
+        firsts = [(text, self._read(text)) for step, text in reply.steps if step == FIRST_ANSWER]
         points = points_of(outcome, self._sample.num_options)
         return Verdict(
             value=final.value,
@@ -62,9 +62,9 @@ class SampleJudge:
             return ParsedAnswer(None, absence)
         return read_answer(text, self._sample.options or {}, cut_off=cut_off)
 
-    def _part(self, first: str | None, answer: ParsedAnswer) -> Part:
-        return Part(
-            name=FIRST,
+    def _part(self, first: str | None, answer: ParsedAnswer) -> VerdictPart:
+        return VerdictPart(
+            name=FIRST_ANSWER,
             question=self._sample.question,
             truth=self._sample.answer,
             value=answer.value,

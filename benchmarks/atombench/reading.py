@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from benchmarks.atombench.samples import LETTERS, Sample
+from benchmarks.atombench.samples import LETTERS, AtomSample
 from benchmarks.atombench.taxonomy import PRINTED, TITLES
-from evaluation.benchmark import Origin
+from evaluation.benchmark import RecordContext
 from evaluation.records import Record
 
 _LISTS = {"clues": "clue", "conclusions": "conclusion"}
@@ -21,7 +21,7 @@ FIELDS = (
     "id", "image", "images", "question", "questions", "options", "answer", "group", "step", *_LABELS, *_LISTS,
 )  # fmt: skip
 """What is read of a record; all else is kept with its questions."""
-_BY_TITLE = {title.replace("&", "and"): name for title, name in PRINTED.items()} | {
+_LABELS_BY_TITLE = {title.replace("&", "and"): name for title, name in PRINTED.items()} | {
     title.lower().replace("&", "and"): name for name, title in TITLES.items()
 }
 _PLACE_OF_IMAGE = re.compile(r"^\s*<image(?:[ _]?\d+)?>\s*")
@@ -29,7 +29,7 @@ _LETTER = re.compile(r"\(?\s*([A-Za-z])\s*[).:]?")
 _NOT_IN_IDS = re.compile(r"[\s/]+")
 
 
-def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+def sample_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
     """Yield the fields of each sample in one record; raises ValueError where its value is no record at all."""
     value = record.value
     if not isinstance(value, dict):
@@ -48,19 +48,19 @@ def _questions(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         raise ValueError("holds a question and lists of questions: write one object a question, or one an image")
     shared = {key: kept for key, kept in value.items() if key not in (*_LISTS, "id")}
     for name, level in _LISTS.items():
-        for position, part in enumerate(_parts(value, name), start=1):
+        for position, part in enumerate(_split_record(value, name), start=1):
             step = {"step": position} if level == "clue" else {}
             yield {**shared, "level": level, **step, **part}
 
 
-def _parts(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _split_record(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     parts = value.get(name) or []
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         raise ValueError(f"{name} must be a list of objects, one a question")
     return parts
 
 
-def _fields(value: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
+def _fields(value: Mapping[str, Any], origin: RecordContext) -> dict[str, Any]:
     images = _images(value, origin)
     options = _options(value.get("options"))
     level = _label(value.get("level"))
@@ -80,7 +80,7 @@ def _fields(value: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
     return fields | labels
 
 
-def _images(value: Mapping[str, Any], origin: Origin) -> Any:
+def _images(value: Mapping[str, Any], origin: RecordContext) -> Any:
     named = value.get("image", value.get("images")) or origin.images.get(origin.stem)
     return [named] if isinstance(named, str) else named or []
 
@@ -95,7 +95,7 @@ def _label(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     plain = " ".join(value.lower().replace("&", "and").split())
-    return _BY_TITLE.get(plain, re.sub(r"[ -]", "_", plain))
+    return _LABELS_BY_TITLE.get(plain, re.sub(r"[ -]", "_", plain))
 
 
 def _options(options: Any) -> Any:
@@ -123,7 +123,7 @@ def _answer(answer: Any, options: Any) -> Any:
     return same[0] if len(same) == 1 else _letter(answer)
 
 
-def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: Origin) -> str:
+def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: RecordContext) -> str:
     """The record's own id, else the image's name with the clue's step, or the number of the question."""
     image = str(images[0]) if isinstance(images, list) and images else origin.stem
     numbers: Counter[tuple[str, str]] = origin.seen.setdefault("numbers", Counter())
@@ -140,7 +140,7 @@ def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, or
     return derived
 
 
-def record_of(sample: Sample) -> dict[str, Any]:
+def record_of(sample: AtomSample) -> dict[str, Any]:
     """Write a sample as the record that reads as the same sample."""
     fields = sample.model_dump(mode="json", exclude_none=True, exclude={"extra", "images"})
     image = {"image": sample.images[0]} if sample.images else {}

@@ -10,9 +10,9 @@ from benchmarks.atombench.taxonomy import (
     DOMAINS,
     LEVELS,
     Certainty,
+    ConclusionKind,
     Difficulty,
-    Kind,
-    Level,
+    QuestionLevel,
     Scope,
 )
 from evaluation import samples as host
@@ -24,11 +24,11 @@ _NAMED: dict[str, tuple[str, ...]] = {
     "scope": get_args(Scope),
     "certainty": get_args(Certainty),
     "difficulty": get_args(Difficulty),
-    "kind": get_args(Kind),
+    "kind": get_args(ConclusionKind),
 }
 
 
-class Sample(host.Sample):
+class AtomSample(host.Sample):
     """One multiple-choice question about a picture; an empty answer is not known, so that the question counts nothing.
 
     Questions of one `place` go together: the image, or the `group` where the record names one. `step` is a clue's
@@ -36,7 +36,7 @@ class Sample(host.Sample):
     """
 
     options: dict[str, str] | None = Field(default=None, validate_default=True)
-    level: Level
+    level: QuestionLevel
     answer: str = ""
     group: str = ""
     domain: str | None = None
@@ -44,7 +44,7 @@ class Sample(host.Sample):
     scope: Scope | None = None
     certainty: Certainty | None = None
     step: PositiveInt | None = None
-    kind: Kind | None = None
+    kind: ConclusionKind | None = None
     difficulty: Difficulty | None = None
 
     @property
@@ -114,7 +114,7 @@ class Sample(host.Sample):
         return dict(sorted(options.items()))
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "Sample":
+    def _fits_together(self) -> "AtomSample":
         if wrong := list(self._misfits()):
             raise ValueError("; ".join(wrong))
         return self

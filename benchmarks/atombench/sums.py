@@ -7,13 +7,13 @@ from itertools import repeat
 
 import numpy as np
 
-from benchmarks.atombench.judging import Outcome, points_of
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.judging import AnswerOutcome, points_of
+from benchmarks.atombench.repeats import KINDS, AnswerPair, AtomRepeat
+from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import WEIGHTS
-from benchmarks.atombench.trials import KINDS, Pair, Trial
 from evaluation.metrics.intervals import Floats, Indices
 
-TAU = 75
+SUPPORT_THRESHOLD = 75
 """Percent of its clues that a picture's conclusion needs, strictly more (equation 2)."""
 THRESHOLDS = tuple(range(0, 101, 5))
 """Where the support curve stands, in percent; at 100 all clues must be right."""
@@ -23,10 +23,10 @@ DEFAULT_RULE = "any"
 
 
 @dataclass(frozen=True)
-class Pictures:
+class ImageGroups:
     """The questions of a data set by picture; a question's position is that in `samples`."""
 
-    samples: Sequence[Sample]
+    samples: Sequence[AtomSample]
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -59,26 +59,26 @@ class Pictures:
         return sums
 
 
-Table = Mapping[str, Floats]
+ImageSums = Mapping[str, Floats]
 """Sums by name, each one number a place."""
 
 
-def sums_of(trial: Trial, pictures: Pictures) -> Table:
+def sum_repeat(trial: AtomRepeat, pictures: ImageGroups) -> ImageSums:
     """Add up a repeat: questions, points and right answers of either level, support under every rule, and pairs."""
     clues = {at: outcome for at, outcome in trial.first.items() if pictures.is_clue[at]}
     conclusions = {at: outcome for at, outcome in trial.first.items() if not pictures.is_clue[at]}
-    table = {**_of_level("clue", clues, pictures), **_of_level("conclusion", conclusions, pictures)}
-    table |= _of_support(table, conclusions, pictures)
-    return {**table, **sums_of_pairs(trial.pairs, pictures)}
+    table = {**_sum_level("clue", clues, pictures), **_sum_level("conclusion", conclusions, pictures)}
+    table |= _sum_support(table, conclusions, pictures)
+    return {**table, **sum_pairs(trial.pairs, pictures)}
 
 
-def sums_where(trial: Trial, pictures: Pictures, label: str, name: object) -> Table:
+def sum_label(trial: AtomRepeat, pictures: ImageGroups, label: str, name: object) -> ImageSums:
     """Add up the direct answers to the clue questions with a label: how many, their points, and the right ones."""
     found = {at: outcome for at, outcome in trial.first.items() if getattr(pictures.samples[at], label) == name}
-    return _of_level("clue", found, pictures)
+    return _sum_level("clue", found, pictures)
 
 
-def _of_level(name: str, outcomes: Mapping[int, Outcome], pictures: Pictures) -> dict[str, Floats]:
+def _sum_level(name: str, outcomes: Mapping[int, AnswerOutcome], pictures: ImageGroups) -> dict[str, Floats]:
     questions, samples = _positions(outcomes), pictures.samples
     points = (points_of(outcome, samples[at].num_options) for at, outcome in outcomes.items())
     return {
@@ -92,7 +92,9 @@ def _positions(questions: Iterable[int]) -> Indices:
     return np.array(list(questions), dtype=np.intp)
 
 
-def _of_support(table: Table, conclusions: Mapping[int, Outcome], pictures: Pictures) -> dict[str, Floats]:
+def _sum_support(
+    table: ImageSums, conclusions: Mapping[int, AnswerOutcome], pictures: ImageGroups
+) -> dict[str, Floats]:
     """Under each rule: instances that have both levels, those whose conclusion is right, and those that are supported.
 
     Support counts right clues over all clues of the picture, never penalized, in whole numbers so that no threshold
@@ -101,7 +103,7 @@ def _of_support(table: Table, conclusions: Mapping[int, Outcome], pictures: Pict
     clues, right = table["clue"], 100 * table["clue right"]
     supported = {
         threshold: (right > threshold * clues) if threshold < 100 else (clues > 0) & (right == 100 * clues)
-        for threshold in (*THRESHOLDS, TAU)
+        for threshold in (*THRESHOLDS, SUPPORT_THRESHOLD)
     }
     found: dict[str, Floats] = {}
     for rule, (asked, concluded) in _instances(table, conclusions, pictures).items():
@@ -113,7 +115,7 @@ def _of_support(table: Table, conclusions: Mapping[int, Outcome], pictures: Pict
 
 
 def _instances(
-    table: Table, conclusions: Mapping[int, Outcome], pictures: Pictures
+    table: ImageSums, conclusions: Mapping[int, AnswerOutcome], pictures: ImageGroups
 ) -> dict[str, tuple[Floats, Floats]]:
     """By rule, how many conclusions of each picture count, and how many of them are right."""
     asked, right = table["conclusion"], table["conclusion right"]
@@ -130,7 +132,7 @@ def _instances(
     }
 
 
-def sums_of_pairs(found: Mapping[int, Pair], pictures: Pictures) -> dict[str, Floats]:
+def sum_pairs(found: Mapping[int, AnswerPair], pictures: ImageGroups) -> dict[str, Floats]:
     """Add up pairs: those of each kind, those with a difficulty, and by its weight all and those that end right."""
     questions, pairs = _positions(found), found.values()
     weights = [WEIGHTS.get(str(pictures.samples[at].difficulty), 0) for at in found]

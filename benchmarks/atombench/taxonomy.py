@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import Literal
 
-Level = Literal["clue", "conclusion"]
+QuestionLevel = Literal["clue", "conclusion"]
 """A question about one visual clue, or about where the picture was taken (or which clue decides that)."""
 Scope = Literal["macro", "mid", "micro"]
 Certainty = Literal["high", "medium", "low"]
 Difficulty = Literal["easy", "medium", "hard"]
-Kind = Literal["location", "decisive_clue"]
+ConclusionKind = Literal["location", "decisive_clue"]
 
-LEVELS: tuple[Level, ...] = ("clue", "conclusion")
+LEVELS: tuple[QuestionLevel, ...] = ("clue", "conclusion")
 SCOPES: tuple[Scope, ...] = ("macro", "mid", "micro")
 CERTAINTIES: tuple[Certainty, ...] = ("high", "medium", "low")
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
-KINDS: tuple[Kind, ...] = ("location", "decisive_clue")
+KINDS: tuple[ConclusionKind, ...] = ("location", "decisive_clue")
 MOST_STEPS = 6
 """The longest sequence of clues that the paper draws (Figure 3b)."""
 

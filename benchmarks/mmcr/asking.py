@@ -10,14 +10,14 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.mmcr.prompts import read_texts
-from benchmarks.mmcr.samples import Question
+from benchmarks.mmcr.samples import MMCRSample
 from benchmarks.mmcr.taxonomy import MOST_OPTIONS
 from evaluation.benchmark import Chat, Scene
 from evaluation.errors import EvidenceMissingError
 from jobs.models import Cell, Condition, Turn
 from tiling.views import View
 
-FAMILIES = {
+PROMPT_FAMILIES = {
     "N": "without a chain of thought",
     "C": "with a chain of thought",
     "I": "with InternVL's chain of thought",
@@ -27,14 +27,14 @@ ANNOUNCED = frozenset("CI")
 ROTATIONS = range(MOST_OPTIONS)
 
 
-class Protocol(NamedTuple):
+class RotationProtocol(NamedTuple):
     """How a question is asked, and by how many places its options are shifted."""
 
     family: str
     rotation: int
 
     @classmethod
-    def of(cls, name: str) -> "Protocol":
+    def of(cls, name: str) -> "RotationProtocol":
         """Read a protocol's name, such as `C3`."""
         return cls(name[:1], int(name[1:]))
 
@@ -42,11 +42,11 @@ class Protocol(NamedTuple):
         return f"{self.family}{self.rotation}"
 
 
-def protocols() -> dict[str, str]:
+def describe_protocols() -> dict[str, str]:
     """All protocols, in order, with a few words on each."""
     return {
-        str(Protocol(family, rotation)): f"{told}, options shifted by {rotation}" if rotation else told
-        for family, told in FAMILIES.items()
+        str(RotationProtocol(family, rotation)): f"{told}, options shifted by {rotation}" if rotation else told
+        for family, told in PROMPT_FAMILIES.items()
         for rotation in ROTATIONS
     }
 
@@ -54,7 +54,7 @@ def protocols() -> dict[str, str]:
 ShownWords = Literal["mmcr-shown/2", "mmcr-shown/1"]
 
 
-class Options(BaseModel):
+class MMCROptions(BaseModel):
     """What a job may choose: words, by version."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,20 +65,23 @@ class Options(BaseModel):
     shown: ShownWords = Field(default="mmcr-shown/2", description="what prompts say of the pages, by version")
 
 
-def ask(question: Question, cell: Cell, scene: Scene) -> Chat:
+def ask(question: MMCRSample, cell: Cell, scene: Scene) -> Chat:
     """Ask a question in one turn behind what the condition shows. Raises EvidenceMissingError."""
-    protocol = Protocol.of(cell.protocol)
+    protocol = RotationProtocol.of(cell.protocol)
     views = scene.views(cell.condition, lambda: evidence_pages(question, scene, cell.condition))
-    options: Options = scene.shared or Options()
+    options: MMCROptions = scene.shared or MMCROptions()
     name = "i-1" if protocol.family == "I" and options.i == "mmcr-i/1" else protocol.family.lower()
     prompt, body, shown = read_texts(name), read_texts("body"), _shown_texts(options.shown)
-    slots = {"shown": _shown(question, scene, cell.condition, shown), "body": _body(question, protocol.rotation)}
+    slots = {
+        "shown": _options_text(question, scene, cell.condition, shown),
+        "body": _question_text(question, protocol.rotation),
+    }
     text = prompt["prompt"].format(**slots).strip()
     text = text if views else f"{text}\n\n{body['abstention']}"
     return Chat(views, (Turn(parts=(text,)),), "+".join(texts["version"] for texts in (prompt, body, shown)))
 
 
-def _body(question: Question, rotation: int) -> str:
+def _question_text(question: MMCRSample, rotation: int) -> str:
     texts = read_texts("body")
     lines = (texts["option"].format(letter=at, text=text) for at, text in question.shown(rotation).items())
     body = texts["body"].strip().format(question=question.question.strip(), options="\n".join(lines))
@@ -89,20 +92,20 @@ def _shown_texts(version: ShownWords) -> dict[str, str]:
     return {**read_texts("shown"), **(read_texts("shown-1") if version == "mmcr-shown/1" else {})}
 
 
-def _shown(question: Question, scene: Scene, condition: Condition, texts: Mapping[str, str]) -> str:
+def _options_text(question: MMCRSample, scene: Scene, condition: Condition, texts: Mapping[str, str]) -> str:
     count, pages = len(scene.images), question.evidence.pages
     listed = texts["page" if len(pages) == 1 else "pages"].format(numbers=", ".join(map(str, pages)))
     name = f"one_{condition}" if count == 1 and condition != "V0" else condition
     return texts[name].format(count=count, count_all=count, pages=listed)
 
 
-def evidence_pages(question: Question, scene: Scene, condition: str) -> tuple[View, ...]:
+def evidence_pages(question: MMCRSample, scene: Scene, condition: str) -> tuple[View, ...]:
     """The annotated pages, whole and natively. Raises EvidenceMissingError for a question without any."""
     if not question.evidence.pages:
-        raise EvidenceMissingError(no_evidence(question, condition))
+        raise EvidenceMissingError(describe_missing_evidence(question, condition))
     return tuple(View(image=scene.images[page - 1]) for page in question.evidence.pages)
 
 
-def no_evidence(question: Question, condition: str) -> str:
+def describe_missing_evidence(question: MMCRSample, condition: str) -> str:
     """Say what keeps a question from a condition that shows its evidence."""
     return f"sample '{question.id}': no evidence pages, which {condition} shows"

@@ -8,48 +8,48 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mmcr.asking import ROTATIONS, Options, Protocol, ask, protocols
-from benchmarks.mmcr.beside import DOCUMENTS, ERRORS, Labels, read_documents, read_labels
-from benchmarks.mmcr.checks import check_question, compare, require_evidence
-from benchmarks.mmcr.judging import Kept, QuestionJudge, rotation_of
-from benchmarks.mmcr.matching import MATCHER
-from benchmarks.mmcr.metrics import METRICS
-from benchmarks.mmcr.reading import FIELDS, Documents, question_fields, record_of
+from benchmarks.mmcr.answers import MATCHER_VERSION
+from benchmarks.mmcr.asking import ROTATIONS, MMCROptions, RotationProtocol, ask, describe_protocols
+from benchmarks.mmcr.checks import check_question, compare_samples, require_evidence
+from benchmarks.mmcr.judging import MMCRDetails, MMCRJudge, rotation_of
+from benchmarks.mmcr.metrics import METRICS_VERSION
+from benchmarks.mmcr.reading import FIELDS, DocumentPages, question_fields, record_of
 from benchmarks.mmcr.report import report
-from benchmarks.mmcr.samples import Question
-from benchmarks.mmcr.taxonomy import KINDS
-from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, Origin, Scene, plan_of
-from evaluation.closing import ClosedForm, closed_choice
+from benchmarks.mmcr.samples import MMCRSample
+from benchmarks.mmcr.sidecars import DOCUMENTS, ERRORS, ErrorLabels, read_documents, read_labels
+from benchmarks.mmcr.taxonomy import QUESTION_TYPES
+from evaluation.benchmark import Benchmark, Chat, Evidence, Finding, RecordContext, Scene, cross_plan
+from evaluation.closing import ClosingForm, choice_form
 from evaluation.departures import read_departures
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
-from evaluation.verdicts import Judge, Verdicts
+from evaluation.verdicts import ReplyJudge, Verdicts
 from jobs.models import Cell
 
-_WITHOUT, _WITH = (" ".join(f"{family}{k}" for k in ROTATIONS) for family in "NC")
+_DIRECT_PROTOCOLS, _COT_PROTOCOLS = (" ".join(f"{family}{k}" for k in ROTATIONS) for family in "NC")
 
 
-class MMCR(Benchmark[Question]):
+class MMCR(Benchmark[MMCRSample]):
     """Questions about documents; with what lies beside a data set: its documents' pages, and labels of errors."""
 
     name = "mmcr"
     title = "MMCR"
     known_by = ("l2-category", "rotations", "document")
     budget = "published"
-    sample_type = Question
+    sample_type = MMCRSample
     plans: Mapping[str, tuple[Cell, ...]] = {
-        "mmcr": plan_of(_WITHOUT, "V2"),
-        "mmcr-cot": plan_of(f"{_WITHOUT} {_WITH}", "V2"),
-        "mmcr-plain": plan_of("N0 C0", "V2"),
+        "mmcr": cross_plan(_DIRECT_PROTOCOLS, "V2"),
+        "mmcr-cot": cross_plan(f"{_DIRECT_PROTOCOLS} {_COT_PROTOCOLS}", "V2"),
+        "mmcr-plain": cross_plan("N0 C0", "V2"),
     }
-    protocols: Mapping[str, str] = protocols()
-    grouping = Grouping(("type",), dict.fromkeys(KINDS, ()))
-    options = Options
+    protocols: Mapping[str, str] = describe_protocols()
+    grouping = Grouping(("type",), dict.fromkeys(QUESTION_TYPES, ()))
+    options = MMCROptions
     departures = read_departures(Path(__file__).parent)
-    versions: Mapping[str, str] = {"matcher": MATCHER, "metrics": METRICS}
+    versions: Mapping[str, str] = {"matcher": MATCHER_VERSION, "metrics": METRICS_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     beside = (DOCUMENTS, ERRORS)
     fields = FIELDS
@@ -58,7 +58,7 @@ class MMCR(Benchmark[Question]):
         "temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 4096,
     }  # fmt: skip
 
-    def __init__(self, documents: Documents | None = None, labels: Labels | None = None) -> None:
+    def __init__(self, documents: DocumentPages | None = None, labels: ErrorLabels | None = None) -> None:
         self._documents = documents or {}
         self._labels = labels or {}
 
@@ -67,15 +67,15 @@ class MMCR(Benchmark[Question]):
         documents = read_documents(texts[DOCUMENTS]) if DOCUMENTS in texts else {}
         return MMCR(documents, read_labels(texts[ERRORS]) if ERRORS in texts else {})
 
-    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the question of a record, or of a row of the official table."""
         return question_fields(record, origin, self._documents)
 
-    def record(self, sample: Question) -> dict[str, Any]:
+    def record(self, sample: MMCRSample) -> dict[str, Any]:
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
 
-    def describe(self, sample: Question) -> Iterator[str]:
+    def describe(self, sample: MMCRSample) -> Iterator[str]:
         """Tell its document and where its evidence stands."""
         yield f"document: {sample.document}, {len(sample.images)} pages"
         if sample.evidence.pages:
@@ -84,53 +84,53 @@ class MMCR(Benchmark[Question]):
         if sample.hint:
             yield f"hint: {sample.hint}"
 
-    def summary(self, sample: Question) -> dict[str, str]:
+    def summary(self, sample: MMCRSample) -> dict[str, str]:
         """Its document, and how many pages it has."""
         return {"document": sample.document, "pages": str(len(sample.images))}
 
-    def applies(self, sample: Question, cell: Cell) -> bool:
+    def applies(self, sample: MMCRSample, cell: Cell) -> bool:
         """A question has as many rotations as options."""
-        return Protocol.of(cell.protocol).rotation < len(sample.letters)
+        return RotationProtocol.of(cell.protocol).rotation < len(sample.letters)
 
-    def admit(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
+    def admit(self, samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:
         """Refuse evidence pages of questions without any."""
         require_evidence(samples, cells)
 
-    def checklist(self, sample: Question) -> Sequence[str]:
+    def checklist(self, sample: MMCRSample) -> Sequence[str]:
         """Say what is doubtful of a question by itself."""
         return [*check_question(sample)]
 
-    def compare(self, samples: Sequence[Question], place_of: Callable[[str], str]) -> Iterator[Finding]:
+    def compare(self, samples: Sequence[MMCRSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
         """Say what is wrong between questions about one document."""
-        return compare(samples, place_of)
+        return compare_samples(samples, place_of)
 
-    def evidence(self, sample: Question, samples: Sequence[Question]) -> Evidence:
+    def evidence(self, sample: MMCRSample, samples: Sequence[MMCRSample]) -> Evidence:
         """Tell on which pages the answer stands, and what on them."""
         pages = sample.evidence.pages
         told = (sample.evidence.places,) if pages else ()
         within = [page for page in pages if page <= len(sample.images)]
         return Evidence((*told, *sample.evidence.sources), tuple(sample.images[page - 1] for page in within))
 
-    def prepare(self, samples: Sequence[Question], options: Options, seed: int) -> Options:
+    def prepare(self, samples: Sequence[MMCRSample], options: MMCROptions, seed: int) -> MMCROptions:
         """Keep what the job chose."""
         return options
 
-    def closed_form(self, sample: Question, protocol: str) -> ClosedForm | None:
+    def closed_form(self, sample: MMCRSample, protocol: str) -> ClosingForm | None:
         """One of the options, by the letters of the rotation; its value is the original one."""
         k = rotation_of(protocol, sample)
-        return closed_choice(
+        return choice_form(
             tuple(sample.shown(k)),
             lambda letter: letter == sample.answer,
             original=lambda letter: sample.original(letter, k),
         )
 
-    def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
+    def ask(self, sample: MMCRSample, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn behind the pages."""
         return ask(sample, cell, scene)
 
-    def judge(self, sample: Question) -> Judge:
+    def judge(self, sample: MMCRSample) -> ReplyJudge:
         """Make a question ready to judge replies under all its rotations."""
-        return QuestionJudge(sample)
+        return MMCRJudge(sample)
 
     def trait(self, reply: Reply) -> tuple[int, int, str] | None:
         """Pages of a prompt, their visual tokens, and how they were sized; None for one that showed none."""
@@ -141,7 +141,7 @@ class MMCR(Benchmark[Question]):
 
     def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
         """Make again what is kept of a reply."""
-        return tuple(Kept(*kept))
+        return tuple(MMCRDetails(*kept))
 
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill the paper's tables and figures, and ours beside."""

@@ -3,26 +3,28 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from benchmarks.mmcr.asking import no_evidence
-from benchmarks.mmcr.samples import Question
+from benchmarks.mmcr.asking import describe_missing_evidence
+from benchmarks.mmcr.samples import MMCRSample
 from evaluation.benchmark import LOCAL_CONDITIONS, Finding
-from evaluation.counts import counted
 from evaluation.errors import EvidenceMissingError
+from evaluation.plurals import count_noun
 from jobs.models import Cell
 
 FEWEST_QUESTIONS = 8
 """Questions that the paper's annotators wrote about each document, at least."""
 
 
-def require_evidence(samples: Sequence[Question], cells: Sequence[Cell]) -> None:
+def require_evidence(samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:
     """Refuse V3 and V4 of questions without evidence pages; raises EvidenceMissingError naming every sample."""
     asked = sorted({cell.condition for cell in cells} & LOCAL_CONDITIONS)
-    missing = [no_evidence(sample, one) for one in asked for sample in samples if not sample.evidence.pages]
+    missing = [
+        describe_missing_evidence(sample, one) for one in asked for sample in samples if not sample.evidence.pages
+    ]
     if missing:
         raise EvidenceMissingError("\n".join(missing))
 
 
-def check_question(question: Question) -> Iterator[str]:
+def check_question(question: MMCRSample) -> Iterator[str]:
     """Say what is doubtful of a question by itself."""
     wordings: dict[str, str] = {}
     for letter, text in (question.options or {}).items():
@@ -39,9 +41,9 @@ def check_question(question: Question) -> Iterator[str]:
         yield "has no answer: it is asked, and left out of every number"
 
 
-def compare(samples: Sequence[Question], place_of: Callable[[str], str]) -> Iterator[Finding]:
+def compare_samples(samples: Sequence[MMCRSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
     """Say where questions about one document disagree on its pages, and which documents break the paper's rules."""
-    first: dict[str, Question] = {}
+    first: dict[str, MMCRSample] = {}
     counts = Counter(sample.document for sample in samples)
     for sample in samples:
         known = first.setdefault(sample.document, sample)
@@ -50,7 +52,7 @@ def compare(samples: Sequence[Question], place_of: Callable[[str], str]) -> Iter
             yield Finding(sample.id, told, is_error=True)
     for document, sample in first.items():
         if counts[document] < FEWEST_QUESTIONS:
-            told = counted(counts[document], "question")
+            told = count_noun(counts[document], "question")
             yield Finding(sample.id, f"document '{document}' has {told}, fewer than eight")
         if len(sample.images) == 1:
             yield Finding(sample.id, f"document '{document}' has one page")

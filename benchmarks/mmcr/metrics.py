@@ -14,31 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.mmcr.asking import ROTATIONS
-from benchmarks.mmcr.judging import Kept
-from benchmarks.mmcr.samples import Question
-from benchmarks.mmcr.taxonomy import KINDS, LETTERS, SOURCES
-from evaluation.metrics.clusters import clustered, clustered_share, ratio
-from evaluation.metrics.estimates import NOTHING, Estimate
+from benchmarks.mmcr.judging import MMCRDetails
+from benchmarks.mmcr.samples import MMCRSample
+from benchmarks.mmcr.taxonomy import LETTERS, QUESTION_TYPES, SOURCES
+from evaluation.metrics.clusters import bootstrap_cluster_share, bootstrap_clusters, ratio
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, wilson
 from evaluation.verdicts import CellTally, Verdicts
 
-Reader = Literal["matched", "careful"]
+MatcherName = Literal["matched", "careful"]
 """Whose letters count: the matcher's, or the careful reader's."""
-METRICS = "mmcr-metrics/2"
+METRICS_VERSION = "mmcr-metrics/2"
 """Version of what is counted."""
-Codes = NDArray[np.int8]
+LetterCodes = NDArray[np.int8]
 _UNMATCHED, _MISSING = -1, -2
 _CODES = {letter: code for code, letter in enumerate(LETTERS)} | {"": _UNMATCHED}
 
 
 @dataclass(frozen=True)
-class Questions:
+class MMCRColumns:
     """The data set's questions as arrays, and who belongs together."""
 
-    all: Sequence[Question]
+    all: Sequence[MMCRSample]
 
     @cached_property
-    def truths(self) -> Codes:
+    def truths(self) -> LetterCodes:
         """The right option of each, by number; an answer that is not known is right for nobody."""
         return np.array([_CODES[one.answer] if one.answer else _MISSING - 1 for one in self.all], dtype=np.int8)
 
@@ -61,7 +61,7 @@ class Questions:
     @cached_property
     def types(self) -> dict[str, Indices]:
         """Where the questions of each type are; all ten, in order."""
-        return {kind: self._where("type", kind) for kind in KINDS}
+        return {kind: self._where("type", kind) for kind in QUESTION_TYPES}
 
     @cached_property
     def sources(self) -> dict[str, Indices]:
@@ -86,27 +86,27 @@ class Questions:
         return sums
 
 
-class Asked:
+class RotationScores:
     """The replies of one model to one family under one condition; arrays are repeats x samples x rotations.
 
     Those to questions whose answer is not known are left out of all that is counted.
     """
 
-    def __init__(self, verdicts: Verdicts, questions: Questions, model: str, family: str, condition: str) -> None:
+    def __init__(self, verdicts: Verdicts, questions: MMCRColumns, model: str, family: str, condition: str) -> None:
         self.model, self.family, self.condition = model, family, condition
         self.questions = questions
         self.cells: list[CellTally] = [verdicts.cell(model, f"{family}{k}", condition) for k in ROTATIONS]
         rounds = [cell.by_repeat() for cell in self.cells]
         self._keys = sorted(set().union(*rounds))
         shape = (len(self._keys), len(questions.all), len(ROTATIONS))
-        self._codes: dict[str, Codes] = {name: np.full(shape, _MISSING, np.int8) for name in Kept._fields}
+        self._codes: dict[str, LetterCodes] = {name: np.full(shape, _MISSING, np.int8) for name in MMCRDetails._fields}
         for k, by_repeat in enumerate(rounds):
             for key, found in by_repeat.items():
                 self._fill(self._keys.index(key), k, found.by_sample)
 
     def _fill(self, repeat: int, rotation: int, kept: Mapping[int, tuple[str, ...]]) -> None:
         for sample, letters in ((at, found) for at, found in kept.items() if self.questions.scored[at]):
-            for name, letter in zip(Kept._fields, letters, strict=True):
+            for name, letter in zip(MMCRDetails._fields, letters, strict=True):
                 self._codes[name][repeat, sample, rotation] = _CODES[letter]
 
     @cached_property
@@ -122,42 +122,42 @@ class Asked:
         complete: NDArray[np.bool_] = replied.all(axis=2) & self.questions.scored
         return complete
 
-    def hits(self, reader: Reader = "matched") -> NDArray[np.bool_]:
+    def hits(self, reader: MatcherName = "matched") -> NDArray[np.bool_]:
         """Which replies are right."""
         right: NDArray[np.bool_] = self._codes[reader] == self.questions.truths[:, None]
         return right
 
-    def _circular(self, reader: Reader) -> Floats:
+    def _circular(self, reader: MatcherName) -> Floats:
         right = (self.hits(reader) | ~self._required).all(axis=2)
         values: Floats = np.where(self._complete, right, np.nan)
         return values
 
-    def circular(self, reader: Reader = "matched") -> Floats:
+    def circular(self, reader: MatcherName = "matched") -> Floats:
         """The headline, a value a sample: right in all rotations of a repeat, averaged over repeats; else NaN."""
-        return _mean(self._circular(reader))
+        return _mean_of_repeats(self._circular(reader))
 
-    def plain(self, reader: Reader = "matched") -> Floats:
+    def plain(self, reader: MatcherName = "matched") -> Floats:
         """Right in the original order, a value a sample."""
         return self.rotation(0, reader)
 
-    def rotation(self, k: int, reader: Reader = "matched") -> Floats:
+    def rotation(self, k: int, reader: MatcherName = "matched") -> Floats:
         """Right in rotation k, a value a sample."""
         known = (self._codes["matched"][:, :, k] != _MISSING) & self.questions.scored
-        return _mean(np.where(known, self.hits(reader)[:, :, k], np.nan))
+        return _mean_of_repeats(np.where(known, self.hits(reader)[:, :, k], np.nan))
 
-    def over_rotations(self, reader: Reader = "matched") -> Floats:
+    def over_rotations(self, reader: MatcherName = "matched") -> Floats:
         """The share of rotations that are right, a value a sample that was asked in all."""
         shares = (self.hits(reader) & self._required).sum(axis=2) / self.questions.counts
-        return _mean(np.where(self._complete, shares, np.nan))
+        return _mean_of_repeats(np.where(self._complete, shares, np.nan))
 
-    def consistent(self, reader: Reader = "matched") -> Floats:
+    def consistent(self, reader: MatcherName = "matched") -> Floats:
         """Whether all rotations were answered by the same option's text, right or wrong; unmatched agrees with none."""
         codes = self._codes[reader]
-        texts = np.array([_texts(one) for one in self.questions.all], dtype=np.intp).reshape(-1, len(LETTERS))
+        texts = np.array([_wording_numbers(one) for one in self.questions.all], dtype=np.intp).reshape(-1, len(LETTERS))
         at = np.broadcast_to(np.arange(len(texts))[:, None], codes.shape)
         said = np.where(codes >= 0, texts[at, np.maximum(codes, 0)], -1)
         same = ((said == said[:, :, :1]) | ~self._required).all(axis=2) & (said[:, :, 0] >= 0)
-        return _mean(np.where(self._complete, same, np.nan))
+        return _mean_of_repeats(np.where(self._complete, same, np.nan))
 
     @property
     def spread(self) -> str:
@@ -243,13 +243,13 @@ class ErrorCase:
     is_matching: bool
 
 
-def _texts(question: Question) -> list[int]:
+def _wording_numbers(question: MMCRSample) -> list[int]:
     """A number for the wording of each option: that of the first option with the same wording."""
     wordings = list((question.options or {}).values())
     return [wordings.index(text) for text in wordings] + [-1] * (len(LETTERS) - len(wordings))
 
 
-def _mean(values: Floats) -> Floats:
+def _mean_of_repeats(values: Floats) -> Floats:
     """Mean over repeats that have a value."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
@@ -257,15 +257,15 @@ def _mean(values: Floats) -> Floats:
     return means
 
 
-def accuracy(values: Floats, questions: Questions, at: Indices | None = None) -> Estimate:
+def estimate_accuracy(values: Floats, questions: MMCRColumns, at: Indices | None = None) -> Estimate:
     """The mean of values of samples, nothing where none is known; questions about one document are one cluster."""
     if at is not None:
         values = np.where(np.isin(np.arange(len(values)), at), values, np.nan)
     known = ~np.isnan(values)
-    return clustered_share([questions.by_document(values, known.astype(float))], int(known.sum()))
+    return bootstrap_cluster_share([questions.by_document(values, known.astype(float))], int(known.sum()))
 
 
-def source_gap(values: Floats, questions: Questions) -> Estimate:
+def estimate_source_gap(values: Floats, questions: MMCRColumns) -> Estimate:
     """Accuracy of questions with several sources less that of those with one, in a bootstrap over documents."""
     cross = np.zeros(len(values), dtype=bool)
     cross[questions.sources["cross"]] = True
@@ -273,10 +273,12 @@ def source_gap(values: Floats, questions: Questions) -> Estimate:
     columns = (np.where(cross, values, 0), known & cross, np.where(cross, 0, values), known & ~cross)
     sums = questions.by_document(*(np.asarray(column, dtype=np.float64) for column in columns))
     first, second = ratio(0, 1), ratio(2, 3)
-    return clustered([sums], lambda drawn: first(drawn) - second(drawn), int(known.sum()))
+    return bootstrap_clusters([sums], lambda drawn: first(drawn) - second(drawn), int(known.sum()))
 
 
-def paired_gap(values: Floats, baseline: Floats, questions: Questions, at: Indices | None = None) -> Estimate:
+def estimate_paired_gap(
+    values: Floats, baseline: Floats, questions: MMCRColumns, at: Indices | None = None
+) -> Estimate:
     """Values less a baseline's, over the samples that both have, in a bootstrap over documents."""
     difference = values - baseline
     if at is not None:
@@ -285,15 +287,15 @@ def paired_gap(values: Floats, baseline: Floats, questions: Questions, at: Indic
         difference = kept
     known = ~np.isnan(difference)
     sums = questions.by_document(difference, known.astype(float))
-    return clustered([sums], ratio(0, 1), int(known.sum()))
+    return bootstrap_clusters([sums], ratio(0, 1), int(known.sum()))
 
 
-def share(part: int, whole: int) -> Estimate:
+def estimate_share(part: int, whole: int) -> Estimate:
     """A share of so many, with Wilson's interval; nothing of nothing."""
-    return wilson(part / whole, whole) if whole else NOTHING
+    return wilson(part / whole, whole) if whole else NO_ESTIMATE
 
 
-def shares(counts: Mapping[str, int], names: Iterable[str]) -> list[Estimate]:
+def estimate_shares(counts: Mapping[str, int], names: Iterable[str]) -> list[Estimate]:
     """The share of each name in the sum of all counts."""
     total = sum(counts.values())
-    return [share(counts.get(name, 0), total) for name in names]
+    return [estimate_share(counts.get(name, 0), total) for name in names]

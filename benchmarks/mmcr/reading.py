@@ -4,25 +4,25 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.mmcr.official import SUBJECT, TAKEN, is_official, official_fields
-from benchmarks.mmcr.samples import NO_SUBJECT, Question
-from benchmarks.mmcr.taxonomy import LETTERS, read_kind
-from evaluation.benchmark import Origin
+from benchmarks.mmcr.official_table import SUBJECT, TABLE_COLUMNS, is_official, official_fields
+from benchmarks.mmcr.samples import NO_SUBJECT, MMCRSample
+from benchmarks.mmcr.taxonomy import LETTERS, read_question_type
+from evaluation.benchmark import RecordContext
 from evaluation.records import Record
 
-Documents = Mapping[str, Mapping[str, Any]]
+DocumentPages = Mapping[str, Mapping[str, Any]]
 """What `documents.json` says of documents: their pages and subject, once for all their questions."""
 _LETTERED = re.compile(r"\(?([A-Z])[.):]\s*(\S.*)", re.DOTALL)
 _NOT_IN_IDS = re.compile(r"[\s/]+")
-_TAKEN = frozenset(
+_FIELDS_READ = frozenset(
     {"id", "document", "subject", "type", "category", "pages", "images", "question", "options", "answer", "hint",
      "evidence", "rotations"}
 )  # fmt: skip
-FIELDS = tuple(sorted(_TAKEN | TAKEN | {SUBJECT}))
+FIELDS = tuple(sorted(_FIELDS_READ | TABLE_COLUMNS | {SUBJECT}))
 """What is read of records of either shape; all else is kept with their questions."""
 
 
-def question_fields(record: Record, origin: Origin, documents: Documents) -> Iterator[dict[str, Any]]:
+def question_fields(record: Record, origin: RecordContext, documents: DocumentPages) -> Iterator[dict[str, Any]]:
     """Yield the fields of the question in a record, if it is one; raises ValueError naming the field that is wrong."""
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
@@ -32,7 +32,7 @@ def question_fields(record: Record, origin: Origin, documents: Documents) -> Ite
         yield _fields(record, origin, documents)
 
 
-def _fields(record: Record, origin: Origin, documents: Documents) -> dict[str, Any]:
+def _fields(record: Record, origin: RecordContext, documents: DocumentPages) -> dict[str, Any]:
     value = {name: inner for name, inner in record.value.items() if inner is not None}
     document = documents.get(str(value.get("document", "")), {})
     if "type" not in value and "category" not in value:
@@ -43,7 +43,7 @@ def _fields(record: Record, origin: Origin, documents: Documents) -> dict[str, A
         "id": _NOT_IN_IDS.sub("-", str(value.get("id", f"{origin.stem}-{record.index + 1}"))),
         "document": value.get("document", ""),
         "subject": value.get("subject") or document.get("subject") or NO_SUBJECT,
-        "type": read_kind(str(value.get("type", value.get("category")))),
+        "type": read_question_type(str(value.get("type", value.get("category")))),
         "images": read_pages(pages, origin),
         "question": value.get("question", ""),
         "options": options,
@@ -52,7 +52,7 @@ def _fields(record: Record, origin: Origin, documents: Documents) -> dict[str, A
         "evidence": value.get("evidence", {}),
         "rotations": value.get("rotations", ()),
     }
-    return {**fields, "extra": {name: inner for name, inner in value.items() if name not in _TAKEN}}
+    return {**fields, "extra": {name: inner for name, inner in value.items() if name not in _FIELDS_READ}}
 
 
 def read_options(value: Any) -> Any:
@@ -70,25 +70,25 @@ def read_answer(value: Any, options: Any) -> str:
     written = _LETTERED.fullmatch(text)
     if written and isinstance(options, dict) and written[1] in options:
         letter, said = written[1], str(options[written[1]])
-        if _plain(said) != _plain(written[2]):
+        if _comparable_text(said) != _comparable_text(written[2]):
             raise ValueError(f"answer '{text}' does not fit option {letter}, '{said}'")
         return letter
     return text.rstrip(".)") if len(text) <= len("A.") else text
 
 
-def _plain(text: str) -> str:
+def _comparable_text(text: str) -> str:
     return " ".join(text.lower().split()).rstrip(".")
 
 
-def read_pages(value: Any, origin: Origin) -> tuple[str, ...]:
+def read_pages(value: Any, origin: RecordContext) -> tuple[str, ...]:
     """The pages as the data set names them: of a list, of a folder, or of a document file, which an import renders.
 
     Raises ValueError naming the page or folder that is not there.
     """
     if value is None:
         raise ValueError("pages: is missing; a list of images, a folder of them, or a PDF")
-    if isinstance(value, str) and not _is_picture(value):
-        pages = origin.pages(_inside(value, "pages"))
+    if isinstance(value, str) and not _is_image(value):
+        pages = origin.pages(_require_inside(value, "pages"))
         if pages == () and value.lower().endswith(".pdf"):
             told = "which `gigavqa dataset import` renders from the folder of the images (--images)"
             raise ValueError(f"pages: there is no document '{value}', {told}")
@@ -101,22 +101,22 @@ def read_pages(value: Any, origin: Origin) -> tuple[str, ...]:
     if not names:
         raise ValueError("pages is empty")
     for name in names:
-        _require(_inside(name, "pages"), origin)
+        _require_page(_require_inside(name, "pages"), origin)
     return tuple(names)
 
 
-def _is_picture(name: str) -> bool:
+def _is_image(name: str) -> bool:
     return bool(re.search(r"\.(?:jpe?g|png|webp|tiff?|jp2)$", name, re.IGNORECASE))
 
 
-def _inside(name: str, field: str) -> str:
+def _require_inside(name: str, field: str) -> str:
     parts = name.replace("\\", "/").split("/")
     if not name or name.startswith(("/", "\\", "~")) or ".." in parts or ":" in parts[0]:
         raise ValueError(f"{field} '{name}' does not lie in the data set's folder")
     return name
 
 
-def _require(page: str, origin: Origin) -> None:
+def _require_page(page: str, origin: RecordContext) -> None:
     """Raise ValueError for a page whose folder is at hand without it."""
     folder, _, name = page.rpartition("/")
     key = f"folder {folder}"
@@ -127,7 +127,7 @@ def _require(page: str, origin: Origin) -> None:
         raise ValueError(f"pages: page '{page}' does not exist")
 
 
-def record_of(question: Question) -> dict[str, Any]:
+def record_of(question: MMCRSample) -> dict[str, Any]:
     """Write a question as a record that reads as the same question."""
     evidence = question.evidence.model_dump(mode="json")
     said: dict[str, Any] = {

@@ -2,48 +2,56 @@
 
 from collections.abc import Iterator
 
-from benchmarks.mmcr.beside import ERRORS, Labels
-from benchmarks.mmcr.own_tables import matchers, readings, rotations
-from benchmarks.mmcr.paper_tables import cot, cot_types, distribution, error_categories, main, subjects, table_s1
-from benchmarks.mmcr.sheet import Sheet
-from benchmarks.mmcr.taxonomy import KINDS
+from benchmarks.mmcr.extra_tables import matcher_table, rotation_effect_table, rotation_table
+from benchmarks.mmcr.scores import MMCRScores
+from benchmarks.mmcr.sidecars import ERRORS, ErrorLabels
+from benchmarks.mmcr.tables import (
+    cot_table,
+    cot_type_table,
+    distribution_table,
+    error_category_table,
+    main_table,
+    subject_table,
+    table_s1,
+)
+from benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from evaluation.tables import Caveat, Contents, Figure
 from evaluation.verdicts import Verdicts
 
 _LISTED = 100
 
 
-def report(verdicts: Verdicts, labels: Labels) -> Contents:
+def report(verdicts: Verdicts, labels: ErrorLabels) -> Contents:
     """Fill the tables that have any row."""
-    sheet = Sheet.of(verdicts)
+    sheet = MMCRScores.of(verdicts)
     tables = (
-        main(sheet),
-        cot(sheet),
+        main_table(sheet),
+        cot_table(sheet),
         table_s1(sheet),
-        readings(sheet),
-        error_categories(sheet, labels),
-        rotations(sheet),
-        matchers(sheet),
-        distribution(sheet, "type"),
-        distribution(sheet, "subject"),
-        subjects(sheet),
-        cot_types(sheet),
-        *(fill(sheet, "careful") for fill in (main, cot, subjects, cot_types)),
+        rotation_effect_table(sheet),
+        error_category_table(sheet, labels),
+        rotation_table(sheet),
+        matcher_table(sheet),
+        distribution_table(sheet, "type"),
+        distribution_table(sheet, "subject"),
+        subject_table(sheet),
+        cot_type_table(sheet),
+        *(fill(sheet, "careful") for fill in (main_table, cot_table, subject_table, cot_type_table)),
     )
     filled = {table.name: table for table in tables if table.rows}
     figures = (figure for figure in _figures(sheet) if figure.table in filled)
-    caveats = (*_left_out(sheet), *_stray_labels(sheet, labels))
+    caveats = (*_left_out_caveats(sheet), *_stray_label_caveats(sheet, labels))
     return Contents(tables=tuple(filled.values()), figures=tuple(figures), caveats=caveats)
 
 
-def _figures(sheet: Sheet) -> Iterator[Figure]:
+def _figures(sheet: MMCRScores) -> Iterator[Figure]:
     yield Figure(
         name="figure_s3",
         caption="Figure S.3: circular accuracy by type of evidence.",
         form="radar",
         axis="circular accuracy (%)",
         table="main",
-        columns=KINDS,
+        columns=QUESTION_TYPES,
     )
     names = {"type": sheet.questions.types, "subject": sheet.questions.subjects}
     for panel, (level, found) in zip("ab", names.items(), strict=True):
@@ -57,7 +65,7 @@ def _figures(sheet: Sheet) -> Iterator[Figure]:
         )
 
 
-def _left_out(sheet: Sheet) -> Iterator[Caveat]:
+def _left_out_caveats(sheet: MMCRScores) -> Iterator[Caveat]:
     """Name the samples that circular accuracy leaves out, where it was asked for at all."""
     for asked in sheet.asked:
         names = asked.left_out
@@ -69,7 +77,7 @@ def _left_out(sheet: Sheet) -> Iterator[Caveat]:
             yield Caveat(scope="cell", text=f"{told}; circular accuracy leaves such repeats out")
 
 
-def _stray_labels(sheet: Sheet, labels: Labels) -> Iterator[Caveat]:
+def _stray_label_caveats(sheet: MMCRScores, labels: ErrorLabels) -> Iterator[Caveat]:
     """Name labels of what is no error case."""
     cases = {(case.sample, asked.model) for asked in sheet.family("N") for case in asked.errors}
     if stray := sorted(set(labels) - cases):

@@ -4,13 +4,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-from benchmarks.mmcr.taxonomy import LETTERS, MOST_OPTIONS, Kind, source_of
+from benchmarks.mmcr.taxonomy import LETTERS, MOST_OPTIONS, QuestionType, source_of
 from evaluation import samples as host
 
 NO_SUBJECT = "no subject"
 
 
-class Evidence(BaseModel):
+class EvidencePages(BaseModel):
     """Where the answer stands: pages counted from 1, and what on them, in words ("figure 1")."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -24,7 +24,7 @@ class Evidence(BaseModel):
         return f"page{'s' if len(self.pages) > 1 else ''} {', '.join(map(str, self.pages))}"
 
 
-class Question(host.Sample):
+class MMCRSample(host.Sample):
     """One question in its original order of options; `images` are the pages of its document, in order.
 
     `rotations` holds orders of the options that a source asks by itself: for rotation k, as the k-th text, the letters
@@ -33,10 +33,10 @@ class Question(host.Sample):
 
     document: str = Field(min_length=1)
     subject: str = NO_SUBJECT
-    type: Kind
+    type: QuestionType
     answer: str = ""
     hint: str = ""
-    evidence: Evidence = Evidence()
+    evidence: EvidencePages = EvidencePages()
     rotations: tuple[str, ...] = ()
 
     @property
@@ -87,7 +87,7 @@ class Question(host.Sample):
         return fields
 
     @model_validator(mode="after")
-    def _fits(self) -> "Question":
+    def _fits(self) -> "MMCRSample":
         if not self.options:
             raise ValueError("options: is missing: two to five, lettered from A")
         if self.answer and self.answer not in self.options:

@@ -3,15 +3,17 @@
 import re
 from typing import Literal, get_args
 
-Kind = Literal[
+QuestionType = Literal[
     "figure", "multi_figure", "figure_table", "figure_text", "figure_formula",
     "table", "multi_table", "text", "formula", "pseudocode",
 ]  # fmt: skip
-Source = Literal["cross", "single"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-CROSS: frozenset[Kind] = frozenset({"multi_figure", "figure_table", "figure_text", "figure_formula", "multi_table"})
+SourceCount = Literal["cross", "single"]
+QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
+CROSS: frozenset[QuestionType] = frozenset(
+    {"multi_figure", "figure_table", "figure_text", "figure_formula", "multi_table"}
+)
 """Those whose questions need several sources."""
-SOURCES: tuple[Source, ...] = ("cross", "single")
+SOURCES: tuple[SourceCount, ...] = ("cross", "single")
 LETTERS = "ABCDE"
 MOST_OPTIONS = len(LETTERS)
 
@@ -25,23 +27,23 @@ _TITLES = {"multi_figure": "Multi-figure", "multi_table": "Multi-table"}
 _CATEGORY_ENDING = re.compile(r"[\s_]*(?:comprehension|error|evidence error)s?$")
 
 
-def title_of(kind: str) -> str:
+def type_title(kind: str) -> str:
     """What tables call a kind, as the paper does without its "Comprehension"."""
     return _TITLES.get(kind) or "-".join(part.capitalize() for part in kind.split("_"))
 
 
-def source_of(kind: Kind) -> Source:
+def source_of(kind: QuestionType) -> SourceCount:
     """Whether questions of a kind need several sources."""
     return "cross" if kind in CROSS else "single"
 
 
-def read_kind(text: str) -> Kind:
+def read_question_type(text: str) -> QuestionType:
     """Read a kind, also by the paper's title, "Figure-Table Comprehension". Raises ValueError naming all that are."""
     name = re.sub(r"[\s_-]+", "_", _CATEGORY_ENDING.sub("", text.strip().lower()))
-    for kind in KINDS:
+    for kind in QUESTION_TYPES:
         if name == kind:
             return kind
-    raise ValueError(f"type: '{text}' is not known: {', '.join(KINDS)}")
+    raise ValueError(f"type: '{text}' is not known: {', '.join(QUESTION_TYPES)}")
 
 
 def read_error(text: str) -> str:

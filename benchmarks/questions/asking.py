@@ -20,7 +20,7 @@ from tiling.errors import RegionError
 from tiling.geometry import resolve_region
 from tiling.views import View
 
-DIRECT, STEPS, OWN = "direct", "step-by-step", "own"
+DIRECT, STEPS, CUSTOM = "direct", "step-by-step", "own"
 TEMPLATE = "prompt.toml"
 _SLOTS = {
     "prompt": {"shown", "hint", "question", "options", "form", "category", "letters", "id"},
@@ -34,7 +34,7 @@ _SLOTS = {
 
 
 @dataclass(frozen=True)
-class Template:
+class PromptTemplate:
     """The texts of one prompt; `form` says how each kind of answer is to be written."""
 
     version: str
@@ -71,26 +71,26 @@ class Template:
 
 
 @cache
-def direct_template() -> Template:
+def direct_template() -> PromptTemplate:
     """The benchmark's own prompt."""
-    return Template(**read_texts(DIRECT))
+    return PromptTemplate(**read_texts(DIRECT))
 
 
-def read_template(text: str) -> Template:
+def read_template(text: str) -> PromptTemplate:
     """Read a `prompt.toml`; what it leaves out is the direct prompt's. Raises ValueError naming all that is wrong."""
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{TEMPLATE}: is not TOML: {error}") from error
-    if wrong := list(_wrong(given)):
+    if wrong := list(_check_template(given)):
         raise ValueError(f"{TEMPLATE}: {'; '.join(wrong)}")
     direct = direct_template()
     forms = {**direct.form, **given.get("form", {})}
     texts = {name: given.get(name, getattr(direct, name)) for name in _SLOTS if name != "form"}
-    return Template(version=f"own {given['version']}", form=forms, **texts)
+    return PromptTemplate(version=f"own {given['version']}", form=forms, **texts)
 
 
-def _wrong(given: Mapping[str, Any]) -> Iterator[str]:
+def _check_template(given: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(given.get("version"), str) or not given["version"]:
         yield 'version: is missing; a text such as "mine/1", to be changed with every change of the prompt'
     if unknown := sorted(set(given) - {*_SLOTS, "version"}):
@@ -102,14 +102,14 @@ def _wrong(given: Mapping[str, Any]) -> Iterator[str]:
         forms = {}
     for name, slots in _SLOTS.items():
         if name in given and name != "form":
-            yield from _wrong_text(name, given[name], slots)
+            yield from _check_text(name, given[name], slots)
     for kind, text in forms.items():
-        yield from _wrong_text(f"form.{kind}", text, _SLOTS["form"])
+        yield from _check_text(f"form.{kind}", text, _SLOTS["form"])
     if isinstance(given.get("prompt"), str) and "{question}" not in given["prompt"]:
         yield "prompt: has no {question}"
 
 
-def _wrong_text(place: str, text: Any, slots: set[str]) -> Iterator[str]:
+def _check_text(place: str, text: Any, slots: set[str]) -> Iterator[str]:
     if not isinstance(text, str):
         yield f"{place}: must be a text"
         return
@@ -123,23 +123,23 @@ def _wrong_text(place: str, text: Any, slots: set[str]) -> Iterator[str]:
         yield f"{place}: there is no {', '.join(f'{{{name}}}' for name in unknown)}; {there}"
 
 
-def show(question: Question, scene: Scene, condition: Condition) -> tuple[tuple[View, ...], str]:
+def show_condition(question: Question, scene: Scene, condition: Condition) -> tuple[tuple[View, ...], str]:
     """The views of a condition in order, and the sentence that says what they are. Raises EvidenceMissingError."""
     views = scene.views(condition, lambda: local_views(question, scene))
     count = len(scene.images) if condition == "V4" else len(views)
-    name = _SHOWN[condition]
+    name = _CONDITION_TEXTS[condition]
     if count > 1:
         name = "fulls_and_local" if condition == "V4" else f"{name}s"
     return views, read_texts("conditions")[name].format(count=count)
 
 
-_SHOWN = {"V0": "text_only", "V1": "thumbnail", "V2": "full", "V3": "local", "V4": "full_and_local"}
+_CONDITION_TEXTS = {"V0": "text_only", "V1": "thumbnail", "V2": "full", "V3": "local", "V4": "full_and_local"}
 
 
 def local_views(question: Question, scene: Scene) -> tuple[View, ...]:
     """Crops of the regions that the question is about, at their original resolution. Raises EvidenceMissingError."""
     if not question.evidence:
-        raise EvidenceMissingError(no_evidence(question))
+        raise EvidenceMissingError(describe_missing_evidence(question))
     try:
         places = ((scene.images[one.image], one.region) for one in question.evidence)
         return tuple(View(image=at, region=str(resolve_region(text, scene.size_of(at)))) for at, text in places)
@@ -147,6 +147,6 @@ def local_views(question: Question, scene: Scene) -> tuple[View, ...]:
         raise EvidenceMissingError(f"sample '{question.id}': evidence: {error}") from error
 
 
-def no_evidence(question: Question) -> str:
+def describe_missing_evidence(question: Question) -> str:
     """Say what keeps a question from V3 and V4."""
     return f"sample '{question.id}' has no evidence, which V3 and V4 show; columns `boxes` or `regions` name it"

@@ -5,35 +5,35 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.questions.asking import (
+    CUSTOM,
     DIRECT,
-    OWN,
     STEPS,
     TEMPLATE,
-    Template,
+    PromptTemplate,
+    describe_missing_evidence,
     direct_template,
     local_views,
-    no_evidence,
     read_template,
-    show,
+    show_condition,
 )
-from benchmarks.questions.columns import FIELDS, VITAL
+from benchmarks.questions.columns import FIELDS, REQUIRED_COLUMNS
 from benchmarks.questions.judging import JUDGE_VERSION, QuestionJudge
 from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.reading import read_question, record_of
 from benchmarks.questions.report import report
-from benchmarks.questions.samples import LONGEST_SHORT, Kind, Question
+from benchmarks.questions.samples import LONGEST_SHORT, AnswerKind, Question
 from evaluation.answer_forms import AnswerForm
-from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
-from evaluation.closing import ClosedForm, closed_boolean, closed_choice, closed_number
+from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, RecordContext, Scene, cross_plan
+from evaluation.closing import ClosingForm, boolean_form, choice_form, number_form
 from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
-from evaluation.verdicts import Judge, Verdicts
+from evaluation.verdicts import ReplyJudge, Verdicts
 from jobs.models import Cell, Turn
 
-_KINDS: Mapping[Kind, str] = {
+_KIND_TITLES: Mapping[AnswerKind, str] = {
     "choice": "choice",
     "choices": "choice of several",
     "yes_no": "yes/no",
@@ -44,36 +44,36 @@ _KINDS: Mapping[Kind, str] = {
 """What people read of a kind of question."""
 
 
-class Questions(Benchmark[Question]):
+class CustomQuestions(Benchmark[Question]):
     """Questions of anybody's own; with a `template`, also asked by that."""
 
     name = "questions"
     title = "Questions"
     sample_type = Question
     plans: Mapping[str, tuple[Cell, ...]] = {
-        "direct": plan_of(DIRECT, "V2"),
-        "conditions": plan_of(DIRECT, "V0 V1 V2"),
-        "evidence": plan_of(DIRECT, "V1 V2 V3 V4"),
-        "formats": plan_of(f"{DIRECT} {STEPS}", "V2"),
+        "direct": cross_plan(DIRECT, "V2"),
+        "conditions": cross_plan(DIRECT, "V0 V1 V2"),
+        "evidence": cross_plan(DIRECT, "V1 V2 V3 V4"),
+        "formats": cross_plan(f"{DIRECT} {STEPS}", "V2"),
     }
     general = True
-    asked_by = VITAL
+    asked_by = REQUIRED_COLUMNS
     grouping = Grouping(("category",))
     versions: Mapping[str, str] = {"questions": JUDGE_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
     beside = (TEMPLATE,)
 
-    def __init__(self, template: Template | None = None) -> None:
+    def __init__(self, template: PromptTemplate | None = None) -> None:
         self._template = template
-        own = {OWN: f"by {TEMPLATE}, {template.version}"} if template else {}
+        own = {CUSTOM: f"by {TEMPLATE}, {template.version}"} if template else {}
         self.protocols: Mapping[str, str] = {DIRECT: "directly", STEPS: "step by step", **own}
 
-    def settled(self, texts: Mapping[str, str]) -> "Questions":
+    def settled(self, texts: Mapping[str, str]) -> "CustomQuestions":
         """With the prompt of one's own that lies beside the data set."""
-        return Questions(read_template(texts[TEMPLATE])) if TEMPLATE in texts else self
+        return CustomQuestions(read_template(texts[TEMPLATE])) if TEMPLATE in texts else self
 
-    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the questions of a record, whatever its columns are called."""
         return read_question(record, origin)
 
@@ -87,26 +87,26 @@ class Questions(Benchmark[Question]):
         possible = options if sample.kind in ("choice", "choices") else frozenset({"yes", "no"})
         closed = sample.kind in ("choice", "choices", "yes_no")
         return AnswerForm(
-            _KINDS[sample.kind],
+            _KIND_TITLES[sample.kind],
             sample.answers,
             possible if closed else None,
             LONGEST_SHORT if sample.kind == "text" else None,
             lettered=sample.lettered or sample.kind not in ("text", "open"),
         )
 
-    def closed_form(self, sample: Question, protocol: str) -> ClosedForm | None:
+    def closed_form(self, sample: Question, protocol: str) -> ClosingForm | None:
         """One letter, yes or no, or a number; several letters and texts of any kind are of no closed form."""
         is_right = QuestionJudge(sample).is_right
         if sample.kind == "choice":
-            return closed_choice(tuple(sample.options or ()), is_right)
-        closed = {"yes_no": closed_boolean, "number": closed_number}.get(sample.kind)
+            return choice_form(tuple(sample.options or ()), is_right)
+        closed = {"yes_no": boolean_form, "number": number_form}.get(sample.kind)
         return closed(is_right) if closed else None
 
     def describe(self, sample: Question) -> Iterator[str]:
         """Tell how it is answered, and where its evidence lies."""
         within = f", ± {sample.tolerance:g}" if sample.tolerance else ""
         within += f", ± {100 * sample.relative_tolerance:g} %" if sample.relative_tolerance else ""
-        yield f"type: {_KINDS[sample.kind]}{within}"
+        yield f"type: {_KIND_TITLES[sample.kind]}{within}"
         if sample.hint:
             yield f"hint: {sample.hint}"
         for one in sample.evidence:
@@ -115,7 +115,7 @@ class Questions(Benchmark[Question]):
     def admit(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of questions without any."""
         local = any(cell.condition in LOCAL_CONDITIONS for cell in cells)
-        if local and (missing := [no_evidence(sample) for sample in samples if not sample.evidence]):
+        if local and (missing := [describe_missing_evidence(sample) for sample in samples if not sample.evidence]):
             raise EvidenceMissingError("\n".join(missing))
 
     def doubts(self, sample: Question, scene: Scene) -> Iterator[str]:
@@ -129,15 +129,15 @@ class Questions(Benchmark[Question]):
 
     def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
         """Write the one turn of a protocol behind what the condition shows."""
-        views, shown = show(sample, scene, cell.condition)
-        template = self._template if cell.protocol == OWN and self._template else direct_template()
+        views, shown = show_condition(sample, scene, cell.condition)
+        template = self._template if cell.protocol == CUSTOM and self._template else direct_template()
         text, version = template.text(sample, shown, blind=not views), template.version
         if cell.protocol == STEPS:
             steps = read_texts(STEPS)
             text, version = f"{text}\n\n{steps['instruction']}", f"{steps['version']}+{version}"
         return Chat(views, (Turn(parts=(text,)),), f"{version}+{read_texts('conditions')['version']}")
 
-    def judge(self, sample: Question) -> Judge:
+    def judge(self, sample: Question) -> ReplyJudge:
         """Make a question ready to judge replies to it."""
         return QuestionJudge(sample)
 

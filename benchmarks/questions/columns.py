@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.records import Record
 
-NAMES: Mapping[str, tuple[str, ...]] = {
+COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "index", "idx", "question_id", "questionid", "qid", "sample_id", "uid"),
     "images": (
         "images", "image", "image_path", "image_paths", "img", "imgs", "img_path", "picture", "pictures", "file_name",
@@ -52,14 +52,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 GROUPS = ("l2_category", "subcategory", "split", "difficulty", "level", "source", "subset", "subtask", "subfield")
 """Columns that sort questions beside their category, and are reported by."""
 IGNORED = "ignored"
-_USUAL = (
+_COMMON_FIELDS = (
     "image", "question", "options", "answer", "category", "hint", "id", "type", "answer_index", "answer_from_1",
     "answer_text", "tolerance", "relative_tolerance", "group_*", "boxes", "regions", "option_*", "image_*", IGNORED,
 )  # fmt: skip
-FIELDS = tuple(dict.fromkeys((*_USUAL, *(name for names in NAMES.values() for name in names))))
+FIELDS = tuple(dict.fromkeys((*_COMMON_FIELDS, *(name for names in COLUMN_NAMES.values() for name in names))))
 """What `--map` may call a column: * stands for a letter or number, or for what a group is called."""
-VITAL = (
-    *NAMES["options"],
+REQUIRED_COLUMNS = (
+    *COLUMN_NAMES["options"],
     "option[_0-9]*",
     "choice[_0-9]*",
     "a",
@@ -73,20 +73,20 @@ VITAL = (
 _LONGEST_GROUP = 100
 
 
-class Columns:
+class RecordColumns:
     """One record's columns, from which fields are taken; what nobody takes is left over."""
 
     def __init__(self, value: Mapping[str, Any], record: Record | None = None) -> None:
         self._record = record
         self._there = tuple(value)
-        self._left = {name: inner for name, inner in value.items() if not _says_nothing(inner)}
+        self._left = {name: inner for name, inner in value.items() if not _is_empty(inner)}
         self._known: dict[str, str] = {}
         for name in self._left:
             self._known.setdefault(plain_name(name), name)
 
     def all(self, field: str) -> Iterator[tuple[str, Any]]:
         """Yield the columns that a field may be called, each with its own name, without taking them."""
-        for known in NAMES[field]:
+        for known in COLUMN_NAMES[field]:
             if (name := self._known.get(known)) in self._left:
                 yield name, self._left[name]
 
@@ -106,8 +106,8 @@ class Columns:
     def empty(self, field: str) -> str:
         """The column of a field that has nothing here; nothing where there is no such column."""
         called = self._record.called if self._record else {}
-        own = {plain_name(self.called(known)) for known in NAMES[field]}
-        others = {name for field_of, name in called.items() if plain_name(field_of) not in NAMES[field]}
+        own = {plain_name(self.called(known)) for known in COLUMN_NAMES[field]}
+        others = {name for field_of, name in called.items() if plain_name(field_of) not in COLUMN_NAMES[field]}
         there = (name for name in self._names_there() if name not in others)
         return next((name for name in there if plain_name(name) in own), "")
 
@@ -137,7 +137,7 @@ class Columns:
 
     def groups(self) -> dict[str, str]:
         """Take the columns that sort a question, whatever its category is."""
-        names = [name for known, name in self._known.items() if known in GROUPS or known in NAMES["category"]]
+        names = [name for known, name in self._known.items() if known in GROUPS or known in COLUMN_NAMES["category"]]
         found = {name: text_of(self._left[name]) for name in names if name in self._left}
         short = {name: text for name, text in found.items() if text and len(text) <= _LONGEST_GROUP}
         for name in short:
@@ -146,10 +146,10 @@ class Columns:
 
     def left(self) -> dict[str, Any]:
         """What nobody took, as JSON can say it; bytes are left out."""
-        return {name: _plain(value) for name, value in self._left.items() if not isinstance(value, bytes)}
+        return {name: _plain_value(value) for name, value in self._left.items() if not isinstance(value, bytes)}
 
 
-def _says_nothing(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and isnan(value))
 
 
@@ -167,7 +167,7 @@ def text_of(value: Any) -> str:
     return str(value).strip() if isinstance(value, str | int | float) else ""
 
 
-def listed(value: Any) -> Any:
+def parse_list(value: Any) -> Any:
     """The list that a text writes, as JSON or as Python does; any other value as it is."""
     text = value.strip() if isinstance(value, str) else ""
     if text[:1] + text[-1:] not in ("[]", "{}"):
@@ -180,7 +180,7 @@ def listed(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     try:
         json.dumps(value)
     except (TypeError, ValueError):

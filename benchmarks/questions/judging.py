@@ -12,13 +12,13 @@ from benchmarks.questions.samples import LETTERS_JOINT, Question
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.booleans import read_boolean
 from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.choices import Space, key_of, read_choice
+from evaluation.answers.choices import AnswerSpace, key_of, read_choice
 from evaluation.answers.final import parse_answer
 from evaluation.answers.letter_sets import parse_letters
+from evaluation.answers.normalization import json_value, passages, said
 from evaluation.answers.numbers import read_number
 from evaluation.answers.readings import Reading
 from evaluation.answers.text import LONGEST, lines_backwards, thoughts_apart
-from evaluation.answers.utterances import json_value, passages, said
 from evaluation.replies import Reply
 from evaluation.verdicts import ABSTAINED, Verdict
 
@@ -26,11 +26,11 @@ JUDGE_VERSION = "questions/5"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
-_LIKE_EXACT = 1e-9
-_Read = tuple[str | None, str]
+_TOLERANCE = 1e-9
+_ValueAndStatus = tuple[str | None, str]
 
 
-class _Choice(NamedTuple):
+class _ChoiceReading(NamedTuple):
     """The letter of an option, how it was found, and by which rule."""
 
     value: str | None
@@ -45,7 +45,7 @@ class QuestionJudge:
         self._question = question
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
-        self._options = Space(list(options.values()), {}) if options else None
+        self._options = AnswerSpace(list(options.values()), {}) if options else None
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
@@ -60,12 +60,12 @@ class QuestionJudge:
         score = float(value is not None and self.is_right(value)) if self._question.scored else None
         return Verdict(value, status, score, kept=(value,) if is_choice else (), rule=rule)
 
-    def _read(self, text: str, cut_off: bool) -> _Read:
+    def _read(self, text: str, cut_off: bool) -> _ValueAndStatus:
         if self._question.kind == "choices":
             found = parse_letters(text, self._question.options or {})
             return LETTERS_JOINT.join(found.letters) or None, found.status
         if self._question.kind == "open":
-            return _recorded(text)
+            return _read_open_answer(text)
         told, silence = said(text)
         if silence:
             return None, silence
@@ -74,16 +74,16 @@ class QuestionJudge:
         value = json_value(told)
         is_truth = self._question.kind == "yes_no"
         reading = read_boolean(value, cut_off=cut_off) if is_truth else self._read_number(value, cut_off)
-        return _written(reading, told)
+        return _written_value(reading, told)
 
-    def _read_choice(self, text: str, cut_off: bool) -> _Choice:
+    def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
         if found.status != "option_text" or self._options is None:
-            return _Choice(found.value, found.status, found.rule)
+            return _ChoiceReading(found.value, found.status, found.rule)
         # Twice read, since the words of an option may also be denied: "it is no dog".
         reading = read_choice(said(text).text, self._options)
         letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
-        return _Choice(letter if letter == found.quoted else None, found.status, found.rule)
+        return _ChoiceReading(letter if letter == found.quoted else None, found.status, found.rule)
 
     def _read_number(self, value: object, cut_off: bool) -> Reading:
         whole = self._question.scored and float(self._question.answers[0]).is_integer()
@@ -98,10 +98,10 @@ class QuestionJudge:
             return value == question.truth
         answer, truth = float(value), float(question.answers[0])
         allowed = max(question.tolerance, question.relative_tolerance * abs(truth))
-        return abs(answer - truth) <= allowed or isclose(answer, truth, rel_tol=_LIKE_EXACT, abs_tol=_LIKE_EXACT)
+        return abs(answer - truth) <= allowed or isclose(answer, truth, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
-def _recorded(raw: str) -> _Read:
+def _read_open_answer(raw: str) -> _ValueAndStatus:
     """An answer as it was written, whatever its length; of one that is short enough to be read, what it says."""
     _, behind = thoughts_apart(raw)
     if behind is None:
@@ -115,7 +115,7 @@ def phrase_key(text: str) -> str:
     return " ".join(_ARTICLE.sub("", key_of(text)).split())
 
 
-def read_phrase(text: str) -> _Read:
+def read_phrase(text: str) -> _ValueAndStatus:
     """Read a short answer: the line behind the last announcement, else the last line of all."""
     for passage in passages(text):
         announced = passage is not text
@@ -131,7 +131,7 @@ def _without_percent(value: object) -> object:
     return re.sub(r"(?<!\s)\s*+[%％]", "", value) if isinstance(value, str) else value
 
 
-def _written(reading: Reading, text: str) -> _Read:
+def _written_value(reading: Reading, text: str) -> _ValueAndStatus:
     if reading.status == "parsed":
         value = reading.value
         return (("yes" if value else "no") if isinstance(value, bool) else f"{value:.15g}"), reading.status

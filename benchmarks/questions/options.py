@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.questions.columns import Columns, listed, text_of
+from benchmarks.questions.columns import RecordColumns, parse_list, text_of
 from benchmarks.questions.samples import LETTERS
 
 _LETTERED = re.compile(r"[(\[]?([A-Z])[.)\]:．：、]\s*(\S.*)", re.DOTALL)
@@ -25,7 +25,7 @@ _LABELS = ("label", "letter", "key", "id", "index", "option_id", "name", "option
 """Fields of an option that is an object, which hold its text and its label: the first that there is of each."""
 
 
-class Options(NamedTuple):
+class AnswerOptions(NamedTuple):
     """Options by their letters, and the letter of each by what the record itself calls it, where it calls it at all."""
 
     texts: dict[str, str]
@@ -51,7 +51,7 @@ class Options(NamedTuple):
         return letter if letter in self.texts else ""
 
 
-class Lettered(NamedTuple):
+class QuestionWithOptions(NamedTuple):
     """A question whose text lists options: what stands before them, their texts, and what stands behind them."""
 
     before: str
@@ -59,14 +59,14 @@ class Lettered(NamedTuple):
     behind: str
 
 
-def options_of(columns: Columns) -> Options | None:
+def options_of(columns: RecordColumns) -> AnswerOptions | None:
     """Take the options, lettered from A.
 
     Raises ValueError for options without a text, of an unknown form, or with a gap.
     """
     name, value = columns.first("options")
-    own, value = columns.called(name), listed(value)
-    found = _listed_in(own, value) if value else _from_columns(columns)
+    own, value = columns.called(name), parse_list(value)
+    found = _options_in(own, value) if value else _options_from_columns(columns)
     if not found:
         return None
     if len(found) > len(LETTERS):
@@ -74,49 +74,49 @@ def options_of(columns: Columns) -> Options | None:
             f"{own}: {len(found)} options are more than there are letters ({len(LETTERS)}); leave this question out, "
             f"or ask it without options: `--map {own}=ignored`, its answer as a text by answer_text"
         )
-    return _called([label for label, _ in found], [text for _, text in found], own)
+    return _label_options([label for label, _ in found], [text for _, text in found], own)
 
 
-def _called(labels: Sequence[str], texts: Sequence[str], name: str) -> Options:
+def _label_options(labels: Sequence[str], texts: Sequence[str], name: str) -> AnswerOptions:
     """The options by letters; without labels, their marks are what they are called by.
 
     Of options by letters, as data sets keep them, only letters of a usual form are taken for marks.
     """
-    bare, marks = _bare(texts, _LETTERED if "".join(labels) == LETTERS[: len(labels)] else _MARKED)
+    bare, marks = _strip_marks(texts, _LETTERED if "".join(labels) == LETTERS[: len(labels)] else _MARKED)
     if any(labels) and (len(set(labels)) < len(labels) or not all(labels)):
         raise ValueError(f"{name}: its options are called {', '.join(labels)}; each must have a name of its own")
     called = labels if any(labels) else marks
-    return Options(dict(zip(LETTERS, bare, strict=False)), dict(zip(called, LETTERS, strict=False)))
+    return AnswerOptions(dict(zip(LETTERS, bare, strict=False)), dict(zip(called, LETTERS, strict=False)))
 
 
-def lettered(texts: Sequence[str]) -> dict[str, str]:
+def letter_options(texts: Sequence[str]) -> dict[str, str]:
     """The texts by their letters, without those that they are all written with."""
-    return dict(zip(LETTERS, _bare(texts, _MARKED)[0], strict=False))
+    return dict(zip(LETTERS, _strip_marks(texts, _MARKED)[0], strict=False))
 
 
-def bare_option(text: str) -> tuple[str, str] | None:
+def split_option(text: str) -> tuple[str, str] | None:
     """The letter and the text of an option that is written with its mark, whatever that is."""
-    mark, bare = _mark_of(text, _MARKED)
-    place = _place_of(mark)
+    mark, bare = _split_mark(text, _MARKED)
+    place = _position_of(mark)
     return (LETTERS[place], bare) if 0 <= place < len(LETTERS) else None
 
 
-def options_within(text: str) -> Lettered | None:
+def split_question(text: str) -> QuestionWithOptions | None:
     """Split a text whose lines list options, each behind its letter and in order from A; None for any other.
 
     Before them stands what is asked.
     """
     lines = text.strip().splitlines()
     start = next((at for at, line in enumerate(lines) if _is_option(line, 0)), 0)
-    count = sum(1 for _ in _run(lines[start:]))
+    count = sum(1 for _ in _lettered_run(lines[start:]))
     before, behind = lines[:start], lines[start + count :]
     if count < 2 or not any(map(str.strip, before)) or any(map(_OPENING_LETTER.match, behind)):
         return None
     texts = [match[2].strip() for line in lines[start : start + count] if (match := _LETTERED.fullmatch(line.strip()))]
-    return Lettered("\n".join(before).strip(), tuple(texts), "\n".join(behind).strip())
+    return QuestionWithOptions("\n".join(before).strip(), tuple(texts), "\n".join(behind).strip())
 
 
-def _run(lines: Sequence[str]) -> Iterator[str]:
+def _lettered_run(lines: Sequence[str]) -> Iterator[str]:
     for at, line in enumerate(lines):
         if not _is_option(line, at):
             return
@@ -128,18 +128,18 @@ def _is_option(line: str, at: int) -> bool:
     return bool(match) and at < len(LETTERS) and match[1] == LETTERS[at]  # type: ignore[index]
 
 
-def _listed_in(name: str, value: Any) -> list[tuple[str, str]]:
+def _options_in(name: str, value: Any) -> list[tuple[str, str]]:
     """The labels, which may be empty, and the texts of options; those that are empty at the end are left out."""
     labels: list[Any] = []
     if isinstance(value, dict) and isinstance(value.get("text"), list):
         labels, value = value.get("label") or [], value["text"]
     if isinstance(value, dict):
-        return _by_key(name, value)
+        return _options_by_key(name, value)
     if isinstance(value, str):
         value = [part for part in re.split(r"\n|\|", value) if part.strip()]
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError(f"{name}: must be a list of two texts or more, or one text with | between the options")
-    found = _without_end([_option(name, at, one) for at, one in enumerate(value, start=1)])
+    found = _drop_empty_end([_option(name, at, one) for at, one in enumerate(value, start=1)])
     if empty := [at for at, (_, text) in enumerate(found, start=1) if not text]:
         raise ValueError(f"{name}: option {empty[0]} has no text; {_FORM}")
     if isinstance(labels, list) and len(labels) == len(found):
@@ -147,7 +147,7 @@ def _listed_in(name: str, value: Any) -> list[tuple[str, str]]:
     return found
 
 
-def _by_key(name: str, value: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _options_by_key(name: str, value: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Options by what an object calls them, in the order of letters or numbers; in its own of any other names."""
     last = max((at for at, one in enumerate(value.values()) if one is not None), default=-1)
     there = list(value.items())[: last + 1]
@@ -194,17 +194,17 @@ def _text_in(name: str, place: int | str, value: Any) -> str:
     return text
 
 
-def _without_end(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _drop_empty_end(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     last = max((at for at, (_, text) in enumerate(found) if text), default=-1)
     return list(found[: last + 1])
 
 
-def _from_columns(columns: Columns) -> list[tuple[str, str]]:
+def _options_from_columns(columns: RecordColumns) -> list[tuple[str, str]]:
     """The options that have a column each: option_a, option_1, choice_a ..., or A, B, C ..."""
     found = columns.named(r"(?:option|choice)_?([a-z]|\d{1,2})")
     letters = [name for name in sorted(columns.plain_names) if len(name) == 1 and "a" <= name <= "z"]
     if not found and letters[:2] == ["a", "b"]:
-        found = columns.named(rf"([{''.join(_without_tail(letters))}])")
+        found = columns.named(rf"([{''.join(_drop_detached(letters))}])")
     keys = sorted(found, key=lambda key: (int(key) if key.isdecimal() else 0, key))
     _require_no_gap([key.upper() for key in keys])
     return [(key.upper(), _option("options", key.upper(), found[key])[1]) for key in keys]
@@ -218,23 +218,23 @@ def _require_no_gap(keys: Sequence[str]) -> None:
         raise ValueError(f"options {', '.join(keys)} have a gap: there is no {gap[0]}")
 
 
-def _without_tail(letters: list[str]) -> list[str]:
+def _drop_detached(letters: list[str]) -> list[str]:
     """Options are A to J, and what follows without a gap; columns x and y of a table are none."""
     run = [letter for at, letter in enumerate(letters) if letter == LETTERS[at].lower()]
     return [letter for letter in letters if letter in run or letter <= "j"]
 
 
-def _bare(texts: Sequence[str], form: re.Pattern[str]) -> tuple[list[str], list[str]]:
+def _strip_marks(texts: Sequence[str], form: re.Pattern[str]) -> tuple[list[str], list[str]]:
     """The options' texts without their marks, and these, where all are written with theirs in order."""
-    found = [_mark_of(text, form) for text in texts]
+    found = [_split_mark(text, form) for text in texts]
     bare = [text for _, text in found]
-    places = [_place_of(mark) for mark, _ in found]
+    places = [_position_of(mark) for mark, _ in found]
     if len(texts) < 2 or places != list(range(len(texts))) or len(set(bare)) < len(set(texts)):
         return list(texts), []
-    return _bare(bare, form)[0], [mark for mark, _ in found]
+    return _strip_marks(bare, form)[0], [mark for mark, _ in found]
 
 
-def _mark_of(text: str, form: re.Pattern[str]) -> tuple[str, str]:
+def _split_mark(text: str, form: re.Pattern[str]) -> tuple[str, str]:
     """The letter or number that an option's text begins with, and the rest; nothing and the text without one."""
     match = form.fullmatch(text)
     if match is None:
@@ -243,7 +243,7 @@ def _mark_of(text: str, form: re.Pattern[str]) -> tuple[str, str]:
     return unicodedata.normalize("NFKC", mark).upper(), bare
 
 
-def _place_of(mark: str) -> int:
+def _position_of(mark: str) -> int:
     """The place of an option from 0 by its letter, or by its number from 1; -1 of no mark, or of 0."""
     if mark.isdecimal():
         return int(mark) - 1

@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from benchmarks.questions.columns import IGNORED, Columns, listed, text_of
-from benchmarks.questions.layout import MAY_BE_CHOICES, Layout, layout_of, rows_of, stands_alone, wrapper_of
-from benchmarks.questions.numbers import Convention
-from benchmarks.questions.options import Options, lettered, options_of, options_within
-from benchmarks.questions.pictures import pictures_of
+from benchmarks.questions.columns import IGNORED, RecordColumns, parse_list, text_of
+from benchmarks.questions.file_layout import (
+    MAY_BE_CHOICES,
+    FileLayout,
+    find_wrapper,
+    is_self_contained,
+    read_layout,
+    rows_of,
+)
+from benchmarks.questions.images import read_images
+from benchmarks.questions.numbers import NumberConvention
+from benchmarks.questions.options import AnswerOptions, letter_options, options_of, split_question
 from benchmarks.questions.samples import NO_CATEGORY, Question
-from benchmarks.questions.truths import Said, kind_of, truth_of
-from evaluation.benchmark import Origin
+from benchmarks.questions.truths import TruthConvention, read_kind, read_truth
+from evaluation.benchmark import RecordContext
 from evaluation.errors import ColumnError
 from evaluation.records import Record
 
@@ -21,14 +28,14 @@ _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
 _NOT_IN_IDS = re.compile(r"[\s/]+")
 
 
-def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+def read_question(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
     """Yield the fields of each question in one record.
 
     Raises ValueError naming the column that is wrong, ColumnError for one that no row can be read by.
     """
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
-    wrapper = wrapper_of(record)
+    wrapper = find_wrapper(record)
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
@@ -40,22 +47,22 @@ def read_question(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
             raise ValueError(f"row {at + 1} of '{wrapper}': {error}" if wrapper else str(error)) from error
 
 
-def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: Origin) -> dict[str, Any]:
-    columns = Columns(value, record)
+def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: RecordContext) -> dict[str, Any]:
+    columns = RecordColumns(value, record)
     columns.drop(IGNORED)
-    kind = kind_of(columns)
-    layout = Layout() if stands_alone(columns, kind, record) else layout_of(record, origin)
-    images = pictures_of(columns, origin)
-    question, options = _asked(columns, layout if kind in MAY_BE_CHOICES else Layout())
+    kind = read_kind(columns)
+    layout = FileLayout() if is_self_contained(columns, kind, record) else read_layout(record, origin)
+    images = read_images(columns, origin)
+    question, options = _split_options(columns, layout if kind in MAY_BE_CHOICES else FileLayout())
     several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
-    said = Said(record.typed, Convention(record.decimal, record.decimal_told), several, origin.note)
-    truth = truth_of(columns, kind, options, said)
+    said = TruthConvention(record.typed, NumberConvention(record.decimal, record.decimal_told), several, origin.note)
+    truth = read_truth(columns, kind, options, said)
     if kind is None and truth["kind"] == "text" and not truth["lettered"]:
         _require_no_options(question, truth["answers"])
     fields = {
         "id": _NOT_IN_IDS.sub("-", text_of(columns.first("id")[1]) or default_id),
         "images": images,
-        "question": _PLACE_OF_IMAGE.sub(_image_in_words, question).strip(),
+        "question": _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
         "hint": text_of(columns.first("hint")[1]),
         "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
         **truth,
@@ -66,23 +73,23 @@ def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: O
     return {**fields, "extra": columns.left()}
 
 
-def _asked(columns: Columns, layout: Layout) -> tuple[str, Options | None]:
+def _split_options(columns: RecordColumns, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
     """The question's text and its options, which may stand in it."""
     value = columns.first("question")[1]
     if not (text := text_of(value)):
         likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
         raise ValueError(columns.missing("question", columns.called(likely)))
     options = options_of(columns)
-    found = options_within(text) if layout.within and not options else None
+    found = split_question(text) if layout.within and not options else None
     if found is None:
         return text, options
     behind = "" if found.behind == layout.shared else found.behind
-    return "\n".join(filter(None, (found.before, behind))), Options(lettered(found.options))
+    return "\n".join(filter(None, (found.before, behind))), AnswerOptions(letter_options(found.options))
 
 
 def _require_no_options(question: str, answers: Sequence[str]) -> None:
-    found = options_within(question)
-    if found and any(answer in lettered(found.options) for answer in answers):
+    found = split_question(question)
+    if found and any(answer in letter_options(found.options) for answer in answers):
         raise ValueError(
             f"options: the question's text lists some, and the answer '{answers[0]}' is the letter of one; they are "
             "read out of texts only where every row that may be a choice lists them: name columns A, B, C ..., or one "
@@ -90,31 +97,33 @@ def _require_no_options(question: str, answers: Sequence[str]) -> None:
         )
 
 
-def _image_in_words(place: re.Match[str]) -> str:
+def _describe_image_use(place: re.Match[str]) -> str:
     # Some families' templates would take the mark for a picture.
     return f" (image {place[1]}) " if place[1] else " "
 
 
-def _groups(columns: Columns) -> dict[str, str]:
+def _groups(columns: RecordColumns) -> dict[str, str]:
     name, value = columns.first("groups")
-    named = listed(value)
+    named = parse_list(value)
     given = {**(named if isinstance(named, dict) else {name: named}), **columns.named(r"group_(.+)")}
     return {**columns.groups(), **{str(level): text for level, one in given.items() if (text := text_of(one))}}
 
 
-def _evidence(columns: Columns, images: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _evidence(columns: RecordColumns, images: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for field in ("evidence", "regions", "boxes"):
         name, value = columns.first(field)
-        for one in _one_by_one(listed(value)):
+        for one in _list_regions(parse_list(value)):
             try:
-                image, region = _place(one, images) if isinstance(one, dict) else (0, _region(one, field == "boxes"))
+                image, region = (
+                    _image_and_region(one, images) if isinstance(one, dict) else (0, _region(one, field == "boxes"))
+                )
                 yield {"image": image, "region": region}
             except (TypeError, ValueError) as error:
                 form = "a region is x,y,w,h in pixels, or pct:x,y,w,h; a box [x1, y1, x2, y2] in pixels, or from 0 to 1"
                 raise ValueError(f"{name}: {form}; not {one!r}") from error
 
 
-def _one_by_one(value: Any) -> list[Any]:
+def _list_regions(value: Any) -> list[Any]:
     if value is None:
         return []
     if isinstance(value, str):
@@ -124,7 +133,7 @@ def _one_by_one(value: Any) -> list[Any]:
     return [value] if value else []
 
 
-def _place(one: dict[str, Any], images: tuple[str, ...]) -> tuple[int, str]:
+def _image_and_region(one: dict[str, Any], images: tuple[str, ...]) -> tuple[int, str]:
     """The number of the image, which may be named by its file, and the region of it."""
     image = one.get("image", 0)
     if isinstance(image, str) and not image.isdecimal():

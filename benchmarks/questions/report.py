@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.questions.samples import LETTERS, Question
 from evaluation.cells import outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion
 from evaluation.metrics.paired import holm, paired_test
-from evaluation.tables import Caveat, Column, Contents, Figure, Group, Row, Table
+from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Figure, Row, Table
 from evaluation.verdicts import CellKey, Verdicts
 
 _MOST_GROUPS = 200
@@ -22,13 +22,13 @@ _MOST_GROUPS = 200
 
 def report(verdicts: Verdicts) -> Contents:
     """Fill the tables that have any row."""
-    accuracy = _accuracy(verdicts)
+    accuracy = _accuracy_table(verdicts)
     tables = (
         accuracy,
-        *_by_group(verdicts),
-        _differences(verdicts, "models", _pairs_of_models(verdicts)),
-        _differences(verdicts, "conditions", _pairs_of_cells(verdicts)),
-        _letters(verdicts),
+        *_group_tables(verdicts),
+        _difference_table(verdicts, "models", _pairs_of_models(verdicts)),
+        _difference_table(verdicts, "conditions", _pairs_of_cells(verdicts)),
+        _letter_table(verdicts),
     )
     figure = Figure(
         name="accuracy",
@@ -56,7 +56,7 @@ def _questions(verdicts: Verdicts) -> Sequence[Question]:
     return [sample for sample in verdicts.samples if isinstance(sample, Question)]
 
 
-def _accuracy(verdicts: Verdicts) -> Table:
+def _accuracy_table(verdicts: Verdicts) -> Table:
     """One row for every cell that was asked."""
     chance = _chance(_questions(verdicts))
     return Table(
@@ -66,7 +66,7 @@ def _accuracy(verdicts: Verdicts) -> Table:
         "are options, one in as many as there are sets of letters where several are asked for, one half for yes or "
         "no, and nothing for answers that cannot be guessed so.",
         groups=(
-            Group(
+            ColumnGroup(
                 title="",
                 columns=(
                     Column(key="accuracy", title="accuracy", keys={"metric": "accuracy"}, strong=True),
@@ -87,12 +87,12 @@ def _accuracy_row(verdicts: Verdicts, cell: CellKey, chance: Floats) -> Row:
     accuracy = proportion(scores)
     guessed = float(chance[known].mean()) if known.any() else None
     return Row(
-        title=_title(verdicts, cell),
+        title=_cell_title(verdicts, cell),
         keys=cell.keys,
         values=(
             accuracy,
             Estimate(value=guessed, count=accuracy.count),
-            _less(accuracy, guessed),
+            _subtract_exact(accuracy, guessed),
             outcome_rate(tally, "abstained"),
             outcome_rate(tally, "unreadable"),
         ),
@@ -103,19 +103,19 @@ def _chance(questions: Sequence[Question]) -> Floats:
     return np.array([question.chance for question in questions], dtype=np.float64)
 
 
-def _less(accuracy: Estimate, guessed: float | None) -> Estimate:
+def _subtract_exact(accuracy: Estimate, guessed: float | None) -> Estimate:
     """An accuracy less a number that is known exactly."""
     if guessed is None or accuracy.value is None or accuracy.low is None or accuracy.high is None:
-        return NOTHING
+        return NO_ESTIMATE
     ends = {"low": accuracy.low - guessed, "high": accuracy.high - guessed}
     return Estimate(value=accuracy.value - guessed, count=accuracy.count, **ends)
 
 
-def _title(verdicts: Verdicts, cell: CellKey) -> str:
+def _cell_title(verdicts: Verdicts, cell: CellKey) -> str:
     return f"{verdicts.title_of(cell.model)} · {cell.how}"
 
 
-def _by_group(verdicts: Verdicts) -> Iterator[Table]:
+def _group_tables(verdicts: Verdicts) -> Iterator[Table]:
     """For every kind of group: one row a group, one column a cell. Groups beside the category stand in long forms."""
     kinds = dict.fromkeys(kind for question in _questions(verdicts) for kind in question.groups)
     for kind in kinds:
@@ -135,13 +135,13 @@ def _members(questions: Sequence[Question], kind: str) -> dict[str, Indices]:
 def _group_table(verdicts: Verdicts, kind: str, members: Mapping[str, Indices]) -> Table:
     scores = {cell: verdicts.scores(*cell) for cell in verdicts.cells}
     columns = (
-        Group(
+        ColumnGroup(
             title=verdicts.title_of(model),
             columns=tuple(
                 Column(
                     key=str(cell),
                     title=cell.how,
-                    label=_title(verdicts, cell),
+                    label=_cell_title(verdicts, cell),
                     keys={**cell.keys, "metric": "accuracy"},
                 )
                 for cell in verdicts.cells
@@ -164,7 +164,7 @@ def _group_table(verdicts: Verdicts, kind: str, members: Mapping[str, Indices]) 
     )
 
 
-class _Pair(NamedTuple):
+class _CellPair(NamedTuple):
     """Two cells that are compared, and what the comparison is called."""
 
     first: CellKey
@@ -173,27 +173,27 @@ class _Pair(NamedTuple):
     keys: dict[str, str]
 
 
-def _pairs_of_models(verdicts: Verdicts) -> Iterator[_Pair]:
+def _pairs_of_models(verdicts: Verdicts) -> Iterator[_CellPair]:
     """Every two models that were asked alike."""
     for first, second in combinations(verdicts.models, 2):
         for cell in (cell for cell in verdicts.cells if cell.model == first):
             other = cell._replace(model=second)
             if other in verdicts.cells:
                 title = f"{verdicts.title_of(first)} − {verdicts.title_of(second)} · {cell.how}"
-                yield _Pair(cell, other, title, {**cell.keys, "less": second})
+                yield _CellPair(cell, other, title, {**cell.keys, "less": second})
 
 
-def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_Pair]:
+def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_CellPair]:
     """Every two conditions of one protocol, and every two protocols under one condition, of each model."""
     for model in verdicts.models:
         for one, other in combinations([cell for cell in verdicts.cells if cell.model == model], 2):
             if (one.protocol == other.protocol) != (one.condition == other.condition):
                 less, more = sorted((one, other), key=lambda cell: cell.condition)
                 title = f"{verdicts.title_of(model)} · {more.how} − {less.how}"
-                yield _Pair(more, less, title, {**more.keys, "less": less.how})
+                yield _CellPair(more, less, title, {**more.keys, "less": less.how})
 
 
-def _differences(verdicts: Verdicts, of: str, pairs: Iterable[_Pair]) -> Table:
+def _difference_table(verdicts: Verdicts, of: str, pairs: Iterable[_CellPair]) -> Table:
     pairs = list(pairs)
     strata = Strata.of(verdicts.samples, Grouping())
     scores = {cell: verdicts.scores(*cell) for pair in pairs for cell in pair[:2]}
@@ -203,7 +203,7 @@ def _differences(verdicts: Verdicts, of: str, pairs: Iterable[_Pair]) -> Table:
         name=f"{of}_paired",
         title=f"Differences between {of}",
         caption=_CAPTION.format(count=len(pairs)),
-        groups=(Group(title="", columns=_DIFFERENCE),),
+        groups=(ColumnGroup(title="", columns=_DIFFERENCE),),
         rows=tuple(
             Row(
                 title=pair.title,
@@ -239,7 +239,7 @@ def _p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _letters(verdicts: Verdicts) -> Table:
+def _letter_table(verdicts: Verdicts) -> Table:
     """One row for every true letter of a cell: how often each letter was answered to it, and how often none."""
     questions = _questions(verdicts)
     used = [letter for letter in LETTERS if any(letter in (question.options or ()) for question in questions)]
@@ -251,8 +251,8 @@ def _letters(verdicts: Verdicts) -> Table:
         caption="Replies to choices by the true letter (rows) and the letter that was answered (columns). The last row "
         "of each cell sums up: a model that prefers a letter answers it more often than it is true.",
         groups=(
-            Group(title="Answered", columns=(*columns, Column(key="none", title="no letter", unit="count"))),
-            Group(title="", columns=(Column(key="true", title="true", unit="count"),)),
+            ColumnGroup(title="Answered", columns=(*columns, Column(key="none", title="no letter", unit="count"))),
+            ColumnGroup(title="", columns=(Column(key="true", title="true", unit="count"),)),
         ),
         rows=tuple(rows),
         detail=True,
@@ -271,7 +271,7 @@ def _letter_rows(
     for letter in (*(letter for letter in used if letter in counts), *([""] if counts else ())):
         found = counts[letter] if letter else sums
         yield Row(
-            title=f"{_title(verdicts, cell)} · {letter or 'all'}",
+            title=f"{_cell_title(verdicts, cell)} · {letter or 'all'}",
             keys={**cell.keys, "truth": letter or "all"},
             values=(*(found[other] for other in used), found[None], found.total()),
             summary=not letter,

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegative
 
 from evaluation import samples as host
 
-Kind = Literal["choice", "choices", "yes_no", "number", "text", "open"]
+AnswerKind = Literal["choice", "choices", "yes_no", "number", "text", "open"]
 """How a question is answered: one of its options, several, yes or no, a number, a word or short phrase, any text."""
 LONGEST_SHORT = 80
 """Characters of a truth at most, for a question to be one with a short answer."""
@@ -16,7 +16,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NO_CATEGORY = "no category"
 
 
-class Evidence(BaseModel):
+class EvidenceRegion(BaseModel):
     """A region of one of the sample's images: `x,y,w,h` in level-0 pixels, or `pct:x,y,w,h`; `image` counts from 0."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,14 +34,14 @@ class Question(host.Sample):
     `lettered` tells that truths are meant as they are written, single letters, too.
     """
 
-    kind: Kind
+    kind: AnswerKind
     answers: tuple[str, ...] = ()
     tolerance: NonNegativeFloat = 0.0
     relative_tolerance: NonNegativeFloat = 0.0
     hint: str = ""
     category: str = NO_CATEGORY
     sorted_by: dict[str, str] = Field(default={}, description="further groups, by the name of what sorts them")
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[EvidenceRegion, ...] = ()
     lettered: bool = False
 
     @property

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from benchmarks.ultravr.asking import PROTOCOLS, TELLS_EXAMPLES, Asking, protocol_of
+from benchmarks.ultravr.asking import EXAMPLE_PROTOCOLS, PROTOCOLS, AskingContext, protocol_of
 from benchmarks.ultravr.checks import check_sample
-from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show
-from benchmarks.ultravr.examples import Examples, FewShotVersion, Options
-from benchmarks.ultravr.forms import closed_cell
-from benchmarks.ultravr.judging import SampleJudge, StepMark
+from benchmarks.ultravr.condition_texts import CURRENT_VERSION, ConditionTextVersion
+from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show_condition
+from benchmarks.ultravr.examples import ExampleChooser, FewShotVersion, UltraVROptions
+from benchmarks.ultravr.judging import StepDetails, UltraVRJudge
 from benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
 from benchmarks.ultravr.report import report
-from benchmarks.ultravr.samples import Evidence, Sample
+from benchmarks.ultravr.samples import UltraVREvidence, UltraVRSample
+from benchmarks.ultravr.step_forms import cell_form
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from benchmarks.ultravr.taxonomy import CATEGORIES
-from benchmarks.ultravr.wordings import CURRENT, WordingVersion
 from evaluation.answer_forms import AnswerForm
-from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, Origin, Scene, plan_of
-from evaluation.closing import ClosedForm
+from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, RecordContext, Scene, cross_plan
+from evaluation.closing import ClosingForm
 from evaluation.departures import read_departures
 from evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
@@ -30,20 +30,20 @@ from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
-from evaluation.verdicts import Judge, Verdicts
+from evaluation.verdicts import ReplyJudge, Verdicts
 from jobs.models import Cell
 
-_TABLE1, _TABLE2 = plan_of("S0", "V2 V0"), plan_of("S0", "V1 V2 V3 V4")
-_TABLE3 = plan_of("S0 S1 S2 S3 S4 S5", "V2")
+_TABLE1, _TABLE2 = cross_plan("S0", "V2 V0"), cross_plan("S0", "V1 V2 V3 V4")
+_TABLE3 = cross_plan("S0 S1 S2 S3 S4 S5", "V2")
 
 
-class UltraVR(Benchmark[Sample]):
+class UltraVR(Benchmark[UltraVRSample]):
     """Questions of four domains, asked in six reasoning formats (S0 to S5) under five visual conditions."""
 
     name = "ultravr"
     title = "UltraVR"
     known_by = ("reasoning_supervision", "slide", "domain", "categories", "subcategory")
-    sample_type = Sample
+    sample_type = UltraVRSample
     plans: Mapping[str, tuple[Cell, ...]] = {
         "table1": _TABLE1,
         "table2": _TABLE2,
@@ -58,7 +58,7 @@ class UltraVR(Benchmark[Sample]):
         "S4": "steps one by one",
         "S5": "with given steps",
     }
-    options = Options
+    options = UltraVROptions
     grouping = Grouping(
         ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
     )
@@ -67,29 +67,29 @@ class UltraVR(Benchmark[Sample]):
     version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
 
-    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the samples of a record in any of the paper's layouts."""
         return sample_fields(record, origin)
 
-    def answer_form(self, sample: Sample) -> AnswerForm:
+    def answer_form(self, sample: UltraVRSample) -> AnswerForm:
         """One of the options, or a cell's coordinate."""
         form = super().answer_form(sample)
         return form if sample.options else replace(form, kind="coordinate")
 
-    def closed_form(self, sample: Sample, protocol: str) -> ClosedForm | None:
+    def closed_form(self, sample: UltraVRSample, protocol: str) -> ClosingForm | None:
         """One of the options, or a cell by its row and column."""
-        return super().closed_form(sample, protocol) if sample.options else closed_cell(sample)
+        return super().closed_form(sample, protocol) if sample.options else cell_form(sample)
 
-    def record(self, sample: Sample) -> dict[str, Any]:
+    def record(self, sample: UltraVRSample) -> dict[str, Any]:
         """Write a sample as the flat record that reads as the same sample."""
         return record_of(sample)
 
-    def doubts(self, sample: Sample, scene: Scene) -> Iterator[str]:
+    def doubts(self, sample: UltraVRSample, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from V3 and V4, and which options V3's text rules out."""
         if not scene.images:
             return
         try:
-            outside = show(sample, scene, "V3").outside
+            outside = show_condition(sample, scene, "V3").outside
         except EvidenceMissingError as error:
             reason = str(error).removeprefix(f"sample '{sample.id}': ")
             yield f"V3 and V4 cannot show it: {reason}"
@@ -101,14 +101,14 @@ class UltraVR(Benchmark[Sample]):
                 f"{', '.join(left)} can be right"
             )
 
-    def checklist(self, sample: Sample) -> list[str]:
+    def checklist(self, sample: UltraVRSample) -> list[str]:
         """Say what breaks the paper's checklists (appendices A and F)."""
         return check_sample(sample)
 
-    def describe(self, sample: Sample) -> Iterator[str]:
+    def describe(self, sample: UltraVRSample) -> Iterator[str]:
         """Tell evidence and steps."""
         if sample.evidence:
-            yield f"evidence: {_told(sample.evidence)}"
+            yield f"evidence: {_describe_evidence(sample.evidence)}"
         for step in sample.steps:
             operation = f", {step.operation}" if step.operation else ""
             yield f"\n{step.step_id} ({step.answer_format}{operation}): {step.question}"
@@ -116,12 +116,12 @@ class UltraVR(Benchmark[Sample]):
                 yield f"  one of: {', '.join(step.options)}"
             yield f"  truth: {json.dumps(step.ground_truth, ensure_ascii=False)}"
 
-    def summary(self, sample: Sample) -> dict[str, str]:
+    def summary(self, sample: UltraVRSample) -> dict[str, str]:
         """How many steps, and which evidence."""
-        evidence = _told(sample.evidence) if sample.evidence else "-"
+        evidence = _describe_evidence(sample.evidence) if sample.evidence else "-"
         return {"steps": str(len(sample.steps)), "evidence": evidence}
 
-    def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
+    def admit(self, samples: Sequence[UltraVRSample], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of samples without any, and step questions of samples without steps."""
         if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
             _require_evidence(samples)
@@ -133,24 +133,24 @@ class UltraVR(Benchmark[Sample]):
                 "\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing)
             )
 
-    def prepare(self, samples: Sequence[Sample], options: Options, seed: int) -> "_Shared":
+    def prepare(self, samples: Sequence[UltraVRSample], options: UltraVROptions, seed: int) -> "_SharedContext":
         """Index the trajectories that S3 may tell of, and keep the versions of words."""
-        return _Shared(Examples(samples, options.examples, seed), options.conditions, options.s3)
+        return _SharedContext(ExampleChooser(samples, options.examples, seed), options.conditions, options.s3)
 
-    def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
+    def ask(self, sample: UltraVRSample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol behind what the condition shows."""
-        shared: _Shared = scene.shared
+        shared: _SharedContext = scene.shared
         protocol = protocol_of(cell.protocol, shared.few_shot)
-        showing = show(sample, scene, cell.condition, shared.wording)
+        showing = show_condition(sample, scene, cell.condition, shared.wording)
         examples = shared.examples.of(sample) if protocol.needs_examples else ()
-        turns = protocol.turns(Asking(sample, showing, examples))
+        turns = protocol.turns(AskingContext(sample, showing, examples))
         told: dict[str, JsonValue] = {"examples": [one.id for one in examples]} if protocol.needs_examples else {}
         told |= {"ruled_out": list(showing.outside)} if showing.outside else {}
         return Chat(showing.views, turns, f"{protocol.version}+{shared.wording}", told)
 
-    def judge(self, sample: Sample) -> Judge:
+    def judge(self, sample: UltraVRSample) -> ReplyJudge:
         """Make a sample ready to judge replies to it and to its steps."""
-        return SampleJudge(sample)
+        return UltraVRJudge(sample)
 
     def remark(self, details: Mapping[str, JsonValue]) -> str:
         """Say where a sheet does not hold every option."""
@@ -159,28 +159,28 @@ class UltraVR(Benchmark[Sample]):
     def trait(self, reply: Reply) -> tuple[str, int] | None:
         """How many examples were told, of protocols that tell any, or else how many options the text rules out."""
         told, ruled_out = (reply.labels.details.get(name) for name in ("examples", "ruled_out"))
-        if isinstance(told, list) and reply.protocol in TELLS_EXAMPLES:
+        if isinstance(told, list) and reply.protocol in EXAMPLE_PROTOCOLS:
             return "examples", len(told)
         return ("ruled_out", len(ruled_out)) if isinstance(ruled_out, list) else None
 
     def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
         """Make the marks of the steps again."""
-        return tuple(StepMark(*mark) for mark in kept)
+        return tuple(StepDetails(*mark) for mark in kept)
 
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""
         return report(verdicts, self.grouping)
 
 
-class _Shared(NamedTuple):
+class _SharedContext(NamedTuple):
     """What asking all samples of a job shares."""
 
-    examples: Examples
-    wording: WordingVersion = CURRENT
+    examples: ExampleChooser
+    wording: ConditionTextVersion = CURRENT_VERSION
     few_shot: FewShotVersion = "s3/2"
 
 
-def _told(evidence: Evidence) -> str:
+def _describe_evidence(evidence: UltraVREvidence) -> str:
     parts = [", ".join(evidence.quadrants)] if evidence.quadrants else []
     parts += [f"regions {', '.join(map(str, evidence.rois))}"] if evidence.rois else []
     if evidence.cell:
@@ -189,7 +189,7 @@ def _told(evidence: Evidence) -> str:
     return "; ".join(parts) or "-"
 
 
-def _require_evidence(samples: Sequence[Sample]) -> None:
+def _require_evidence(samples: Sequence[UltraVRSample]) -> None:
     missing: list[str] = []
     checks = {"wsi": annotated_rois, "ad": anomalous_cell}
     for sample in samples:

@@ -3,8 +3,8 @@
 import json
 import re
 
+from evaluation.answers.normalization import json_value, passages
 from evaluation.answers.text import is_ended, sentences, thoughts_apart
-from evaluation.answers.utterances import json_value, passages
 
 _DECODER = json.JSONDecoder()
 _OPENING = re.compile(r'[^\n]*?[\[{"]')

@@ -4,27 +4,27 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.ultravr.checklists import ad, cctv, rs, wsi
 from benchmarks.ultravr.checklists.common import check_record, check_steps
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.samples import UltraVRSample
 from benchmarks.ultravr.taxonomy import Category, Domain
 
-_Checklist = Callable[[Sample], Iterator[str]]
+_Checklist = Callable[[UltraVRSample], Iterator[str]]
 
 _CHECKLISTS: dict[tuple[Domain, Category], _Checklist] = {
-    ("cctv", "comparison"): cctv.comparison,
-    ("cctv", "logical_verification"): cctv.logical_verification,
-    ("cctv", "relational_inference"): cctv.relational_inference,
-    ("rs", "comparison"): rs.comparison,
-    ("rs", "logical_verification"): rs.logical_verification,
-    ("rs", "relational_inference"): rs.relational_inference,
-    ("wsi", "comparison"): wsi.check,
-    ("wsi", "logical_verification"): wsi.check,
-    ("wsi", "relational_inference"): wsi.check,
-    ("ad", "logical_anomaly"): ad.check,
-    ("ad", "structural_anomaly"): ad.check,
+    ("cctv", "comparison"): cctv.check_comparison,
+    ("cctv", "logical_verification"): cctv.check_logical_verification,
+    ("cctv", "relational_inference"): cctv.check_relational_inference,
+    ("rs", "comparison"): rs.check_comparison,
+    ("rs", "logical_verification"): rs.check_logical_verification,
+    ("rs", "relational_inference"): rs.check_relational_inference,
+    ("wsi", "comparison"): wsi.check_slide,
+    ("wsi", "logical_verification"): wsi.check_slide,
+    ("wsi", "relational_inference"): wsi.check_slide,
+    ("ad", "logical_anomaly"): ad.check_anomaly,
+    ("ad", "structural_anomaly"): ad.check_anomaly,
 }
 
 
-def check_sample(sample: Sample) -> list[str]:
+def check_sample(sample: UltraVRSample) -> list[str]:
     """Return what breaks the paper's rules, one sentence a rule; empty for a good sample.
 
     Rules on what steps say are checked only where the steps have the fixed ids and formats.

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.ultravr.evidence import Sheet, quadrant_region, roi_region, sheet_at, sheet_region
-from benchmarks.ultravr.samples import SHEET, Sample
+from benchmarks.ultravr.condition_texts import CURRENT_VERSION, ConditionTextVersion, LocalEvidence, condition_text
+from benchmarks.ultravr.evidence import CellBlock, block_at, draw_block, quadrant_region, roi_region
+from benchmarks.ultravr.samples import BLOCK_SIZE, UltraVRSample
 from benchmarks.ultravr.taxonomy import QUADRANTS
-from benchmarks.ultravr.wordings import CURRENT, Local, WordingVersion, sentence
 from evaluation.answers.cells import only_cell
 from evaluation.answers.coordinates import Coordinate
 from evaluation.benchmark import LOCAL_CONDITIONS, Scene
@@ -28,7 +28,7 @@ OPTIONS_OUTSIDE = (
 
 
 @dataclass(frozen=True)
-class Showing:
+class ConditionViews:
     """The views of a prompt in order, and the sentence that says what they are.
 
     `outside` are the letters of the options that the sentence rules out: cells that a sheet does not hold.
@@ -40,72 +40,76 @@ class Showing:
 
 
 @dataclass(frozen=True)
-class _Crops:
+class _EvidenceCrops:
     views: tuple[View, ...]
-    told: Local
+    told: LocalEvidence
     outside: tuple[str, ...] = ()
 
 
-def show(sample: Sample, scene: Scene, condition: Condition, version: WordingVersion = CURRENT) -> Showing:
+def show_condition(
+    sample: UltraVRSample, scene: Scene, condition: Condition, version: ConditionTextVersion = CURRENT_VERSION
+) -> ConditionViews:
     """Declare what a condition shows. Raises EvidenceMissingError for V3 and V4 without usable evidence."""
-    crops = _evidence(sample, scene, version) if condition in LOCAL_CONDITIONS else None
+    crops = _evidence_crops(sample, scene, version) if condition in LOCAL_CONDITIONS else None
     views = scene.views(condition, lambda: crops.views if crops else ())
-    context = sentence(version, condition, len(scene.images), crops.told if crops else None)
-    outside = crops.outside if crops and (condition == "V3" or version != CURRENT) else ()
-    return Showing(views, context, outside)
+    context = condition_text(version, condition, len(scene.images), crops.told if crops else None)
+    outside = crops.outside if crops and (condition == "V3" or version != CURRENT_VERSION) else ()
+    return ConditionViews(views, context, outside)
 
 
-def _evidence(sample: Sample, scene: Scene, version: WordingVersion) -> _Crops:
+def _evidence_crops(sample: UltraVRSample, scene: Scene, version: ConditionTextVersion) -> _EvidenceCrops:
     try:
         if sample.domain == "ad":
-            return _sheet(sample, scene, version)
-        return _rois(sample, scene) if sample.domain == "wsi" else _quadrants(sample, scene)
+            return _block_crops(sample, scene, version)
+        return _roi_crops(sample, scene) if sample.domain == "wsi" else _quadrant_crops(sample, scene)
     except RegionError as error:
         raise EvidenceMissingError(f"sample '{sample.id}': {error}") from error
 
 
-def _quadrants(sample: Sample, scene: Scene) -> _Crops:
+def _quadrant_crops(sample: UltraVRSample, scene: Scene) -> _EvidenceCrops:
     annotated = sample.evidence.quadrants if sample.evidence else ()
     names = [name for name in QUADRANTS if name in annotated] or list(QUADRANTS)
     views = _crops(scene, lambda size: [quadrant_region(size, name) for name in names])
-    return _Crops(views, Local("quadrants", len(views), {"names": ", ".join(names)}))
+    return _EvidenceCrops(views, LocalEvidence("quadrants", len(views), {"names": ", ".join(names)}))
 
 
-def _rois(sample: Sample, scene: Scene) -> _Crops:
+def _roi_crops(sample: UltraVRSample, scene: Scene) -> _EvidenceCrops:
     # In the grid's own order: the annotators' order may say which region mattered most.
     indices = sorted(set(annotated_rois(sample)))
     views = _crops(scene, lambda size: [roi_region(size, index) for index in indices])
-    return _Crops(views, Local("rois", len(views), {}))
+    return _EvidenceCrops(views, LocalEvidence("rois", len(views), {}))
 
 
-def _sheet(sample: Sample, scene: Scene, version: WordingVersion) -> _Crops:
-    sheet, grid = _place_of_sheet(sample, scene, version)
+def _block_crops(sample: UltraVRSample, scene: Scene, version: ConditionTextVersion) -> _EvidenceCrops:
+    sheet, grid = _locate_block(sample, scene, version)
     views = (_crop(scene.images[0], sheet.region),)
-    last_row, last_column = sheet.first_row + SHEET[0] - 1, sheet.first_column + SHEET[1] - 1
+    last_row, last_column = sheet.first_row + BLOCK_SIZE[0] - 1, sheet.first_column + BLOCK_SIZE[1] - 1
     slots: dict[str, object] = {"grid_rows": grid[0], "grid_columns": grid[1], "first_row": sheet.first_row}
     slots |= {"last_row": last_row, "first_column": sheet.first_column, "last_column": last_column}
     cells = option_cells(sample)
-    outside = tuple(letter for letter, cell in cells.items() if not sheet.holds(cell, SHEET))
-    return _Crops(views, Local("sheet", 1, slots), outside)
+    outside = tuple(letter for letter, cell in cells.items() if not sheet.holds(cell, BLOCK_SIZE))
+    return _EvidenceCrops(views, LocalEvidence("sheet", 1, slots), outside)
 
 
-def _place_of_sheet(sample: Sample, scene: Scene, version: WordingVersion) -> tuple[Sheet, tuple[int, int]]:
+def _locate_block(
+    sample: UltraVRSample, scene: Scene, version: ConditionTextVersion
+) -> tuple[CellBlock, tuple[int, int]]:
     """The sheet that the record names, else one drawn around the cell, with as many options as one holds; the grid."""
     cell, grid = anomalous_cell(sample)
     first = sample.evidence.sheet if sample.evidence else None
     if first:
-        return sheet_at(_size(scene), first, grid, SHEET), grid
-    others = tuple(option_cells(sample).values()) if version == CURRENT else ()
-    return sheet_region(_size(scene), cell, scene.seed, grid, SHEET, others=others), grid
+        return block_at(_image_size(scene), first, grid, BLOCK_SIZE), grid
+    others = tuple(option_cells(sample).values()) if version == CURRENT_VERSION else ()
+    return draw_block(_image_size(scene), cell, scene.seed, grid, BLOCK_SIZE, others=others), grid
 
 
-def option_cells(sample: Sample) -> dict[str, Coordinate]:
+def option_cells(sample: UltraVRSample) -> dict[str, Coordinate]:
     """The cells that options name, by their letters; those that name none are left out."""
     named = ((letter, only_cell(text)) for letter, text in (sample.options or {}).items())
     return {letter: cell for letter, cell in named if cell}
 
 
-def _size(scene: Scene) -> Size:
+def _image_size(scene: Scene) -> Size:
     return scene.size_of(scene.images[0])
 
 
@@ -117,7 +121,7 @@ def _crop(image: str, region: Region) -> View:
     return View(image=image, region=str(region))
 
 
-def annotated_rois(sample: Sample) -> tuple[int, ...]:
+def annotated_rois(sample: UltraVRSample) -> tuple[int, ...]:
     """ROIs of a WSI sample: its evidence, else the ground truth of step Q2.1. Raises EvidenceMissingError."""
     if sample.evidence and sample.evidence.rois:
         return sample.evidence.rois
@@ -129,7 +133,7 @@ def annotated_rois(sample: Sample) -> tuple[int, ...]:
     raise EvidenceMissingError(f"sample '{sample.id}': neither evidence.rois nor step Q2.1 names ROIs from 1 to 36")
 
 
-def anomalous_cell(sample: Sample) -> tuple[tuple[int, int], tuple[int, int]]:
+def anomalous_cell(sample: UltraVRSample) -> tuple[tuple[int, int], tuple[int, int]]:
     """Cell and grid of an AD sample: its evidence, else a coordinate answer on 10 x 10. Raises EvidenceMissingError."""
     grid = sample.evidence.grid if sample.evidence else (10, 10)
     cell = sample.evidence.cell if sample.evidence else None

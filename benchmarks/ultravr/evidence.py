@@ -13,7 +13,7 @@ from tiling.errors import RegionError
 from tiling.geometry import Region, Size, grid_region
 
 QUADRANTS = ("upper-left", "upper-right", "lower-left", "lower-right")
-Cell = tuple[int, int]
+GridIndex = tuple[int, int]
 """Row and column."""
 ROI_GRID = 6
 """WSI slides are annotated on a 6 x 6 grid, numbered row by row from 1 to 36. Source: UltraVR, appendix A.3."""
@@ -36,31 +36,31 @@ def roi_region(size: Size, index: int) -> Region:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class CellBlock:
     """A block of neighbouring grid cells, and the row and column of its upper-left cell in the whole grid."""
 
     region: Region
     first_row: int
     first_column: int
 
-    def holds(self, cell: Cell, sheet: tuple[int, int] = (5, 5)) -> bool:
+    def holds(self, cell: GridIndex, sheet: tuple[int, int] = (5, 5)) -> bool:
         """Whether a cell of the grid is one of its `sheet` rows and columns."""
-        return _holds((self.first_row, self.first_column), cell, sheet)
+        return _contains_block((self.first_row, self.first_column), cell, sheet)
 
 
-def _holds(first: Cell, cell: Cell, sheet: tuple[int, int]) -> bool:
+def _contains_block(first: GridIndex, cell: GridIndex, sheet: tuple[int, int]) -> bool:
     return all(0 <= at - start < part for at, start, part in zip(cell, first, sheet, strict=True))
 
 
-def sheet_region(
+def draw_block(
     size: Size,
-    cell: Cell,
+    cell: GridIndex,
     seed: str,
     grid: tuple[int, int] = (10, 10),
     sheet: tuple[int, int] = (5, 5),
     *,
-    others: Sequence[Cell] = (),
-) -> Sheet:
+    others: Sequence[GridIndex] = (),
+) -> CellBlock:
     """A `sheet` of cells of the `grid` that contains `cell` (row, column) at a position drawn by `seed`.
 
     Of the places of the sheet in the grid that contain the cell, those with the most of the `others` are equally
@@ -77,16 +77,16 @@ def sheet_region(
         for at, part, count in zip(cell, sheet, grid, strict=True)
     )
     places = list(product(rows, columns))
-    held = [sum(_holds(place, other, sheet) for other in others) for place in places]
+    held = [sum(_contains_block(place, other, sheet) for other in others) for place in places]
     best = [place for place, number in zip(places, held, strict=True) if number == max(held)]
     # Without others the draws of a row and a column stay those of earlier jobs.
     first = draw.choice(best) if others else (draw.choice(rows), draw.choice(columns))
-    return sheet_at(size, first, grid, sheet)
+    return block_at(size, first, grid, sheet)
 
 
-def sheet_at(
+def block_at(
     size: Size, first: tuple[int, int], grid: tuple[int, int] = (10, 10), sheet: tuple[int, int] = (5, 5)
-) -> Sheet:
+) -> CellBlock:
     """The `sheet` of cells of the `grid` whose upper-left cell is `first` (row, column).
 
     Raises RegionError where it reaches out of the grid.
@@ -95,4 +95,4 @@ def sheet_at(
         raise RegionError(
             f"a sheet of {sheet[0]} x {sheet[1]} from cell {tuple(first)} does not fit a grid of {grid[0]} x {grid[1]}"
         )
-    return Sheet(grid_region(size, first, grid, sheet), *first)
+    return CellBlock(grid_region(size, first, grid, sheet), *first)

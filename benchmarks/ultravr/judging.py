@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from benchmarks.ultravr.answers import read_schema_reply
 from benchmarks.ultravr.errors import StepTruthInvalidError
-from benchmarks.ultravr.samples import Operation, Sample
-from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.samples import Operation, UltraVRSample
 from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
-from evaluation.answers.matching import Box
+from evaluation.answers.matching import BoxCorners
 from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.readings import MISSING, TOO_LONG, Reading, ReadingStatus
 from evaluation.replies import Reply
-from evaluation.verdicts import Part, Verdict
+from evaluation.verdicts import Verdict, VerdictPart
 
 STEP_PROTOCOLS = frozenset({"S2", "S4", "S5"})
 """Protocols that ask the annotated steps: S2 in one response, S4 and S5 one a turn."""
@@ -22,11 +22,11 @@ _LONGEST_KNOWN, _MOST_KNOWN = 80, 64
 """Short answers to a sample recur over conditions, protocols, models and repeats; so many are kept a sample."""
 
 
-Outcome = Literal["GND", "PER", "QUA", "INT", "INF", "Final", "NoErr"]
+FailureStage = Literal["GND", "PER", "QUA", "INT", "INF", "Final", "NoErr"]
 """Where an S4 trajectory fails first (equations 7 and 8): at an operation, at the final answer, or nowhere."""
 
 
-class StepMark(NamedTuple):
+class StepDetails(NamedTuple):
     """What a step's answer was worth. `f1` is 0 for formats that hold no list."""
 
     status: ReadingStatus
@@ -35,13 +35,13 @@ class StepMark(NamedTuple):
     converted: bool
 
 
-class SampleJudge:
+class UltraVRJudge:
     """One sample, made ready to judge any number of replies to it. Raises StepUnknownError when its steps are asked.
 
     Steps whose ground truth does not fit their format judge nothing; `unjudged` holds their ids.
     """
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: UltraVRSample) -> None:
         self.sample = sample
         self.unjudged: list[str] = []
         self._steps: tuple[StepJudge, ...] | None = None
@@ -96,7 +96,7 @@ class SampleJudge:
             value=parsed.value,
             status=parsed.status,
             score=score,
-            kept=tuple(StepMark(one.status, one.correct, one.f1 or 0.0, one.converted) for _, one in steps),
+            kept=tuple(StepDetails(one.status, one.correct, one.f1 or 0.0, one.converted) for _, one in steps),
             tags=_tags(steps, bool(score)) if reply.protocol == "S4" and steps and self.sample.scored else (),
             tell=lambda: tuple(_part(judge, answers.get(judge.step.step_id), one) for judge, one in steps),
             rule=parsed.rule,
@@ -111,24 +111,24 @@ class SampleJudge:
         return parsed
 
 
-_Judged = tuple[StepJudge, StepVerdict]
+_JudgedStep = tuple[StepJudge, StepVerdict]
 
 
-def first_error(operations: Iterable[tuple[Operation, bool]], *, correct: bool) -> Outcome:
+def find_first_error(operations: Iterable[tuple[Operation, bool]], *, correct: bool) -> FailureStage:
     """Where a trajectory fails first (equation 7), from the operation of each step and whether it is right."""
     wrong: Operation | None = next((operation for operation, right in operations if not right), None)
     return wrong or ("NoErr" if correct else "Final")
 
 
-def _tags(steps: Sequence[_Judged], correct: bool) -> tuple[tuple[str, str], ...]:
+def _tags(steps: Sequence[_JudgedStep], correct: bool) -> tuple[tuple[str, str], ...]:
     pairs = ((judge.operation, verdict.correct) for judge, verdict in steps)
-    return (("first error", first_error(pairs, correct=correct)),)
+    return (("first error", find_first_error(pairs, correct=correct)),)
 
 
-def _part(judge: StepJudge, text: str | None, verdict: StepVerdict) -> Part:
+def _part(judge: StepJudge, text: str | None, verdict: StepVerdict) -> VerdictPart:
     step = judge.step
     holds_boxes = step.answer_format in _BOXES
-    return Part(
+    return VerdictPart(
         name=step.step_id,
         question=step.question,
         truth=step.ground_truth,
@@ -150,7 +150,7 @@ def _notes(verdict: StepVerdict) -> Iterator[str]:
         yield "boxes converted from the family's convention"
 
 
-def _boxes(value: Any) -> tuple[Box, ...]:
+def _boxes(value: Any) -> tuple[BoxCorners, ...]:
     """One box or several, as they were read; nothing where none was."""
     if not value:
         return ()

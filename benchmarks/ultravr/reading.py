@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.samples import UltraVRSample
 from benchmarks.ultravr.schemas import WSI_FORMATS
 from benchmarks.ultravr.taxonomy import CATEGORIES, SUBCATEGORIES
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
-from evaluation.benchmark import Origin
+from evaluation.benchmark import RecordContext
 from evaluation.records import Record
 
 _DOMAIN_OF_SUBCATEGORY = {name: domain for (domain, _), name in SUBCATEGORIES.items()}
 _CATEGORY_ALIASES = {"logical_anomalies": "logical_anomaly", "structural_anomalies": "structural_anomaly"}
-_READ = frozenset(
+_FIELDS_READ = frozenset(
     [
         "id",
         "domain",
@@ -38,18 +38,18 @@ _READ = frozenset(
     ]
 )
 
-FIELDS = tuple(sorted(_READ))
+FIELDS = tuple(sorted(_FIELDS_READ))
 _PLAIN_OF_STEPS = ("step_id", "question", "ground_truth", "answer_format", "operation")
 _OF_STEPS = (*_PLAIN_OF_STEPS, "variants", "options")
 
 
-def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+def sample_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
     """Yield the fields of each sample in one record; raises ValueError when the value is no record at all."""
     value = record.value
     if not isinstance(value, dict):
         raise ValueError(f"a record must be a JSON object, not {type(value).__name__}")
     if "categories" not in value:
-        yield _flat(value, origin, _default_id(value, record, origin))
+        yield _flatten(value, origin, _default_id(value, record, origin))
         return
     for category, part in _categories(value):
         merged = {
@@ -57,7 +57,7 @@ def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
             "category": category,
             **part,
         }
-        yield _flat(merged, origin, f"{value.get('id') or value.get('slide') or origin.stem}-{category}")
+        yield _flatten(merged, origin, f"{value.get('id') or value.get('slide') or origin.stem}-{category}")
 
 
 def _categories(value: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -67,23 +67,23 @@ def _categories(value: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return list(parts.items())
 
 
-def _default_id(value: dict[str, Any], record: Record, origin: Origin) -> str:
+def _default_id(value: dict[str, Any], record: Record, origin: RecordContext) -> str:
     if value.get("slide"):
         return f"{value['slide']}-{value.get('category', record.index + 1)}"
     return origin.stem if record.alone else f"{origin.stem}-{record.index + 1}"
 
 
-def _flat(value: dict[str, Any], origin: Origin, default_id: str) -> dict[str, Any]:
+def _flatten(value: dict[str, Any], origin: RecordContext, default_id: str) -> dict[str, Any]:
     fields = {key: value[key] for key in ("question", "subcategory", "evidence") if value.get(key) is not None}
     options = _options(value.get("options"))
     fields |= {"id": _identifier(value.get("id"), default_id), "options": options, "images": _images(value, origin)}
     fields |= {
         "domain": _domain(value),
         "category": _category(value),
-        "extra": {k: v for k, v in value.items() if k not in _READ},
+        "extra": {k: v for k, v in value.items() if k not in _FIELDS_READ},
     }
     fields["steps"] = [_step(step) for step in _steps(value.get("reasoning_supervision"))]
-    origin.unread.update(_passed_over(value.get("reasoning_supervision")))
+    origin.unread.update(_unread_step_fields(value.get("reasoning_supervision")))
     if "answer" in value:
         fields["answer"] = _answer(value["answer"], options)
     return fields
@@ -116,7 +116,7 @@ def _domain(value: dict[str, Any]) -> Any:
     return _DOMAIN_OF_SUBCATEGORY.get(str(value.get("subcategory")))
 
 
-def _images(value: dict[str, Any], origin: Origin) -> Any:
+def _images(value: dict[str, Any], origin: RecordContext) -> Any:
     named = value.get("images", value.get("image"))
     if named:
         return [named] if isinstance(named, str) else named
@@ -156,7 +156,7 @@ def _steps(supervision: Any) -> list[Any]:
     return steps
 
 
-def _passed_over(supervision: Any) -> Iterator[str]:
+def _unread_step_fields(supervision: Any) -> Iterator[str]:
     """What of the annotation no step keeps; a name stands once, however many of its steps have it."""
     if isinstance(supervision, dict):
         yield from (f"reasoning_supervision.{key}" for key in supervision if key not in {"steps", "step_type"})
@@ -178,11 +178,11 @@ def _step(step: Any) -> Any:
     fields["options"] = list(options.values()) if isinstance(options, dict) else options or None
     choices = fields["options"] or WSI_OPTIONS.get(str(step.get("step_id")), ())
     if "ground_truth" in fields and isinstance(choices, list | tuple) and all(isinstance(one, str) for one in choices):
-        fields["ground_truth"] = list_of(fields["ground_truth"], fields.get("answer_format"), choices)
+        fields["ground_truth"] = parse_list(fields["ground_truth"], fields.get("answer_format"), choices)
     return fields
 
 
-def record_of(sample: Sample) -> dict[str, Any]:
+def record_of(sample: UltraVRSample) -> dict[str, Any]:
     """Write a sample as the flat record that loads as the same sample."""
     fields = sample.model_dump(mode="json", exclude_none=True, exclude={"steps", "extra", "images"})
     steps = [step.model_dump(mode="json", exclude_unset=True) for step in sample.steps]
@@ -196,7 +196,7 @@ _SEPARATORS = re.compile(r"(?:[\s,;|/&•·\[\]\"'.-]|\band\b|\d+[.)])*", re.IGN
 _ROIS = re.compile(r"[\s\[(]*\d{1,2}(?:\s*(?:,|;|\s|and)\s*\d{1,2})*[\s\])]*")
 
 
-def list_of(truth: Any, answer_format: Any, choices: Sequence[str]) -> Any:
+def parse_list(truth: Any, answer_format: Any, choices: Sequence[str]) -> Any:
     """Return a multi-select or ROI text as the list that it names, in its own order; anything else as it is.
 
     A text that holds more than choices and separators stays a text, so that checks can name it.

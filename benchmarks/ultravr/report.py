@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE
-from benchmarks.ultravr.process import process_contents
+from benchmarks.ultravr.step_tables import step_contents
 from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
 from evaluation.cells import GroupScore, group_scores, outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
-from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.tables import Caveat, Column, Contents, Group, Row, Table, mean_row
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table, mean_row
 from evaluation.verdicts import Tally, Verdicts
 
 TABLE2_CONDITIONS = {"V1": "V1 thumbnail", "V2": "V2 full image", "V3": "V3 local evidence", "V4": "V4 full + local"}
@@ -50,13 +50,13 @@ _SHORT = {
 def report(verdicts: Verdicts, grouping: Grouping) -> Contents:
     """Fill the tables that have any row."""
     strata = Strata.of(verdicts.samples, grouping)
-    process = process_contents(verdicts, strata)
+    process = step_contents(verdicts, strata)
     tables = (_table1(verdicts, strata), *_table2(verdicts, strata), *_table3(verdicts, strata), *process.tables)
-    caveats = (*_on_examples(verdicts.tally), *_on_sheets(verdicts.tally), *process.caveats)
+    caveats = (*_example_caveats(verdicts.tally), *_block_caveats(verdicts.tally), *process.caveats)
     return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})
 
 
-def _on_examples(tally: Tally) -> Iterator[Caveat]:
+def _example_caveats(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses to S3 whose prompts told fewer examples than others."""
     for key in sorted(tally.cells):
         traits = tally.cells[key].traits
@@ -70,7 +70,7 @@ def _on_examples(tally: Tally) -> Iterator[Caveat]:
             yield Caveat(scope="cell", text=text)
 
 
-def _on_sheets(tally: Tally) -> Iterator[Caveat]:
+def _block_caveats(tally: Tally) -> Iterator[Caveat]:
     """Tell of responses whose prompts said where a sheet lies that does not hold every option."""
     for key in sorted(tally.cells):
         traits = tally.cells[key].traits
@@ -79,7 +79,7 @@ def _on_sheets(tally: Tally) -> Iterator[Caveat]:
 
 
 @dataclass(frozen=True)
-class _Side:
+class _CellColumns:
     """The named (protocol, condition) pairs of a model side by side."""
 
     verdicts: Verdicts
@@ -101,9 +101,9 @@ class _Side:
 def _table1(verdicts: Verdicts, strata: Strata) -> Table:
     """One row for every model that was asked S0 under V2 or V0."""
     groups = (
-        Group(title="All domains", columns=tuple(_overall_columns())),
+        ColumnGroup(title="All domains", columns=tuple(_overall_columns())),
         *_domain_groups({"protocol": "S0", "condition": "V2"}),
-        Group(
+        ColumnGroup(
             title="Visual budget",
             columns=(
                 Column(key="max_visual_tokens", title="max tokens", label="max visual tokens", unit="count"),
@@ -113,14 +113,14 @@ def _table1(verdicts: Verdicts, strata: Strata) -> Table:
         ),
     )  # fmt: skip
     models = verdicts.models_asked([("S0", "V2"), ("S0", "V0")])
-    return _with_mean(
+    return _add_mean_row(
         Table(
             name="table1",
             title="Table 1: end to end",
             caption="S0 under V2: the full image, the question and its options. Accuracy in %, beside the text-only "
             "control V0.",
             groups=groups,
-            rows=tuple(_row1(verdicts, strata, model) for model in models),
+            rows=tuple(_table1_row(verdicts, strata, model) for model in models),
         )
     )
 
@@ -140,8 +140,8 @@ def _overall_columns() -> Iterator[Column]:
                  note="equation 3, over samples with both")  # fmt: skip
 
 
-def _row1(verdicts: Verdicts, strata: Strata, model: str) -> Row:
-    side = _Side(verdicts, strata, model, {"V0": ("S0", "V0"), "V2": ("S0", "V2")})
+def _table1_row(verdicts: Verdicts, strata: Strata, model: str) -> Row:
+    side = _CellColumns(verdicts, strata, model, {"V0": ("S0", "V0"), "V2": ("S0", "V2")})
     budget = verdicts.catalogue[model].visual_budget if model in verdicts.catalogue else None
     return Row(
         title=verdicts.title_of(model),
@@ -163,49 +163,49 @@ def _table2(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
     """One row for every model that was asked S0 under V1, V3 or V4; and the same by domain and category."""
     models = verdicts.models_asked(("S0", condition) for condition in TABLE2_CONDITIONS if condition != "V2")
     cells = {condition: ("S0", condition) for condition in TABLE2_CONDITIONS}
-    sides = [_Side(verdicts, strata, model, cells) for model in models]
+    sides = [_CellColumns(verdicts, strata, model, cells) for model in models]
     columns = (
         Column(key=name, title=name, label=label, strong=True,
                keys={"protocol": "S0", "condition": name, "metric": "macro_accuracy"})
         for name, label in TABLE2_CONDITIONS.items()
     )  # fmt: skip
-    yield _contrasts(
+    yield _contrast_table(
         "table2",
         "Table 2: access to visual evidence",
         "S0. V1 thumbnail, V2 full image, V3 local evidence alone, V4 both. Macro accuracy in %, gaps in points.",
         (
-            Group(title="Condition", columns=tuple(columns)),
-            Group(title="Gap", columns=tuple(_gap_columns(TABLE2_GAPS, {"protocol": "S0"}))),
+            ColumnGroup(title="Condition", columns=tuple(columns)),
+            ColumnGroup(title="Gap", columns=tuple(_gap_columns(TABLE2_GAPS, {"protocol": "S0"}))),
         ),
         sides=sides,
         gaps=TABLE2_GAPS,
     )
-    yield _by_domain("table2", "Table 2 by domain and category", sides)
+    yield _domain_table("table2", "Table 2 by domain and category", sides)
 
 
 def _table3(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
     """One row for every model that was asked S1 to S5 under V2; and the same by domain and category."""
     models = verdicts.models_asked((protocol, "V2") for protocol in TABLE3_PROTOCOLS if protocol != "S0")
     cells = {protocol: (protocol, "V2") for protocol in TABLE3_PROTOCOLS}
-    sides = [_Side(verdicts, strata, model, cells) for model in models]
+    sides = [_CellColumns(verdicts, strata, model, cells) for model in models]
     columns = (
         Column(key=name, title=name, label=label, strong=True,
                keys={"protocol": name, "condition": "V2", "metric": "macro_accuracy"})
         for name, label in TABLE3_PROTOCOLS.items()
     )  # fmt: skip
-    yield _contrasts(
+    yield _contrast_table(
         "table3",
         "Table 3: reasoning formats",
         "V2. S0 direct, S1 step by step, S2 with the step schema, S3 few-shot, S4 steps one by one, S5 with given "
         "steps. Macro accuracy in %, gaps in points.",
         (
-            Group(title="Protocol", columns=tuple(columns)),
-            Group(title="Gap", columns=tuple(_gap_columns(TABLE3_GAPS, {"condition": "V2"}))),
+            ColumnGroup(title="Protocol", columns=tuple(columns)),
+            ColumnGroup(title="Gap", columns=tuple(_gap_columns(TABLE3_GAPS, {"condition": "V2"}))),
         ),
         sides=sides,
         gaps=TABLE3_GAPS,
     )
-    yield _by_domain("table3", "Table 3 by domain and category", sides)
+    yield _domain_table("table3", "Table 3 by domain and category", sides)
 
 
 def _gap_columns(gaps: Mapping[str, tuple[str, str]], keys: Mapping[str, str]) -> Iterator[Column]:
@@ -219,13 +219,13 @@ def _gap_columns(gaps: Mapping[str, tuple[str, str]], keys: Mapping[str, str]) -
         )
 
 
-def _contrasts(
+def _contrast_table(
     name: str,
     title: str,
     caption: str,
-    groups: tuple[Group, ...],
+    groups: tuple[ColumnGroup, ...],
     *,
-    sides: Sequence[_Side],
+    sides: Sequence[_CellColumns],
     gaps: Mapping[str, tuple[str, str]],
 ) -> Table:
     rows = tuple(
@@ -239,10 +239,10 @@ def _contrasts(
         )
         for side in sides
     )
-    return _with_mean(Table(name=name, title=title, caption=caption, groups=groups, rows=rows))
+    return _add_mean_row(Table(name=name, title=title, caption=caption, groups=groups, rows=rows))
 
 
-def _by_domain(name: str, title: str, sides: Sequence[_Side]) -> Table:
+def _domain_table(name: str, title: str, sides: Sequence[_CellColumns]) -> Table:
     """One row for every cell of a model that has a number, and the means over models; all domains that occur."""
     found = [(side, cell, side.groups(cell)) for side in sides for cell in side.cells]
     present = [row for row in found if any(score.overall.value is not None for score in row[2].values())]
@@ -263,11 +263,11 @@ def _by_domain(name: str, title: str, sides: Sequence[_Side]) -> Table:
         rows=rows,
         detail=True,
     )
-    means = (_mean_of_cell(table, cell) for cell in (sides[0].cells.values() if sides else ()))
+    means = (_cell_mean_row(table, cell) for cell in (sides[0].cells.values() if sides else ()))
     return table.model_copy(update={"rows": (*rows, *(mean for mean in means if mean))})
 
 
-def _mean_of_cell(table: Table, cell: tuple[str, str]) -> Row | None:
+def _cell_mean_row(table: Table, cell: tuple[str, str]) -> Row | None:
     rows = tuple(row for row in table.rows if (row.keys["protocol"], row.keys["condition"]) == cell)
     if mean := mean_row(rows, table.columns):
         name = rows[0].title.rpartition(" · ")[2]
@@ -276,15 +276,15 @@ def _mean_of_cell(table: Table, cell: tuple[str, str]) -> Row | None:
     return None
 
 
-def _with_mean(table: Table) -> Table:
+def _add_mean_row(table: Table) -> Table:
     """The last row: plain means over models, as the paper prints them."""
     mean = mean_row(table.rows, table.columns)
     return table.model_copy(update={"rows": (*table.rows, mean)}) if mean else table
 
 
-def _domain_groups(keys: Mapping[str, str], domains: Sequence[Domain] = DOMAINS) -> tuple[Group, ...]:
+def _domain_groups(keys: Mapping[str, str], domains: Sequence[Domain] = DOMAINS) -> tuple[ColumnGroup, ...]:
     return tuple(
-        Group(
+        ColumnGroup(
             title=domain.upper(),
             columns=(
                 *(
@@ -313,5 +313,5 @@ def _domain_values(groups: Mapping[str, GroupScore], domains: Sequence[Domain] =
     for domain in domains:
         score = groups.get(domain)
         for category in CATEGORIES[domain]:
-            yield score.subgroups.get(category, NOTHING) if score else NOTHING
-        yield score.overall if score else NOTHING
+            yield score.subgroups.get(category, NO_ESTIMATE) if score else NO_ESTIMATE
+        yield score.overall if score else NO_ESTIMATE

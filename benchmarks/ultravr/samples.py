@@ -23,7 +23,7 @@ AnswerFormat = Literal[
 Operation = Literal["GND", "PER", "QUA", "INT", "INF"]
 RoiIndex = Annotated[int, Field(ge=1, le=36)]
 GridPosition = tuple[PositiveInt, PositiveInt]
-SHEET = (5, 5)
+BLOCK_SIZE = (5, 5)
 """Rows and columns of the sheet of neighbouring cells that V3 shows of an AD grid (section 4.2)."""
 
 
@@ -31,7 +31,7 @@ class _Annotation(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Step(_Annotation):
+class ReasoningStep(_Annotation):
     """One annotated reasoning step; null is a legal ground truth (RS relational inference, N/A steps of WSI)."""
 
     step_id: str = Field(min_length=1)
@@ -45,7 +45,7 @@ class Step(_Annotation):
     )
 
 
-class Evidence(_Annotation):
+class UltraVREvidence(_Annotation):
     """Where the evidence of a sample lies: quadrants (CCTV, RS), cells of the 6x6 grid (WSI), or a grid cell (AD)."""
 
     quadrants: tuple[Quadrant, ...] = ()
@@ -57,25 +57,25 @@ class Evidence(_Annotation):
     )
 
     @model_validator(mode="after")
-    def _cell_inside(self) -> "Evidence":
+    def _cell_inside(self) -> "UltraVREvidence":
         if self.cell and (self.cell[0] > self.grid[0] or self.cell[1] > self.grid[1]):
             raise ValueError(f"cell {self.cell} lies outside a grid of {self.grid[0]} x {self.grid[1]}")
         return self
 
     @model_validator(mode="after")
-    def _sheet_holds_cell(self) -> "Evidence":
+    def _sheet_holds_cell(self) -> "UltraVREvidence":
         if self.sheet is None:
             return self
         if self.cell is None or any(
-            not first <= at < first + part for at, first, part in zip(self.cell, self.sheet, SHEET, strict=True)
+            not first <= at < first + part for at, first, part in zip(self.cell, self.sheet, BLOCK_SIZE, strict=True)
         ):
             raise ValueError(f"the sheet from cell {self.sheet} does not hold the cell {self.cell}")
-        if any(first + part - 1 > count for first, part, count in zip(self.sheet, SHEET, self.grid, strict=True)):
+        if any(first + part - 1 > count for first, part, count in zip(self.sheet, BLOCK_SIZE, self.grid, strict=True)):
             raise ValueError(f"the sheet from cell {self.sheet} reaches out of the grid {self.grid}")
         return self
 
 
-class Sample(host.Sample):
+class UltraVRSample(host.Sample):
     """One question of a domain and category, with its annotated steps and evidence.
 
     Without `options` the answer is a coordinate, written "(row, column)", 1-based from the top left (AD, section A.4).
@@ -86,8 +86,8 @@ class Sample(host.Sample):
     category: Category
     subcategory: str = ""
     answer: str
-    steps: tuple[Step, ...] = ()
-    evidence: Evidence | None = None
+    steps: tuple[ReasoningStep, ...] = ()
+    evidence: UltraVREvidence | None = None
 
     @property
     def truth(self) -> str:
@@ -108,7 +108,7 @@ class Sample(host.Sample):
         return dict(sorted(options.items())) if options else None
 
     @model_validator(mode="after")
-    def _category_belongs_to_domain(self) -> "Sample":
+    def _category_belongs_to_domain(self) -> "UltraVRSample":
         if self.category not in CATEGORIES[self.domain]:
             raise ValueError(
                 f"domain '{self.domain}' has no category '{self.category}': {', '.join(CATEGORIES[self.domain])}"
@@ -116,7 +116,7 @@ class Sample(host.Sample):
         return self
 
     @model_validator(mode="after")
-    def _answer_fits(self) -> "Sample":
+    def _answer_fits(self) -> "UltraVRSample":
         if self.options is None and self.domain != "ad":
             raise ValueError("options are missing; only AD samples may ask for a coordinate")
         if self.answer and self.options is not None and self.answer not in self.options:

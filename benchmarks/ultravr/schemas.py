@@ -3,10 +3,10 @@
 from benchmarks.ultravr.samples import AnswerFormat
 from benchmarks.ultravr.taxonomy import Category, Domain
 
-Schema = dict[str, AnswerFormat]
+StepSchema = dict[str, AnswerFormat]
 
 
-def _numbered(formats: str) -> Schema:
+def _numbered(formats: str) -> StepSchema:
     return {f"S{number}": _SHORT[short] for number, short in enumerate(formats.split(), start=1)}
 
 
@@ -19,7 +19,7 @@ _SHORT: dict[str, AnswerFormat] = {
     "boxes": "bbox_coordinates_list",
 }
 
-WSI_FORMATS: Schema = {
+WSI_FORMATS: StepSchema = {
     "Q1": "multi_select",
     "Q2": "single_choice",
     "Q2.1": "roi_list",
@@ -33,7 +33,7 @@ WSI_FORMATS: Schema = {
     "Q6.3": "short_text",
 }
 
-SCHEMAS: dict[tuple[Domain, Category], Schema] = {
+SCHEMAS: dict[tuple[Domain, Category], StepSchema] = {
     ("cctv", "comparison"): _numbered("bool boxes int bool boxes int int int choice choice choice"),
     ("cctv", "logical_verification"): _numbered("boxes int boxes int boxes int boxes int int choice bool bool choice"),
     ("cctv", "relational_inference"): _numbered("unit-box unit-box choice choice choice choice choice"),

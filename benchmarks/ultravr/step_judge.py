@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 from benchmarks.ultravr.broken_off import complete_part, opening_sentence
 from benchmarks.ultravr.errors import StepTruthInvalidError
-from benchmarks.ultravr.forms import choices_of
 from benchmarks.ultravr.operations import operation_of
-from benchmarks.ultravr.samples import AnswerFormat, Operation, Sample, Step
+from benchmarks.ultravr.samples import AnswerFormat, Operation, ReasoningStep, UltraVRSample
+from benchmarks.ultravr.step_forms import choices_of
 from evaluation.answers.booleans import read_boolean
 from evaluation.answers.boxes import UNIT_FRAME, BoxFrame, read_box, read_boxes
-from evaluation.answers.choices import Space, key_of, read_choice, read_choices, read_ratio, read_regions
+from evaluation.answers.choices import AnswerSpace, key_of, read_choice, read_choices, read_ratio, read_regions
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
 from evaluation.answers.final import parse_answer
 from evaluation.answers.matching import IOU_THRESHOLD, f1_of, f1_of_sets, iou, matched
+from evaluation.answers.normalization import is_blank, is_unanswered, json_value, said
 from evaluation.answers.numbers import counts_nothing, read_integer
 from evaluation.answers.readings import (
     AMBIGUOUS,
@@ -27,16 +28,15 @@ from evaluation.answers.readings import (
     ReadingStatus,
     parsed,
 )
-from evaluation.answers.utterances import is_blank, is_unanswered, json_value, said
 
 STEP_PARSER_VERSION = "ultravr-steps/8"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
-Kind = AnswerFormat | Literal["box", "ratio", "cell"]
+StepFormat = AnswerFormat | Literal["box", "ratio", "cell"]
 _BOX_FORMATS = frozenset(["bbox_coordinates", "bbox_coordinates_normalized"])
-_KEPT_READINGS = 1 << 15
-_LONGEST_KEPT = 64
+_CACHE_SIZE = 1 << 15
+_LONGEST_CACHED = 64
 """Short answers recur; long ones are read anew each time, so that what is kept stays small."""
 
 
@@ -58,11 +58,11 @@ class StepJudge:
     read in its own format.
     """
 
-    def __init__(self, sample: Sample, step: Step) -> None:
+    def __init__(self, sample: UltraVRSample, step: ReasoningStep) -> None:
         self.step = step
         self.operation: Operation = operation_of(sample, step)
-        self._kind = _kind(step)
-        self._space = _space(_choices(sample, step), tuple(step.variants.items()))
+        self._kind = _step_format(step)
+        self._space = _answer_space(_choices(sample, step), tuple(step.variants.items()))
         self._truth = self._read_truth(sample)
 
     @property
@@ -79,7 +79,7 @@ class StepJudge:
         correct, f1 = self._agreement(reading)
         return StepVerdict(reading.value, reading.status, correct, f1, reading.converted)
 
-    def _read_truth(self, sample: Sample) -> Reading:
+    def _read_truth(self, sample: UltraVRSample) -> Reading:
         truth = self.step.ground_truth
         reading = BLANK if truth == "" else _read_value(self._kind, self._space, truth, UNIT_FRAME)
         if reading.status not in ("parsed", "blank"):
@@ -108,12 +108,14 @@ class StepJudge:
         return set(found) == set(true), f1_of_sets(set(found), set(true))
 
 
-def judge_step(sample: Sample, step: Step, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> StepVerdict:
+def judge_step(
+    sample: UltraVRSample, step: ReasoningStep, raw: str | None, frame: BoxFrame = UNIT_FRAME
+) -> StepVerdict:
     """Judge one raw answer; `frame` says how the family writes boxes. Errors as StepJudge."""
     return StepJudge(sample, step).judge(raw, frame)
 
 
-_READERS: dict[Kind, Callable[[Any, Space, BoxFrame], Reading]] = {
+_READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame], Reading]] = {
     "multiple_choice": lambda value, space, frame: read_choice(value, space),
     "single_choice": lambda value, space, frame: read_choice(value, space),
     "short_text": lambda value, space, frame: read_choice(value, space),
@@ -126,14 +128,14 @@ _READERS: dict[Kind, Callable[[Any, Space, BoxFrame], Reading]] = {
 }
 
 
-_SCALARS: dict[Kind, Callable[..., Reading]] = {"boolean": read_boolean, "integer": read_integer}
+_SCALARS: dict[StepFormat, Callable[..., Reading]] = {"boolean": read_boolean, "integer": read_integer}
 
 
-def _read(kind: Kind, space: Space, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
-    return (_read_kept if len(raw) <= _LONGEST_KEPT else _read_raw)(kind, space, raw, frame, cut_off)
+def _read(kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
+    return (_read_cached if len(raw) <= _LONGEST_CACHED else _read_raw)(kind, space, raw, frame, cut_off)
 
 
-def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
+def _read_raw(kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
     told = said(raw)
     if told.silence:
         return Reading(None, told.silence)
@@ -143,10 +145,10 @@ def _read_raw(kind: Kind, space: Space, raw: str, frame: BoxFrame, cut_off: bool
     return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
 
 
-_read_kept = lru_cache(maxsize=_KEPT_READINGS)(_read_raw)
+_read_cached = lru_cache(maxsize=_CACHE_SIZE)(_read_raw)
 
 
-def _read_cut_off(kind: Kind, space: Space, raw: str, text: str, frame: BoxFrame) -> Reading:
+def _read_cut_off(kind: StepFormat, space: AnswerSpace, raw: str, text: str, frame: BoxFrame) -> Reading:
     """Read what is complete of an answer: JSON, what is announced, a yes, a no or a choice that opens it."""
     part = complete_part(raw, text, is_list=kind in LIST_FORMATS, is_boxes=kind == "bbox_coordinates_list")
     if part is not None:
@@ -162,7 +164,7 @@ _LACK = "("
 """Stands for what was cut off, so that a sentence before it is not the last one."""
 
 
-def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame) -> Reading:
+def _read_value(kind: StepFormat, space: AnswerSpace, value: Any, frame: BoxFrame) -> Reading:
     if is_blank(value) and not (kind == "integer" and counts_nothing(value)):
         return BLANK
     if kind in _SCALARS:
@@ -170,7 +172,7 @@ def _read_value(kind: Kind, space: Space, value: Any, frame: BoxFrame) -> Readin
     return _READERS[kind](value, space, frame)
 
 
-def _kind(step: Step) -> Kind:
+def _step_format(step: ReasoningStep) -> StepFormat:
     truth, form = step.ground_truth, step.answer_format
     if form in _BOX_FORMATS:
         return "box"
@@ -183,11 +185,11 @@ def _kind(step: Step) -> Kind:
 
 
 @lru_cache(maxsize=1024)
-def _space(choices: tuple[str, ...], variants: tuple[tuple[str, tuple[str, ...]], ...]) -> Space:
-    return Space(choices, dict(variants))
+def _answer_space(choices: tuple[str, ...], variants: tuple[tuple[str, tuple[str, ...]], ...]) -> AnswerSpace:
+    return AnswerSpace(choices, dict(variants))
 
 
-def _choices(sample: Sample, step: Step) -> tuple[str, ...]:
+def _choices(sample: UltraVRSample, step: ReasoningStep) -> tuple[str, ...]:
     choices, truth = choices_of(sample, step), step.ground_truth
     if not choices or step.answer_format == "multi_select" or not isinstance(truth, str):
         return choices

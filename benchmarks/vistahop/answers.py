@@ -16,7 +16,7 @@ _MARKED = re.compile(r"(?:(?<!\w)[-+])?\d+(?:[^\w\s]\d+)*|\b\w+[#+]+(?!\w)")
 _WORD = 2  # characters; what has fewer is a letter, and no noun has it
 _ARTICLES = frozenset({"a", "an", "the"})
 
-Status = Literal["tag", "whole", "empty", "unfinished"]
+AnswerStatus = Literal["tag", "whole", "empty", "unfinished"]
 """How an answer was found: between its tags, as all that was said, not at all, or within a thought without an end."""
 
 
@@ -24,7 +24,7 @@ class FinalAnswer(NamedTuple):
     """An answer as it was written, and how it was found; empty texts answer nothing."""
 
     text: str
-    status: Status
+    status: AnswerStatus
 
 
 def read_answer(text: str) -> FinalAnswer:
@@ -52,7 +52,7 @@ def _is_thinking(said: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Lower case, without ASCII punctuation, articles and double spaces; an "a" before no word is a letter."""
     words = text.lower().translate(_NO_PUNCTUATION).split()
     pairs = zip(words, [*words[1:], ""], strict=False)
@@ -60,18 +60,19 @@ def plain(text: str) -> str:
     return " ".join(kept)
 
 
-def matches(answer: str, truths: Iterable[str]) -> bool:
+def matches_truth(answer: str, truths: Iterable[str]) -> bool:
     """Whether an answer is one of the truths to the word, and to the figure: 1.5 is not 15, nor C# C++.
 
     What is a truth to the last character is one, also where no word is left of it.
     """
-    told, raw = plain(answer), answer.strip()
+    told, raw = normalize_text(answer), answer.strip()
     return bool(raw) and any(
-        raw == truth.strip() or (bool(told) and told == plain(truth) and figures(answer) == figures(truth))
+        raw == truth.strip()
+        or (bool(told) and told == normalize_text(truth) and find_figures(answer) == find_figures(truth))
         for truth in truths
     )
 
 
-def figures(text: str) -> list[str]:
+def find_figures(text: str) -> list[str]:
     """Return numbers, dates and times with the signs within and before them, and signs that end a word."""
     return [found[0].lower() for found in _MARKED.finditer(_THOUSANDS.sub("", text))]

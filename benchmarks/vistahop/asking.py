@@ -6,15 +6,24 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
-from benchmarks.vistahop.beside import Beside
 from benchmarks.vistahop.prompts import read_texts
-from benchmarks.vistahop.samples import Sample
-from benchmarks.vistahop.tools import Kind, Tool, chosen
+from benchmarks.vistahop.samples import VistaHopSample
+from benchmarks.vistahop.sidecars import Sidecars
+from benchmarks.vistahop.tools import ToolDeclaration, ToolKind, select_tools
 from evaluation.benchmark import Chat, Scene
 from evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
-from jobs.loops import GRAMMARS, Given, Grammar, Part, Search, ToolErrors, ToolLoop, Zoom
 from jobs.models import Cell, Turn
-from retrieval.sources import MOST_PAGES
+from jobs.tool_loops import (
+    CALL_GRAMMARS,
+    CallGrammar,
+    FixedTool,
+    MessagePart,
+    SearchTool,
+    ToolErrors,
+    ToolLoop,
+    ZoomTool,
+)
+from retrieval.sources import MAX_HITS
 from tiling.views import View
 
 DIRECT, SEARCH, SEARCH_CROP = "direct", "search", "search_crop"
@@ -25,22 +34,22 @@ PROTOCOLS = {
 }
 LOOPS = (SEARCH, SEARCH_CROP)
 """Protocols that are played in rounds."""
-_TOOLS: dict[str, tuple[Kind, ...]] = {
+_TOOLS: dict[str, tuple[ToolKind, ...]] = {
     SEARCH: ("search", "image search"),
     SEARCH_CROP: ("zoom", "search", "image search"),
 }
-_FIT = "fit:32:65536:8294400"
+_FIT_SIZING = "fit:32:65536:8294400"
 """The size of every picture that the authors' runner sends; its crops have sides of at least 28 pixels before."""
 ROUNDS = (6, 8, 10, 12, 14)
 PAPERS_ROUNDS = 10
 
 
-class Options(BaseModel):
+class VistaHopOptions(BaseModel):
     """What a job may choose: how many pages a search is made of, where it looks, and how large pictures are."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    top_k: PositiveInt = Field(default=3, le=MOST_PAGES, description="pages that a text search is made of")
+    top_k: PositiveInt = Field(default=3, le=MAX_HITS, description="pages that a text search is made of")
     source: str | None = Field(
         default=None, description="name of a source of the worker's operator; else the data set's corpus is searched"
     )
@@ -48,30 +57,30 @@ class Options(BaseModel):
     pictures: Literal["fit", "native"] = Field(
         default="fit", description="sizes of the authors' runner, or the model family's own"
     )
-    grammar: Grammar = Field(
+    grammar: CallGrammar = Field(
         default="qwen3",
         description="how calls are written: the authors' way, or that of another family's chat template",
     )
 
     def sizing(self, crop: bool = False) -> str:
         """The sizing rule of a picture."""
-        return "native" if self.pictures == "native" else f"{_FIT}:28" if crop else _FIT
+        return "native" if self.pictures == "native" else f"{_FIT_SIZING}:28" if crop else _FIT_SIZING
 
 
-def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
+def ask(sample: VistaHopSample, cell: Cell, scene: Scene, beside: Sidecars) -> Chat:
     """Ask a sample in a cell: its picture, then the question alone, under a system message that says how."""
-    options = scene.shared or Options()
+    options = scene.shared or VistaHopOptions()
     views = (View(image=scene.images[0], sizing=options.sizing()),) if cell.condition != "V0" else ()
     if cell.protocol == DIRECT:
-        return _direct(sample, views, beside)
+        return _direct_chat(sample, views, beside)
     marks = {name: read_texts("results")[name] for name in ("opening", "closing")}
     loop = ToolLoop(
-        **{**marks, **GRAMMARS[options.grammar]},
-        tools=tuple(_declared(tool, sample, scene, options, beside) for tool in _told(cell, beside)),
-        errors=ToolErrors(**{name: _message(text) for name, text in read_texts("results")["errors"].items()}),
+        **{**marks, **CALL_GRAMMARS[options.grammar]},
+        tools=tuple(_tool_from(tool, sample, scene, options, beside) for tool in _select_tools(cell, beside)),
+        errors=ToolErrors(**{name: _system_message(text) for name, text in read_texts("results")["errors"].items()}),
         max_rounds=cell.rounds or PAPERS_ROUNDS,
     )
-    task, version = _agent(beside)
+    task, version = _agent_prompt(beside)
     for name, mark in marks.items():
         task = task if beside.system_prompt else task.replace(mark, getattr(loop, name))
     versions = (version, _version_of(beside.tools), read_texts("results")["version"])
@@ -79,12 +88,12 @@ def ask(sample: Sample, cell: Cell, scene: Scene, beside: Beside) -> Chat:
         views,
         (Turn(parts=(sample.question,)),),
         "+".join((*versions, *([] if options.grammar == "qwen3" else [f"calls:{options.grammar}"]))),
-        system="\n\n".join(filter(None, (task, tools_section(_told(cell, beside), options.grammar)))),
+        system="\n\n".join(filter(None, (task, write_tools_section(_select_tools(cell, beside), options.grammar)))),
         loop=loop,
     )
 
 
-def _direct(sample: Sample, views: tuple[View, ...], beside: Beside) -> Chat:
+def _direct_chat(sample: VistaHopSample, views: tuple[View, ...], beside: Sidecars) -> Chat:
     texts = read_texts("direct")
     task, version = texts["task" if views else "text_only"].strip(), texts["version"]
     instruction, between = texts["format_instruction"], "\n\n"
@@ -97,7 +106,7 @@ def _direct(sample: Sample, views: tuple[View, ...], beside: Beside) -> Chat:
     return Chat(views, (Turn(parts=(text,)),), version, system=task or None)
 
 
-def _agent(beside: Beside) -> tuple[str, str]:
+def _agent_prompt(beside: Sidecars) -> tuple[str, str]:
     """What an agent is told of its turns, and its version: that of ours, or the digest of the data set's own."""
     if beside.system_prompt is None:
         return read_texts("agent")["task"].strip(), read_texts("agent")["version"]
@@ -109,55 +118,57 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _version_of(tools: tuple[Tool, ...]) -> str:
+def _version_of(tools: tuple[ToolDeclaration, ...]) -> str:
     return f"tools:{_digest(chr(10).join(tool.line for tool in tools))}"
 
 
-def _told(cell: Cell, beside: Beside) -> tuple[Tool, ...]:
-    return chosen(beside.tools, _TOOLS[cell.protocol])
+def _select_tools(cell: Cell, beside: Sidecars) -> tuple[ToolDeclaration, ...]:
+    return select_tools(beside.tools, _TOOLS[cell.protocol])
 
 
-def require_tools(cells: Iterable[Cell], beside: Beside) -> None:
+def require_tools(cells: Iterable[Cell], beside: Sidecars) -> None:
     """Refuse loops without any tool, and without the picture. Raises ProtocolUnavailableError."""
     for cell in cells:
         if cell.protocol in LOOPS and cell.condition == "V0":
             raise ProtocolUnavailableError(f"{SEARCH} and {SEARCH_CROP} show the picture: ask them at V2")
-        if cell.protocol in LOOPS and not _told(cell, beside):
+        if cell.protocol in LOOPS and not _select_tools(cell, beside):
             told = " or ".join(_TOOLS[cell.protocol])
             raise ProtocolUnavailableError(f"{cell.protocol} needs a tool for {told}, and the data set declares none")
 
 
-def tools_section(tools: tuple[Tool, ...], grammar: Grammar) -> str:
+def write_tools_section(tools: tuple[ToolDeclaration, ...], grammar: CallGrammar) -> str:
     """What a model is told of tools and of how to call them."""
     text: str = read_texts("agent")["tools"][grammar].strip()
     return text.replace("{declarations}", "\n".join(tool.line for tool in tools))
 
 
-def _message(text: str) -> str:
+def _system_message(text: str) -> str:
     wrapped: str = read_texts("results")["message"].replace("{text}", text)
     return wrapped
 
 
-def _declared(tool: Tool, sample: Sample, scene: Scene, options: Options, beside: Beside) -> Zoom | Given | Search:
+def _tool_from(
+    tool: ToolDeclaration, sample: VistaHopSample, scene: Scene, options: VistaHopOptions, beside: Sidecars
+) -> ZoomTool | FixedTool | SearchTool:
     texts = read_texts("results")
     if tool.kind == "zoom":
-        before, after = _message(f"{texts['zoomed']}\0").split("\0")
-        return Zoom(name=tool.name, sizing=options.sizing(crop=True), before=before, after=after)
+        before, after = _system_message(f"{texts['zoomed']}\0").split("\0")
+        return ZoomTool(name=tool.name, sizing=options.sizing(crop=True), before=before, after=after)
     if tool.kind == "image search":
-        return Given(name=tool.name, parts=tuple(_hits(sample, scene, options)))
-    source, version = source_of(scene.images[0], options, beside)
-    return Search(
+        return FixedTool(name=tool.name, parts=tuple(_image_hits(sample, scene, options)))
+    source, version = search_source(scene.images[0], options, beside)
+    return SearchTool(
         name=tool.name,
         source=source,
         source_version=version,
         top_k=options.top_k,
-        found=_message(texts["found"]),
-        nothing=_message(texts["nothing"]),
-        unsummed=_message(texts["unsummed"]),
+        found=_system_message(texts["found"]),
+        nothing=_system_message(texts["nothing"]),
+        unsummed=_system_message(texts["unsummed"]),
     )
 
 
-def source_of(image: str, options: Options, beside: Beside) -> tuple[str, str]:
+def search_source(image: str, options: VistaHopOptions, beside: Sidecars) -> tuple[str, str]:
     """Where a text search looks, and its version. Raises EvidenceMissingError where there is nowhere to look."""
     if options.source:
         return options.source, options.source_version
@@ -169,14 +180,14 @@ def source_of(image: str, options: Options, beside: Beside) -> tuple[str, str]:
     return f"{dataset}/{beside.corpus.folder}", beside.corpus.digest
 
 
-def _hits(sample: Sample, scene: Scene, options: Options) -> Iterator[Part]:
+def _image_hits(sample: VistaHopSample, scene: Scene, options: VistaHopOptions) -> Iterator[MessagePart]:
     """The result of the image search: titles, each with its picture, in one message."""
     texts = read_texts("results")
     shown = [(hit.title, hit.thumbnail) for hit in sample.hits if hit.thumbnail is not None]
     if not shown:
-        yield _message(texts["no_hits"])
+        yield _system_message(texts["no_hits"])
         return
-    before, after = _message(f"{texts['hits']}\0").split("\0")
+    before, after = _system_message(f"{texts['hits']}\0").split("\0")
     text = before
     for number, (title, thumbnail) in enumerate(shown, start=1):
         yield text + texts["hit"].replace("{number}", str(number)).replace("{title}", title)

@@ -17,33 +17,40 @@ from benchmarks.vistahop.asking import (
     PROTOCOLS,
     ROUNDS,
     SEARCH_CROP,
-    Options,
+    VistaHopOptions,
     ask,
     require_tools,
 )
-from benchmarks.vistahop.beside import FAILURES, JUDGEMENTS, TOOL_FILES, Beside, read_beside, read_folder
-from benchmarks.vistahop.checks import check_sample, compare
-from benchmarks.vistahop.configuration import read_configuration
-from benchmarks.vistahop.judge import DECODING as DECODING_OF_JUDGES
-from benchmarks.vistahop.judge import PROMPTS as PROMPTS_OF_JUDGES
-from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
-from benchmarks.vistahop.judging import Kept, SampleJudge, closed_option
-from benchmarks.vistahop.reading import FIELDS, OWN_FIELDS, record_of, sample_fields
+from benchmarks.vistahop.checks import check_sample, compare_samples
+from benchmarks.vistahop.judging import VistaHopDetails, VistaHopJudge, option_form
+from benchmarks.vistahop.model_judge import DECODING as DECODING_OF_JUDGES
+from benchmarks.vistahop.model_judge import PROMPTS as PROMPTS_OF_JUDGES
+from benchmarks.vistahop.model_judge import ask_judge, list_cases, read_judgement
+from benchmarks.vistahop.reading import FIELDS, VISTAHOP_FIELDS, record_of, sample_fields
 from benchmarks.vistahop.report import report
-from benchmarks.vistahop.rules import RULES
-from benchmarks.vistahop.runner import response_fields
-from benchmarks.vistahop.samples import LETTERS, Sample
+from benchmarks.vistahop.rule_judge import RULES_VERSION
+from benchmarks.vistahop.runner_config import read_configuration
+from benchmarks.vistahop.runner_results import read_result_line
+from benchmarks.vistahop.samples import LETTERS, VistaHopSample
+from benchmarks.vistahop.sidecars import (
+    FAILURES,
+    JUDGEMENTS,
+    TOOL_FILES,
+    Sidecars,
+    read_dataset_settings,
+    read_sidecars,
+)
 from evaluation.answer_forms import AnswerForm
-from evaluation.benchmark import Benchmark, Chat, Described, Evidence, Finding, Origin, Scene
-from evaluation.closing import ClosedForm
+from evaluation.benchmark import Benchmark, Chat, ConfiguredDataset, Evidence, Finding, RecordContext, Scene
+from evaluation.closing import ClosingForm
 from evaluation.departures import read_departures
-from evaluation.judgements import Case, Panel
+from evaluation.judgements import JudgeCase, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
-from evaluation.verdicts import Judge, Verdicts
+from evaluation.verdicts import ReplyJudge, Verdicts
 from jobs.models import Cell
 
 _TABLE4 = (
@@ -57,14 +64,14 @@ _SECOND_OPTION = re.compile(r"(?<!\w)[(\[]?B[.):\]]")
 """What stands in a question that lists its options."""
 
 
-class VistaHop(Benchmark[Sample]):
+class VistaHop(Benchmark[VistaHopSample]):
     """Questions whose chats search and look closer; with what lies beside a data set."""
 
     name = "vistahop"
     title = "VistaHop"
     budget = "published"
-    known_by = OWN_FIELDS
-    sample_type = Sample
+    known_by = VISTAHOP_FIELDS
+    sample_type = VistaHopSample
     plans: Mapping[str, tuple[Cell, ...]] = {
         "table4": _TABLE4,
         "table5": _TABLE5,
@@ -75,9 +82,9 @@ class VistaHop(Benchmark[Sample]):
     loops = LOOPS
     conditions = ("V0", "V2")
     grouping = Grouping(("level",))
-    options = Options
+    options = VistaHopOptions
     departures = read_departures(Path(__file__).parent)
-    versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES}
+    versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     decoding: Mapping[str, float | int] = {
         "temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.0, "presence_penalty": 1.5,
@@ -90,48 +97,48 @@ class VistaHop(Benchmark[Sample]):
     judge_prompts = PROMPTS_OF_JUDGES
     judge_decoding = DECODING_OF_JUDGES
 
-    def __init__(self, beside: Beside | None = None, panel: Panel | None = None) -> None:
-        self._beside = beside or Beside()
+    def __init__(self, beside: Sidecars | None = None, panel: Panel | None = None) -> None:
+        self._beside = beside or Sidecars()
         self._panel = panel or Panel()
 
     def settled(self, texts: Mapping[str, str]) -> "VistaHop":
         """With the declarations of tools and the labels that lie beside the data set."""
-        return VistaHop(replace(self._beside, **read_beside(texts)), self._panel)
+        return VistaHop(replace(self._beside, **read_sidecars(texts)), self._panel)
 
     def settled_in(self, folder: Path) -> "VistaHop":
         """With the prompts that `dataset.toml` holds, and the corpus."""
-        return VistaHop(replace(self._beside, **read_folder(folder)), self._panel)
+        return VistaHop(replace(self._beside, **read_dataset_settings(folder)), self._panel)
 
     @property
     def content(self) -> str:
         """The digest of the corpus."""
         return self._beside.corpus.digest if self._beside.corpus else ""
 
-    def read(self, record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+    def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the question of a record, of any of its shapes."""
         return sample_fields(record, origin)
 
-    def record(self, sample: Sample) -> dict[str, Any]:
+    def record(self, sample: VistaHopSample) -> dict[str, Any]:
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
 
-    def described(self, path: Path, name: str) -> Described | None:
+    def described(self, path: Path, name: str) -> ConfiguredDataset | None:
         """Read the configuration of the authors' program, which holds data sets by name."""
         return read_configuration(path, name)
 
     def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the authors' `results.jsonl` into the fields of a response."""
-        return response_fields(line)
+        return read_result_line(line)
 
-    def checklist(self, sample: Sample) -> Sequence[str]:
+    def checklist(self, sample: VistaHopSample) -> Sequence[str]:
         """Say what keeps a question from a table."""
         return [*check_sample(sample)]
 
-    def compare(self, samples: Sequence[Sample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+    def compare(self, samples: Sequence[VistaHopSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
         """Say which documents of chains the corpus does not have."""
-        return compare(samples, self._beside.corpus.documents if self._beside.corpus else None)
+        return compare_samples(samples, self._beside.corpus.documents if self._beside.corpus else None)
 
-    def describe(self, sample: Sample) -> Iterator[str]:
+    def describe(self, sample: VistaHopSample) -> Iterator[str]:
         """Tell its anchors, its chain and what an image search finds."""
         for anchor in sample.all_anchors:
             yield f"anchor: {anchor.label or 'unnamed'}{f' at {list(anchor.box)}' if anchor.box else ''}"
@@ -140,24 +147,24 @@ class VistaHop(Benchmark[Sample]):
         for hit in sample.hits:
             yield f"image search: {hit.title}"
 
-    def summary(self, sample: Sample) -> dict[str, str]:
+    def summary(self, sample: VistaHopSample) -> dict[str, str]:
         """Its hops and its form."""
         return {"hops": str(sample.hops or "not known"), "form": sample.form or "not known"}
 
-    def evidence(self, sample: Sample, samples: Sequence[Sample]) -> Evidence:
+    def evidence(self, sample: VistaHopSample, samples: Sequence[VistaHopSample]) -> Evidence:
         """Tell the chain from the picture to the answer."""
         lines = [f"{hop.start} -> {hop.end}" for hop in sample.all_hops]
         return Evidence((*(anchor.label for anchor in sample.all_anchors if anchor.label), *lines))
 
-    def admit(self, samples: Sequence[Sample], cells: Sequence[Cell]) -> None:
+    def admit(self, samples: Sequence[VistaHopSample], cells: Sequence[Cell]) -> None:
         """Refuse loops without the picture, which no table has, and without any tool."""
         require_tools(cells, self._beside)
 
-    def prepare(self, samples: Sequence[Sample], options: Any, seed: int) -> Options:
+    def prepare(self, samples: Sequence[VistaHopSample], options: Any, seed: int) -> VistaHopOptions:
         """Hand the job's options on."""
-        return options if isinstance(options, Options) else Options()
+        return options if isinstance(options, VistaHopOptions) else VistaHopOptions()
 
-    def answer_form(self, sample: Sample) -> AnswerForm:
+    def answer_form(self, sample: VistaHopSample) -> AnswerForm:
         """A letter of the options, which may stand in the question's text; else a short text, any that is right."""
         lettered = self._beside.lettered or bool(_SECOND_OPTION.search(sample.question))
         if not sample.options and not self._beside.lettered:
@@ -166,23 +173,23 @@ class VistaHop(Benchmark[Sample]):
         truths = tuple(truth.upper() if truth.upper() in letters else truth for truth in sample.answers)
         return AnswerForm("choice", truths, letters, lettered=lettered)
 
-    def closed_form(self, sample: Sample, protocol: str) -> ClosedForm | None:
+    def closed_form(self, sample: VistaHopSample, protocol: str) -> ClosingForm | None:
         """A letter of the options, where the record lists them: in a question's text alone they are not known."""
-        return closed_option(sample) if sample.options else None
+        return option_form(sample) if sample.options else None
 
-    def ask(self, sample: Sample, cell: Cell, scene: Scene) -> Chat:
+    def ask(self, sample: VistaHopSample, cell: Cell, scene: Scene) -> Chat:
         """Ask in one turn, or open a loop. Raises EvidenceMissingError where nothing can be searched."""
         return ask(sample, cell, scene, self._beside)
 
-    def judge(self, sample: Sample) -> Judge:
+    def judge(self, sample: VistaHopSample) -> ReplyJudge:
         """Make a question ready to judge chats about it."""
-        return SampleJudge(sample, self._beside, self._panel)
+        return VistaHopJudge(sample, self._beside, self._panel)
 
-    def cases(self, sample: Sample, reply: Reply) -> Sequence[Case]:
+    def cases(self, sample: VistaHopSample, reply: Reply) -> Sequence[JudgeCase]:
         """That the answer means one of the truths, where it is none to the word."""
-        return () if reply.text is None else cases(sample, read_answer(reply.text).text)
+        return () if reply.text is None else list_cases(sample, read_answer(reply.text).text)
 
-    def ask_judge(self, sample: Sample, case: Case, prompt: str, scene: Scene) -> Chat:
+    def ask_judge(self, sample: VistaHopSample, case: JudgeCase, prompt: str, scene: Scene) -> Chat:
         """Ask by the principles of the paper's judge, with the picture."""
         return ask_judge(case, sample.question, prompt, scene)
 
@@ -196,7 +203,7 @@ class VistaHop(Benchmark[Sample]):
 
     def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
         """Make again what is kept of a chat."""
-        return Kept(*kept)
+        return VistaHopDetails(*kept)
 
     def report(self, verdicts: Verdicts) -> Contents:
         """Fill Tables 4, 5 and 9, the composition of the data, and ours beside."""

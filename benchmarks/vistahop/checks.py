@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.samples import VistaHopSample
 from evaluation.benchmark import Finding
 
 
-def check_sample(sample: Sample) -> Iterator[str]:
+def check_sample(sample: VistaHopSample) -> Iterator[str]:
     """Say what keeps a question from a table, one sentence each."""
     if not sample.scored:
         yield "has no answer: it is asked, and left out of every accuracy until an expert has answered it"
@@ -21,7 +21,7 @@ def check_sample(sample: Sample) -> Iterator[str]:
         yield "has no anchor with a box: nothing can tell whether a crop showed one"
 
 
-def compare(samples: Sequence[Sample], documents: AbstractSet[str] | None) -> Iterator[Finding]:
+def compare_samples(samples: Sequence[VistaHopSample], documents: AbstractSet[str] | None) -> Iterator[Finding]:
     """Say which questions name documents that the corpus does not have; None is no corpus, and refuses none."""
     for sample in samples if documents is not None else ():
         named = (name for hop in sample.all_hops for name in hop.documents)

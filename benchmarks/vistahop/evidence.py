@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from benchmarks.vistahop.samples import Sample
-from evaluation.answers.matching import Box
-from jobs.loops import ToolCall
+from benchmarks.vistahop.samples import VistaHopSample
+from evaluation.answers.matching import BoxCorners
 from jobs.models import RasterRecord
+from jobs.tool_loops import ToolCall
 from tiling.geometry import resolve_region
 
 _SHARE_OF_ANCHOR = 0.5
@@ -14,16 +14,16 @@ _LEAST_SIDE = 24
 NOT_ANNOTATED = -1
 
 
-def sees_anchor(sample: Sample, rasters: Sequence[RasterRecord]) -> int:
+def sees_anchor(sample: VistaHopSample, rasters: Sequence[RasterRecord]) -> int:
     """Whether a crop of the picture covers half of an anchor and shows it large enough; -1 where none has a box."""
     boxes = [anchor.box for anchor in sample.all_anchors if anchor.box]
     if not boxes:
         return NOT_ANNOTATED
     crops = [one for one in rasters if one.turn > 0 and one.view.region != "full"]
-    return int(any(_shows(crop, box) for crop in crops for box in boxes))
+    return int(any(_covers_anchor(crop, box) for crop in crops for box in boxes))
 
 
-def _shows(crop: RasterRecord, anchor: Box) -> bool:
+def _covers_anchor(crop: RasterRecord, anchor: BoxCorners) -> bool:
     width, height = crop.source_size
     region = resolve_region(crop.region, crop.source_size)
     left, top, right, bottom = anchor[0] * width, anchor[1] * height, anchor[2] * width, anchor[3] * height
@@ -35,17 +35,17 @@ def _shows(crop: RasterRecord, anchor: Box) -> bool:
     return min((right - left) * scales[0], (bottom - top) * scales[1]) >= _LEAST_SIDE
 
 
-def documents_found(sample: Sample, calls: Sequence[ToolCall]) -> tuple[int, int]:
+def documents_found(sample: VistaHopSample, calls: Sequence[ToolCall]) -> tuple[int, int]:
     """How many of the chain's documents were among the results, and how many there are."""
     wanted = {name for hop in sample.all_hops for name in hop.documents}
-    return len(wanted & _found(calls)), len(wanted)
+    return len(wanted & _found_documents(calls)), len(wanted)
 
 
-def drifted(sample: Sample, calls: Sequence[ToolCall]) -> int:
+def has_drifted(sample: VistaHopSample, calls: Sequence[ToolCall]) -> int:
     """Whether some hop has documents of which none was ever found; -1 where no hop has any."""
     hops = [set(hop.documents) for hop in sample.all_hops if hop.documents]
-    return int(any(not hop & _found(calls) for hop in hops)) if hops else NOT_ANNOTATED
+    return int(any(not hop & _found_documents(calls) for hop in hops)) if hops else NOT_ANNOTATED
 
 
-def _found(calls: Sequence[ToolCall]) -> set[str]:
+def _found_documents(calls: Sequence[ToolCall]) -> set[str]:
     return {name for call in calls for name in call.documents}

@@ -4,23 +4,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from benchmarks.vistahop.answers import FinalAnswer, matches, read_answer
-from benchmarks.vistahop.beside import Beside
-from benchmarks.vistahop.evidence import documents_found, drifted, sees_anchor
-from benchmarks.vistahop.judge import cases
-from benchmarks.vistahop.rules import RULES, is_right
-from benchmarks.vistahop.samples import LETTERS, Sample
+from benchmarks.vistahop.answers import FinalAnswer, matches_truth, read_answer
+from benchmarks.vistahop.evidence import documents_found, has_drifted, sees_anchor
+from benchmarks.vistahop.model_judge import list_cases
+from benchmarks.vistahop.rule_judge import RULES_VERSION, is_right
+from benchmarks.vistahop.samples import LETTERS, VistaHopSample
+from benchmarks.vistahop.sidecars import Sidecars
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
-from evaluation.closing import ClosedForm, closed_choice
+from evaluation.closing import ClosingForm, choice_form
 from evaluation.judgements import UNREADABLE, Panel
 from evaluation.replies import Reply
-from evaluation.verdicts import FILTERED, Part, Verdict
+from evaluation.verdicts import FILTERED, Verdict, VerdictPart
 from jobs.models import TurnResponse
 
-COUNTED = frozenset({"ok", "not_run"})
+VALID_STATUSES = frozenset({"ok", "not_run"})
 """Statuses of valid calls."""
-_VOIDS = frozenset({"bad_arguments", "bad_box"})
+_INVALID_STATUSES = frozenset({"bad_arguments", "bad_box"})
 """Statuses of calls by which the authors' runner loses the whole sample."""
 ANNOTATOR = "annotator "
 """What stands before a person's name where judges are named."""
@@ -33,7 +33,7 @@ _LETTERS = dict.fromkeys(LETTERS, "")
 _NO_ANSWER = FinalAnswer("", "empty")
 
 
-class Kept(NamedTuple):
+class VistaHopDetails(NamedTuple):
     """What is kept of a chat.
 
     `tools` counts calls by name and status.
@@ -60,10 +60,10 @@ class Kept(NamedTuple):
     sources: tuple[str, ...]
 
 
-class SampleJudge:
+class VistaHopJudge:
     """One question, made ready to judge any number of chats about it."""
 
-    def __init__(self, sample: Sample, beside: Beside, panel: Panel | None = None) -> None:
+    def __init__(self, sample: VistaHopSample, beside: Sidecars, panel: Panel | None = None) -> None:
         self._sample = sample
         self._beside = beside
         self._panel = panel or Panel()
@@ -90,10 +90,10 @@ class SampleJudge:
     @property
     def _judge(self) -> str:
         """The judge whose verdict is the score."""
-        return next(iter(self._panel.names), RULES)
+        return next(iter(self._panel.names), RULES_VERSION)
 
     def _is_exact(self, answer: str) -> bool:
-        return matches(answer, self._sample.answers)
+        return matches_truth(answer, self._sample.answers)
 
     def _is_right(self, answer: str) -> bool:
         options = self._sample.options or (_LETTERS if self._beside.lettered else None)
@@ -101,18 +101,18 @@ class SampleJudge:
             return _is_letter(parse_answer(answer, options).value, self._sample.answers)
         return is_right(answer, self._sample.answers)
 
-    def _kept(self, reply: Reply, status: str, stop: str, said: Mapping[str, int]) -> Kept:
+    def _kept(self, reply: Reply, status: str, stop: str, said: Mapping[str, int]) -> VistaHopDetails:
         calls = [turn.call for turn in reply.rounds if turn.call]
-        tools = Counter((call.name if call.status in _NAMED else "", call.status) for call in calls)
+        tools = Counter((call.name if call.status in _NAMED_STATUSES else "", call.status) for call in calls)
         later = reply.rounds[1:]
         found, documents = documents_found(self._sample, calls)
         place = reply.identity
-        return Kept(
+        return VistaHopDetails(
             rounds=told if isinstance(told := reply.labels.details.get(ROUNDS), int) else len(reply.rounds) or 1,
-            calls=sum(call.status in COUNTED for call in calls),
+            calls=sum(call.status in VALID_STATUSES for call in calls),
             stop=stop,
             status=status,
-            voided=any(call.status in _VOIDS for call in calls),
+            voided=any(call.status in _INVALID_STATUSES for call in calls),
             cut_off=reply.cut_off,
             tools=tuple((*key, count) for key, count in sorted(tools.items())),
             cached=sum(turn.usage.cached_tokens for turn in later),
@@ -120,7 +120,7 @@ class SampleJudge:
             anchor=sees_anchor(self._sample, reply.rasters),
             found=found,
             documents=documents,
-            drift=drifted(self._sample, calls),
+            drift=has_drifted(self._sample, calls),
             label=self._beside.failures.get(place, ""),
             judges=tuple(sorted(said.items())),
             sources=tuple(sorted({call.source for call in calls if call.source})),
@@ -133,8 +133,8 @@ class SampleJudge:
         """
         said: dict[str, int] = {}
         if self._sample.scored:
-            said[RULES] = int(bool(answer.text) and self._is_right(answer.text))
-            asked = cases(self._sample, answer.text) if self._panel.judges else ()
+            said[RULES_VERSION] = int(bool(answer.text) and self._is_right(answer.text))
+            asked = list_cases(self._sample, answer.text) if self._panel.judges else ()
             settled = dict.fromkeys(self._panel.names, int(self._is_exact(answer.text)))
             said |= self._panel.of_cases(asked) if asked else settled
         recorded = reply.labels.details.get(RECORDED)
@@ -144,36 +144,36 @@ class SampleJudge:
         return said | {f"{ANNOTATOR}{name}": int(correct) for name, correct in people}
 
 
-def closed_option(sample: Sample) -> ClosedForm | None:
+def option_form(sample: VistaHopSample) -> ClosingForm | None:
     """One of a question's options, which is right where its letter or its words are; of an answer, the letter in it."""
     options = sample.options or {}
 
     def is_right(letter: str) -> bool:
-        return matches(options[letter], sample.answers) or _is_letter(letter, sample.answers)
+        return matches_truth(options[letter], sample.answers) or _is_letter(letter, sample.answers)
 
-    return closed_choice(tuple(options), is_right, meant=lambda answer: parse_answer(answer, options).value)
+    return choice_form(tuple(options), is_right, meant=lambda answer: parse_answer(answer, options).value)
 
 
 def _is_letter(letter: str | None, truths: Iterable[str]) -> bool:
     return letter is not None and any(truth.strip().upper() == letter for truth in truths)
 
 
-_NAMED = frozenset({"ok", "not_run", "empty", "bad_box"})
+_NAMED_STATUSES = frozenset({"ok", "not_run", "empty", "bad_box"})
 """Statuses whose tool is one of the protocol's, so that it is counted by its name."""
 
 
-def _part(number: int, turn: TurnResponse) -> Part:
+def _part(number: int, turn: TurnResponse) -> VerdictPart:
     """A round with a call, as a part of the chat: what was called, and what came of it."""
     assert turn.call is not None
     call = turn.call
-    return Part(
+    return VerdictPart(
         name=f"round {number}",
         question=f"{call.name} {call.arguments}".strip(),
         truth=None,
         value=call.result or None,
         text=turn.text,
         status=call.status,
-        score=float(call.status in COUNTED),
+        score=float(call.status in VALID_STATUSES),
         tags=(("tool", call.name), ("status", call.status)),
         notes=(f"pages: {', '.join(call.documents)}",) if call.documents else (),
     )

@@ -9,31 +9,31 @@ from math import nan
 import numpy as np
 
 from benchmarks.vistahop.asking import DIRECT
-from benchmarks.vistahop.judging import Kept
-from benchmarks.vistahop.samples import Sample
-from evaluation.metrics.clusters import clustered, ratio
-from evaluation.metrics.estimates import NOTHING, Estimate
+from benchmarks.vistahop.judging import VistaHopDetails
+from benchmarks.vistahop.samples import VistaHopSample
+from evaluation.metrics.clusters import bootstrap_clusters, ratio
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion, wilson
 from evaluation.verdicts import CellKey, Verdicts
 
 
 @dataclass(frozen=True)
-class Played:
+class ChatScore:
     """One chat: whose question by its position, whether it was right (NaN where nobody knows), what was kept of it."""
 
     sample: int
     score: float
-    kept: Kept
+    kept: VistaHopDetails
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingScores:
     """The chats of one cell with at most `limit` rounds; 0 is a limit that nobody told."""
 
     place: CellKey
     limit: int
-    samples: Sequence[Sample]
-    chats: Sequence[Played]
+    samples: Sequence[VistaHopSample]
+    chats: Sequence[ChatScore]
 
     @property
     def model(self) -> str:
@@ -50,14 +50,14 @@ class Setting:
         """What was shown at first."""
         return self.place.condition
 
-    def by_sample(self, value: Callable[[Played], float]) -> Floats:
+    def by_sample(self, value: Callable[[ChatScore], float]) -> Floats:
         """The mean of a value over each sample's chats, NaN where it has none, or a chat has no value."""
         sums, counts = self._sums(value)
         with np.errstate(invalid="ignore"):
             means: Floats = sums / counts
         return means
 
-    def _sums(self, value: Callable[[Played], float]) -> tuple[Floats, Floats]:
+    def _sums(self, value: Callable[[ChatScore], float]) -> tuple[Floats, Floats]:
         sums, counts = np.zeros(len(self.samples)), np.zeros(len(self.samples))
         for chat in self.chats:
             found = value(chat)
@@ -81,22 +81,22 @@ class Setting:
 
         So is what people said of questions that await an expert.
         """
-        return self.by_sample(lambda chat: _said(chat, judge) if self._is_scored(chat) else nan)
+        return self.by_sample(lambda chat: _judgement_score(chat, judge) if self._is_scored(chat) else nan)
 
     def said_by(self, judge: str) -> Counter[int | None]:
         """Chats about questions with a truth by what a judge said: 1, 0, -1 for what cannot be read, or None."""
         return Counter(dict(chat.kept.judges).get(judge) for chat in self.chats if self._is_scored(chat))
 
-    def _is_scored(self, chat: Played) -> bool:
+    def _is_scored(self, chat: ChatScore) -> bool:
         return self.samples[chat.sample].scored
 
-    def mean(self, value: Callable[[Played], float]) -> Estimate:
+    def mean(self, value: Callable[[ChatScore], float]) -> Estimate:
         """The mean over chats, with the interval of a bootstrap over samples."""
         sums, counts = self._sums(value)
         asked = counts > 0
         if not asked.any():
-            return NOTHING
-        return clustered([np.column_stack([sums, counts])[asked]], ratio(0, 1), int(counts.sum()))
+            return NO_ESTIMATE
+        return bootstrap_clusters([np.column_stack([sums, counts])[asked]], ratio(0, 1), int(counts.sum()))
 
     @property
     def calls(self) -> Estimate:
@@ -112,7 +112,7 @@ class Setting:
     def utilization(self) -> Estimate:
         """Counted calls as a share of those that the limit allows; nothing where that is not known."""
         if not self.limit:
-            return NOTHING
+            return NO_ESTIMATE
         return self.mean(lambda chat: chat.kept.calls / self.limit)
 
     @property
@@ -139,7 +139,7 @@ class Setting:
         prompt = sum(chat.kept.prompt for chat in self.chats)
         cached = sum(chat.kept.cached for chat in self.chats)
         rounds = sum(max(0, chat.kept.rounds - 1) for chat in self.chats)
-        return Estimate(value=cached / prompt, count=rounds) if prompt else NOTHING
+        return Estimate(value=cached / prompt, count=rounds) if prompt else NO_ESTIMATE
 
     @property
     def anchors_seen(self) -> Estimate:
@@ -152,29 +152,29 @@ class Setting:
         return self.mean(lambda chat: chat.kept.found / chat.kept.documents if chat.kept.documents else nan)
 
 
-def settings_of(verdicts: Verdicts) -> list[Setting]:
+def collect_settings(verdicts: Verdicts) -> list[SettingScores]:
     """Every setting of which there are chats, in the report's order."""
-    samples = [sample for sample in verdicts.samples if isinstance(sample, Sample)]
-    found: list[Setting] = []
+    samples = [sample for sample in verdicts.samples if isinstance(sample, VistaHopSample)]
+    found: list[SettingScores] = []
     for cell in verdicts.cells:
         chats = [
-            Played(at, score, Kept(*kept))
+            ChatScore(at, score, VistaHopDetails(*kept))
             for one in verdicts.cell(*cell).by_repeat().values()
             for at, score, kept in zip(one.samples, one.scores, one.kept, strict=True)
         ]
         if chats:
-            found.append(Setting(cell, _limit(cell, chats), samples, chats))
+            found.append(SettingScores(cell, _round_limit(cell, chats), samples, chats))
     return found
 
 
-def _limit(cell: CellKey, chats: Sequence[Played]) -> int:
+def _round_limit(cell: CellKey, chats: Sequence[ChatScore]) -> int:
     """Rounds that chats could have had; where nobody told it, those of chats that ended so, and 0 where none did."""
     if cell.rounds or cell.protocol == DIRECT:
         return cell.rounds or 1
     return max((chat.kept.rounds for chat in chats if chat.kept.stop == "rounds"), default=0)
 
 
-def _said(chat: Played, judge: str) -> float:
+def _judgement_score(chat: ChatScore, judge: str) -> float:
     said = dict(chat.kept.judges).get(judge, -1)
     return nan if said < 0 else float(said)
 
@@ -184,21 +184,21 @@ def pass_at_1(scores: Floats, at: Indices | None = None) -> Estimate:
     return proportion(scores if at is None else scores[at])
 
 
-def gap(scores: Floats, baseline: Floats) -> Estimate:
+def estimate_gap(scores: Floats, baseline: Floats) -> Estimate:
     """Scores less a baseline's over the samples that both have, with the interval of a paired bootstrap."""
     difference = scores - baseline
     known = ~np.isnan(difference)
     sums = np.column_stack([difference, known])[known].astype(np.float64)
-    return clustered([sums], ratio(0, 1), int(known.sum())) if len(sums) else NOTHING
+    return bootstrap_clusters([sums], ratio(0, 1), int(known.sum())) if len(sums) else NO_ESTIMATE
 
 
-def share(part: int, whole: int) -> Estimate:
+def estimate_share(part: int, whole: int) -> Estimate:
     """A share of so many, with Wilson's interval; nothing of nothing."""
-    return wilson(part / whole, whole) if whole else NOTHING
+    return wilson(part / whole, whole) if whole else NO_ESTIMATE
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """How two judges agree over the replies that both judged, and how many each left unreadable."""
 
     both: int
@@ -209,10 +209,10 @@ class Agreement:
     @property
     def rate(self) -> Estimate:
         """The share of replies on which both say the same."""
-        return share(self.same, self.both)
+        return estimate_share(self.same, self.both)
 
 
-def agreement(pairs: Sequence[tuple[int, int]]) -> Agreement:
+def compare_judges(pairs: Sequence[tuple[int, int]]) -> JudgeAgreement:
     """Compare two judges by what they said of the same replies: 1, 0, or -1 for nothing that could be read.
 
     Cohen's kappa is None where it is not defined: without replies, or where both always say the same one thing.
@@ -221,8 +221,8 @@ def agreement(pairs: Sequence[tuple[int, int]]) -> Agreement:
     count = len(known)
     same = sum(one == other for one, other in known)
     if not count:
-        return Agreement(0, 0, None, len(pairs))
+        return JudgeAgreement(0, 0, None, len(pairs))
     first, second = (sum(pair[at] for pair in known) / count for at in (0, 1))
     chance = first * second + (1 - first) * (1 - second)
     kappa = None if chance == 1 else (same / count - chance) / (1 - chance)
-    return Agreement(count, same, kappa, len(pairs) - count)
+    return JudgeAgreement(count, same, kappa, len(pairs) - count)

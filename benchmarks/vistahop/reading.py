@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from benchmarks.vistahop.samples import LETTERS, MOST_HITS, Anchor, Component, Hop, Sample
-from evaluation.benchmark import Origin
+from benchmarks.vistahop.samples import LETTERS, MOST_HITS, Anchor, Component, Hop, VistaHopSample
+from evaluation.benchmark import RecordContext
 from evaluation.records import Record
 
 _NOT_IN_IDS = re.compile(r"[\s/]+")
@@ -18,14 +18,15 @@ _LABELS = (
     "hops", "level", "category", "scenario", "form", "answer_type", "anchors", "chain", "components", "options",
 )  # fmt: skip
 _TITLES, _THUMBNAILS = "image_search_title_list", "image_search_thumbnail_list"
-_PICTURES = ("images", "image", "image_url", "picture")
+_IMAGE_FIELDS = ("images", "image", "image_url", "picture")
 _TRUTHS = ("answers", "answer", "ground_truth", "truth")
 FIELDS = (
-    "id", "question", *_PICTURES, *_TRUTHS, *_LABELS, "image_search", _TITLES, _THUMBNAILS, "prompt", "reward_model",
+    "id", "question", *_IMAGE_FIELDS, *_TRUTHS, *_LABELS, "image_search", _TITLES, _THUMBNAILS, "prompt",
+    "reward_model",
     "reasoning_path",
 )  # fmt: skip
 """What is read of records of any of the shapes; all else is kept with their questions."""
-OWN_FIELDS = frozenset(
+VISTAHOP_FIELDS = frozenset(
     (
         "hops", "scenario", "anchors", "chain", "components", "image_search", _TITLES, _THUMBNAILS, "prompt",
         "reward_model", "reasoning_path",
@@ -40,16 +41,16 @@ _ENDS = {
 """What an edge of a chain may call its parts."""
 
 
-def sample_fields(record: Record, origin: Origin) -> Iterator[dict[str, Any]]:
+def sample_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
     """Yield the fields of the sample in a record; raises ValueError naming the field that is wrong."""
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     value = {name: inner for name, inner in record.value.items() if inner is not None}
-    origin.unread.update(set(_passed_over(value)))
-    yield _fields(_as_ours(value), record, origin)
+    origin.unread.update(set(_unread_parts(value)))
+    yield _fields(_convert_record(value), record, origin)
 
 
-def _passed_over(value: Mapping[str, Any]) -> Iterator[str]:
+def _unread_parts(value: Mapping[str, Any]) -> Iterator[str]:
     """What parts of a record hold that no sample keeps."""
     for name, kind in _PARTS.items():
         known = {*kind.model_fields, *(field.alias for field in kind.model_fields.values())}
@@ -60,7 +61,7 @@ def _passed_over(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"image_search behind hit {MOST_HITS}"
 
 
-def _as_ours(value: dict[str, Any]) -> dict[str, Any]:
+def _convert_record(value: dict[str, Any]) -> dict[str, Any]:
     """A record of another shape as one of ours; what neither shape knows is kept."""
     if isinstance(value.get("reward_model"), dict) or isinstance(value.get("prompt"), list):
         rest = {name: inner for name, inner in value.items() if name not in ("prompt", "reward_model")}
@@ -70,7 +71,7 @@ def _as_ours(value: dict[str, Any]) -> dict[str, Any]:
         return {**asked, **truth, **rest}
     if "reasoning_path" in value:
         rest = {name: inner for name, inner in value.items() if name != "reasoning_path"}
-        return {**_chain_of(value["reasoning_path"]), **rest}
+        return {**_read_chain(value["reasoning_path"]), **rest}
     return value
 
 
@@ -83,12 +84,12 @@ def _first_question(prompt: Any) -> Any:
     return content
 
 
-def _chain_of(path: Any) -> dict[str, Any]:
+def _read_chain(path: Any) -> dict[str, Any]:
     """The chain of a synthesized question: edges, or nodes in their order; hops are its edges."""
     if isinstance(path, str):
         path = [node for node in _ARROW.split(path) if node]
     if isinstance(path, list) and path and all(isinstance(edge, dict) for edge in path):
-        chain = [{part: _first_of(edge, names) for part, names in _ENDS.items()} for edge in path]
+        chain = [{part: _first_value(edge, names) for part, names in _ENDS.items()} for edge in path]
     elif isinstance(path, list) and len(path) > 1 and all(isinstance(node, str) for node in path):
         chain = [{"from": one, "to": other} for one, other in pairwise(path)]
     else:
@@ -96,17 +97,17 @@ def _chain_of(path: Any) -> dict[str, Any]:
     return {"hops": len(chain), "chain": chain}
 
 
-def _first_of(value: Mapping[str, Any], names: Sequence[str]) -> str:
+def _first_value(value: Mapping[str, Any], names: Sequence[str]) -> str:
     return next((str(value[name]) for name in names if value.get(name) is not None), "")
 
 
-def _fields(value: dict[str, Any], record: Record, origin: Origin) -> dict[str, Any]:
+def _fields(value: dict[str, Any], record: Record, origin: RecordContext) -> dict[str, Any]:
     truths: Any = next((value[name] for name in _TRUTHS if name in value), [])
-    pictures = _pictures(value, origin)
+    pictures = _image_names(value, origin)
     question = value.get("question")
     if question is None:
         raise ValueError(f"question: is missing; there are {', '.join(value) or 'no fields'}")
-    hits = _hits(value, origin)
+    hits = _read_hits(value, origin)
     thumbnails = [name for name in dict.fromkeys(name for _, name in hits) if name]
     first = pictures[:1]
     fields = {
@@ -119,25 +120,25 @@ def _fields(value: dict[str, Any], record: Record, origin: Origin) -> dict[str, 
         ],
         "unshown": pictures[1:],
         **{name: value[name] for name in _LABELS if name in value},
-        **({"options": _lettered(value["options"])} if isinstance(value.get("options"), list) else {}),
+        **({"options": _letter_options(value["options"])} if isinstance(value.get("options"), list) else {}),
     }
     return {**fields, "extra": {name: inner for name, inner in value.items() if name not in FIELDS}}
 
 
-def _lettered(options: list[Any]) -> Any:
+def _letter_options(options: list[Any]) -> Any:
     """Options by letters from A; what is no list of so many texts stays as it is, so that the message can name it."""
     is_plain = len(options) <= len(LETTERS) and all(isinstance(text, str) for text in options)
     return dict(zip(LETTERS, options, strict=False)) if is_plain else options
 
 
-def _pictures(value: Mapping[str, Any], origin: Origin) -> tuple[str, ...]:
-    found = next((value[name] for name in _PICTURES if value.get(name)), None)
+def _image_names(value: Mapping[str, Any], origin: RecordContext) -> tuple[str, ...]:
+    found = next((value[name] for name in _IMAGE_FIELDS if value.get(name)), None)
     found = origin.images.get(origin.stem) if found is None else found
     listed = found if isinstance(found, list | tuple) else [] if found is None else [found]
-    return tuple(_picture(one, origin) for one in listed)
+    return tuple(_image_name(one, origin) for one in listed)
 
 
-def _picture(one: Any, origin: Origin) -> str:
+def _image_name(one: Any, origin: RecordContext) -> str:
     """A picture's name; of one that lies in the record, as rows of Parquet hold them, that of the file it becomes."""
     content = one.get("bytes") if isinstance(one, dict) else one
     if isinstance(content, bytes):
@@ -148,10 +149,10 @@ def _picture(one: Any, origin: Origin) -> str:
     return name
 
 
-def _hits(value: Mapping[str, Any], origin: Origin) -> list[tuple[str, str | None]]:
+def _read_hits(value: Mapping[str, Any], origin: RecordContext) -> list[tuple[str, str | None]]:
     """Titles of the image search's hits, each with its thumbnail where there is one."""
     if _TITLES in value or _THUMBNAILS in value:
-        titles, thumbnails = (_listed(name, value.get(name)) for name in (_TITLES, _THUMBNAILS))
+        titles, thumbnails = (_as_list(name, value.get(name)) for name in (_TITLES, _THUMBNAILS))
         if len(thumbnails) > len(titles):
             told = f"{len(thumbnails)} thumbnails for {len(titles)} titles"
             raise ValueError(f"{_THUMBNAILS}: {told}; every thumbnail needs its title")
@@ -162,16 +163,16 @@ def _hits(value: Mapping[str, Any], origin: Origin) -> list[tuple[str, str | Non
         if not isinstance(given, list) or not all(isinstance(one, dict) and "title" in one for one in given):
             raise ValueError('image_search: must be a list of {"title", "thumbnail"}')
         found = [(one["title"], one.get("thumbnail")) for one in given]
-    return [(str(title), _picture(name, origin) if name else None) for title, name in found[:MOST_HITS]]
+    return [(str(title), _image_name(name, origin) if name else None) for title, name in found[:MOST_HITS]]
 
 
-def _listed(name: str, value: Any) -> list[Any]:
+def _as_list(name: str, value: Any) -> list[Any]:
     if not isinstance(value, list | None):
         raise ValueError(f"{name}: must be a list")
     return list(value or ())
 
 
-def record_of(sample: Sample) -> dict[str, Any]:
+def record_of(sample: VistaHopSample) -> dict[str, Any]:
     """Write a sample as a record that reads as the same sample."""
     fields = sample.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"extra", "level", "hits"})
     hits = [

@@ -2,37 +2,44 @@
 
 from collections.abc import Iterator
 
-from benchmarks.vistahop.beside import FAILURES, JUDGEMENTS, Beside
+from benchmarks.vistahop.extra_tables import (
+    call_table,
+    evidence_table,
+    judge_agreement_table,
+    judge_score_table,
+    process_table,
+    text_only_table,
+)
 from benchmarks.vistahop.judging import ANNOTATOR
-from benchmarks.vistahop.own_tables import by_judge, calls, evidence, judges, process, text_only
-from benchmarks.vistahop.paper_tables import composition, strata, table4, table5, table9
-from benchmarks.vistahop.rules import RULES
-from benchmarks.vistahop.sheet import Sheet
+from benchmarks.vistahop.rule_judge import RULES_VERSION
+from benchmarks.vistahop.scores import VistaHopScores
+from benchmarks.vistahop.sidecars import FAILURES, JUDGEMENTS, Sidecars
+from benchmarks.vistahop.tables import composition_table, strata_table, table4, table5, table9
 from evaluation.tables import Caveat, Contents
 from evaluation.verdicts import Verdicts
 
 
-def report(verdicts: Verdicts, beside: Beside) -> Contents:
+def report(verdicts: Verdicts, beside: Sidecars) -> Contents:
     """Fill the tables that have any row; `beside` holds what people said."""
-    sheet = Sheet.of(verdicts)
+    sheet = VistaHopScores.of(verdicts)
     tables = (
         table4(sheet),
         table5(sheet),
-        text_only(sheet),
-        process(sheet),
-        evidence(sheet),
+        text_only_table(sheet),
+        process_table(sheet),
+        evidence_table(sheet),
         table9(sheet),
-        by_judge(sheet),
-        judges(sheet),
-        strata(sheet),
-        calls(sheet),
-        composition(sheet),
+        judge_score_table(sheet),
+        judge_agreement_table(sheet),
+        strata_table(sheet),
+        call_table(sheet),
+        composition_table(sheet),
     )
-    caveats = (*_caveats(sheet), *_on_labels(sheet, beside), *_on_rounds(sheet))
+    caveats = (*_report_caveats(sheet), *_label_caveats(sheet, beside), *_round_caveats(sheet))
     return Contents(tables=tuple(table for table in tables if table.rows), caveats=caveats)
 
 
-def _on_labels(sheet: Sheet, beside: Beside) -> Iterator[Caveat]:
+def _label_caveats(sheet: VistaHopScores, beside: Sidecars) -> Iterator[Caveat]:
     """Count what people said of chats that are not here, as a slip in a job's name makes it."""
     chats = [chat.kept for one in sheet.settings for chat in one.chats]
     judged = sum(any(name.startswith(ANNOTATOR) for name, _ in kept.judges) for kept in chats)
@@ -43,7 +50,7 @@ def _on_labels(sheet: Sheet, beside: Beside) -> Iterator[Caveat]:
             yield Caveat(scope="report", text=f"{text} ({found} have); what people said of them counts nowhere")
 
 
-def _on_rounds(sheet: Sheet) -> Iterator[Caveat]:
+def _round_caveats(sheet: VistaHopScores) -> Iterator[Caveat]:
     for one in sheet.settings:
         beyond = sum(chat.kept.rounds > one.limit > 0 for chat in one.chats)
         if beyond:
@@ -51,9 +58,11 @@ def _on_rounds(sheet: Sheet) -> Iterator[Caveat]:
             yield Caveat(scope="cell", text=f"{sheet.title(one)}: {text}, so that Util. is no share of it")
 
 
-def _caveats(sheet: Sheet) -> Iterator[Caveat]:
+def _report_caveats(sheet: VistaHopScores) -> Iterator[Caveat]:
     if sheet.settings and not sheet.verdicts.judges:
-        text = f"answers are judged by {RULES}, without any model; the paper's numbers are by a model that judges"
+        text = (
+            f"answers are judged by {RULES_VERSION}, without any model; the paper's numbers are by a model that judges"
+        )
         yield Caveat(
             scope="report", text=f"{text}, so compare them only where how judges agree is known ({JUDGEMENTS})"
         )

@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS, FUSED, level_of, plain_label
 from evaluation import samples as host
-from evaluation.answers.matching import Box
+from evaluation.answers.matching import BoxCorners
 
 MOST_HITS = 5
 """Hits of an image search that are shown."""
@@ -26,25 +26,25 @@ def _hops(value: Any) -> Any:
 Hops = Annotated[int | None, BeforeValidator(_hops)]
 
 
-class _Part(BaseModel):
+class _VistaHopBase(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
 
-class Anchor(_Part):
+class Anchor(_VistaHopBase):
     """A thing in the picture where a chain begins; `box` is (x1, y1, x2, y2) in parts of the picture's sides."""
 
     label: str = ""
     kind: str | None = None
-    box: Box | None = None
+    box: BoxCorners | None = None
 
     @field_validator("kind", mode="before")
     @classmethod
     def _kind_is_known(cls, kind: Any) -> Any:
-        return _known("kind", kind, ANCHOR_KINDS)
+        return _unknown_to_none("kind", kind, ANCHOR_KINDS)
 
     @field_validator("box")
     @classmethod
-    def _box_lies_within(cls, box: Box | None) -> Box | None:
+    def _box_lies_within(cls, box: BoxCorners | None) -> BoxCorners | None:
         if box and not all(0 <= side <= 1 for side in box):
             raise ValueError(f"sides must lie from 0 to 1, not {list(box)}")
         if box and not (box[0] < box[2] and box[1] < box[3]):
@@ -52,7 +52,7 @@ class Anchor(_Part):
         return box
 
 
-class Hop(_Part):
+class Hop(_VistaHopBase):
     """One relation of a chain, and the documents that tell it."""
 
     start: str = Field(alias="from")
@@ -61,14 +61,14 @@ class Hop(_Part):
     documents: tuple[str, ...] = ()
 
 
-class Hit(_Part):
+class Hit(_VistaHopBase):
     """A page that an image search found; `thumbnail` is the position of its picture among the sample's images."""
 
     title: str
     thumbnail: int | None = None
 
 
-class Component(_Part):
+class Component(_VistaHopBase):
     """One of the chains of a fused question, as a question of its own."""
 
     question: str
@@ -79,7 +79,7 @@ class Component(_Part):
     value: str | float | None = None
 
 
-class Sample(host.Sample):
+class VistaHopSample(host.Sample):
     """A question about the first of `images`; the others are thumbnails of image-search hits.
 
     `answers` are equally right; without any, an expert is awaited. `hops` counts all chains, and gives the level.
@@ -155,17 +155,17 @@ class Sample(host.Sample):
     @classmethod
     def _category_is_known(cls, category: Any) -> Any:
         plain = category.strip().capitalize() if isinstance(category, str) else category
-        return _known("category", plain or None, dict.fromkeys(CATEGORIES, ""))
+        return _unknown_to_none("category", plain or None, dict.fromkeys(CATEGORIES, ""))
 
     @field_validator("form", mode="before")
     @classmethod
     def _form_is_known(cls, form: Any) -> Any:
-        return _known("form", form, FORMS)
+        return _unknown_to_none("form", form, FORMS)
 
     @field_validator("answer_type", mode="before")
     @classmethod
     def _answer_type_is_known(cls, kind: Any) -> Any:
-        return _known("answer type", kind, ANSWER_TYPES)
+        return _unknown_to_none("answer type", kind, ANSWER_TYPES)
 
     @field_validator("components")
     @classmethod
@@ -179,14 +179,14 @@ class Sample(host.Sample):
         return components
 
     @model_validator(mode="after")
-    def _hits_name_images(self) -> "Sample":
+    def _hits_name_images(self) -> "VistaHopSample":
         beyond = [hit.thumbnail for hit in self.hits if (hit.thumbnail or 0) >= max(1, len(self.images))]
         if beyond:
             raise ValueError(f"image_search: thumbnail {beyond[0]} is named, and there are {len(self.images)} images")
         return self
 
 
-def _known(name: str, label: Any, known: Mapping[str, str]) -> Any:
+def _unknown_to_none(name: str, label: Any, known: Mapping[str, str]) -> Any:
     plain = plain_label(label, known)
     if plain is not None and (not isinstance(plain, str) or plain not in known):
         raise ValueError(f"{name} '{label}' is none of {', '.join(known)}")

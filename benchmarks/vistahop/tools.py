@@ -7,15 +7,15 @@ from typing import Any, Literal, get_args
 
 from benchmarks.vistahop.prompts import own_declarations
 
-Kind = Literal["zoom", "search", "image search"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+ToolKind = Literal["zoom", "search", "image search"]
+KINDS: tuple[ToolKind, ...] = get_args(ToolKind)
 
 
 @dataclass(frozen=True)
-class Tool:
+class ToolDeclaration:
     """What a model is told of a tool, and what it does."""
 
-    kind: Kind
+    kind: ToolKind
     declaration: Mapping[str, Any]
 
     @property
@@ -29,21 +29,21 @@ class Tool:
         return json.dumps(self.declaration, ensure_ascii=False)
 
 
-def own_tools() -> tuple[Tool, ...]:
+def default_tools() -> tuple[ToolDeclaration, ...]:
     """The three tools, as we declare them."""
-    return tuple(Tool(_kind_of(one["function"]["name"]) or "zoom", one) for one in own_declarations())
+    return tuple(ToolDeclaration(_kind_of(one["function"]["name"]) or "zoom", one) for one in own_declarations())
 
 
-def read_tools(file: str, text: str) -> tuple[Tool, ...]:
+def read_tools(file: str, text: str) -> tuple[ToolDeclaration, ...]:
     """Read declarations from YAML or JSON: a list, or one under `tools`, whose items may hold a `tool_schema`.
 
     Raises ValueError, beginning with the file's name, that tells all that is wrong.
     """
     declarations, wrong = [], []
-    for number, item in enumerate(_listed(file, text), start=1):
+    for number, item in enumerate(_as_list(file, text), start=1):
         declaration = _declaration(item)
         declarations.append(declaration)
-        wrong += [f"tool {number}: {told}" for told in _faults(declaration)]
+        wrong += [f"tool {number}: {told}" for told in _check_declaration(declaration)]
     names = [str(one.get("function", {}).get("name", "")) for one in declarations]
     twice = sorted({name for name in names if name and names.count(name) > 1})
     wrong += [f"tool '{name}' is declared more than once" for name in twice]
@@ -51,10 +51,10 @@ def read_tools(file: str, text: str) -> tuple[Tool, ...]:
     wrong += [f"several tools are a {kind}" for kind in KINDS if kinds.count(kind) > 1 and not twice]
     if wrong:
         raise ValueError(f"{file}: {'; '.join(wrong)}")
-    return tuple(Tool(kind, one) for kind, one in zip(kinds, declarations, strict=True) if kind)
+    return tuple(ToolDeclaration(kind, one) for kind, one in zip(kinds, declarations, strict=True) if kind)
 
 
-def _listed(file: str, text: str) -> list[Any]:
+def _as_list(file: str, text: str) -> list[Any]:
     import yaml  # noqa: PLC0415 - few data sets have such a file
 
     try:
@@ -74,7 +74,7 @@ def _declaration(item: Any) -> dict[str, Any]:
     return inner if isinstance(inner, dict) and isinstance(inner.get("function"), dict) else {"function": {}}
 
 
-def _faults(declaration: Mapping[str, Any]) -> Iterator[str]:
+def _check_declaration(declaration: Mapping[str, Any]) -> Iterator[str]:
     function = declaration["function"]
     name = function.get("name")
     if not isinstance(name, str) or not name:
@@ -85,7 +85,7 @@ def _faults(declaration: Mapping[str, Any]) -> Iterator[str]:
         yield f"'{name}' has no parameters"
 
 
-def _kind_of(name: str) -> Kind | None:
+def _kind_of(name: str) -> ToolKind | None:
     plain = name.lower()
     if "zoom" in plain or "crop" in plain:
         return "zoom"
@@ -94,6 +94,6 @@ def _kind_of(name: str) -> Kind | None:
     return None
 
 
-def chosen(tools: Sequence[Tool], kinds: Sequence[Kind]) -> tuple[Tool, ...]:
+def select_tools(tools: Sequence[ToolDeclaration], kinds: Sequence[ToolKind]) -> tuple[ToolDeclaration, ...]:
     """The tools of these kinds, in the order of their declarations."""
     return tuple(tool for tool in tools if tool.kind in kinds)

@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import Config, Family, Marks
+from catalogue.families.family import Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.geometry import Size
 
 _PATCH = 28
@@ -44,27 +44,27 @@ class AnthropicBudget(NativeBudget):
         """Side, in pixels, of the largest square that keeps its resolution."""
         return min(self.max_side, math.isqrt(self.max_tokens) * _PATCH)
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Keep the picture, or shrink it by no more than the limits ask for."""
         longest = min(max(size), self.max_side)
-        target = size if longest == max(size) else _with_longest(size, longest)
+        target = size if longest == max(size) else _scale_to_longest(size, longest)
         if _patches(target) > self.max_tokens:
             fits, fits_not = 1, longest
             while fits_not - fits > 1:
                 middle = (fits + fits_not) // 2
-                if _patches(_with_longest(size, middle)) <= self.max_tokens:
+                if _patches(_scale_to_longest(size, middle)) <= self.max_tokens:
                     fits = middle
                 else:
                     fits_not = middle
-            target = _with_longest(size, fits)
-        return Decision(target, target)
+            target = _scale_to_longest(size, fits)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One for each patch, begun ones included."""
         return _patches(decision.target)
 
 
-def _with_longest(size: Size, longest: int) -> Size:
+def _scale_to_longest(size: Size, longest: int) -> Size:
     return Size(*(round(side * longest / max(size)) for side in size))
 
 
@@ -72,9 +72,11 @@ def _patches(size: Size) -> int:
     return math.ceil(size.width / _PATCH) * math.ceil(size.height / _PATCH)
 
 
-def _documented(config: Config, processing: Config) -> AnthropicBudget:
+def _documented_budget(config: FamilyConfig, processing: FamilyConfig) -> AnthropicBudget:
     return AnthropicBudget()
 
 
-CLAUDE = Family("claude", model_types=(), box_convention="pixels", budget=_documented, marks=Marks(), is_closed=True)
+CLAUDE = Family(
+    "claude", model_types=(), box_convention="pixels", budget=_documented_budget, marks=TextMarks(), is_closed=True
+)
 FAMILIES = (CLAUDE,)

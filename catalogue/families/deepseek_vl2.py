@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 from pydantic import PositiveInt
 
 from catalogue.errors import CheckpointInvalidError
-from catalogue.families.family import Config, Family, Marks
+from catalogue.families.family import Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.geometry import Size
 
 _MAX_CROPPED_IMAGES = 2
@@ -45,14 +45,14 @@ class DeepseekVL2Budget(NativeBudget):
         """More than two images in a prompt end the cropping of each."""
         return _MAX_CROPPED_IMAGES
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Choose the canvas; raises BudgetError for a picture so long that it vanishes."""
         columns, rows = self._grid(size) if num_images <= _MAX_CROPPED_IMAGES else (1, 1)
         canvas = Size(columns * self.tile, rows * self.tile)
         target = _contained(size, canvas)
-        return Decision(target, canvas, (columns, rows), _contained(size, Size(self.tile, self.tile)))
+        return PreprocessingDecision(target, canvas, (columns, rows), _contained(size, Size(self.tile, self.tile)))
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """Those of the global view, a separator, and those of the tiles with a line end for each row of tokens."""
         return self._tokens(*decision.grid)
 
@@ -89,7 +89,7 @@ def _contained(size: Size, box: Size) -> Size:
     return box
 
 
-def _declared(config: Config, processing: Config) -> DeepseekVL2Budget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> DeepseekVL2Budget:
     """DeepSeek-VL2: a list of canvases, which must be all of up to a number of tiles."""
     canvases = {tuple(pair) for pair in config.get("candidate_resolutions") or processing["candidate_resolutions"]}
     tile = min(width for width, _ in canvases)
@@ -110,8 +110,8 @@ DEEPSEEK_VL2 = Family(
     "deepseek-vl2",
     model_types=("deepseek_vl_v2",),
     box_convention="thousand",
-    budget=_declared,
-    marks=Marks(
+    budget=_declared_budget,
+    marks=TextMarks(
         places=("<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "<|grounding|>"),
         others=("<｜▁pad▁｜>",),
         ends=("<｜end▁of▁sentence｜>",),

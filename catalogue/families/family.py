@@ -11,19 +11,19 @@ from typing import Any, Literal
 
 from tiling.budgets.base import NativeBudget
 
-Config = Mapping[str, Any]
+FamilyConfig = Mapping[str, Any]
 BoxConvention = Literal["unit", "thousand", "pixels"]
 """How boxes are written: 0-1, 0-1000, or absolute pixels of the raster."""
 
-THINK = ("<think>", "</think>")
-THINKING: Config = {"enable_thinking": True}
-CHATML_ENDS = ("<|im_end|>", "<|endoftext|>")
-TOOL_CALLS = ("<tool_call>", "</tool_call>")
-REF_PLACES = ("<ref>", "</ref>", "<box>", "</box>")
+THINK_MARKS = ("<think>", "</think>")
+THINKING_TEMPLATE: FamilyConfig = {"enable_thinking": True}
+CHATML_END_MARKS = ("<|im_end|>", "<|endoftext|>")
+TOOL_CALL_MARKS = ("<tool_call>", "</tool_call>")
+REFERENCE_MARKS = ("<ref>", "</ref>", "<box>", "</box>")
 
 
 @dataclass(frozen=True)
-class Marks:
+class TextMarks:
     """`thought` and `answer` open and close what is only thought, and what is the answer.
 
     `places` stand around names and boxes, `calls` around tool calls; `others` are text of no further meaning. `ends`
@@ -75,8 +75,8 @@ class Family:
     name: str
     model_types: tuple[str, ...]
     box_convention: BoxConvention
-    budget: Callable[[Config, Config], NativeBudget]
-    marks: Marks
+    budget: Callable[[FamilyConfig, FamilyConfig], NativeBudget]
+    marks: TextMarks
     chat_template: Mapping[str, Any] = field(default_factory=dict)
     has_processing: bool = True
     remote_code: bool = False

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import Config, Family, Marks
+from catalogue.families.family import Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
-from tiling.budgets.soft_tokens import fill
+from tiling.budgets.resolver import PreprocessingDecision
+from tiling.budgets.soft_tokens import fill_token_budget
 from tiling.geometry import Size
 
 _TILE_TOKENS = 258
@@ -45,22 +45,23 @@ class GeminiTileBudget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_side**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Shrink to the longest side, and count the squares."""
         scale = min(1.0, self.max_side / max(size))
         target = Size(*(round(side * scale) for side in size))
         if max(target) <= _SMALL:
-            return Decision(target, target)
+            return PreprocessingDecision(target, target)
         crop = min(_MOST_CROP, max(_LEAST_CROP, math.floor(min(target) / 1.5)))
-        return Decision(target, target, (math.ceil(target.width / crop), math.ceil(target.height / crop)))
+        return PreprocessingDecision(target, target, (math.ceil(target.width / crop), math.ceil(target.height / crop)))
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """So many for each square."""
         return _TILE_TOKENS * math.prod(decision.grid)
 
 
 class GeminiSoftTokenBudget(NativeBudget):
-    """Gemma 4's rule, `fill`, with the tokens of a media resolution: 280 low, 560 medium, 1120 high, 2240 ultra high.
+    """Gemma 4's rule, `fill_token_budget`, with the tokens of a media resolution: 280 low, 560 medium, 1120 high,
+    2240 ultra high.
 
     That Gemini 3 follows it is inferred: measured prompts of one picture have 1 + 33 x 33, 1 + 44 x 25 and 1 + 38 x 28
     tokens at 1:1, 16:9 and 4:3, whatever the picture's size, which are this rule's at 1120. 48 pixels a token are
@@ -88,28 +89,33 @@ class GeminiSoftTokenBudget(NativeBudget):
         """Side, in pixels, of the largest square that keeps its resolution."""
         return math.isqrt(self.max_soft_tokens) * self.unit
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Scale to the budget's area, then round both sides down."""
-        target = fill(size, self.max_soft_tokens, self.unit)
-        return Decision(target, target)
+        target = fill_token_budget(size, self.max_soft_tokens, self.unit)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One token for each square of `unit` pixels."""
         return decision.target.area // self.unit**2
 
 
-def _documented_tiles(config: Config, processing: Config) -> GeminiTileBudget:
+def _documented_tiles(config: FamilyConfig, processing: FamilyConfig) -> GeminiTileBudget:
     return GeminiTileBudget()
 
 
-def _documented_soft_tokens(config: Config, processing: Config) -> GeminiSoftTokenBudget:
+def _documented_soft_tokens(config: FamilyConfig, processing: FamilyConfig) -> GeminiSoftTokenBudget:
     return GeminiSoftTokenBudget()
 
 
 GEMINI_2 = Family(
-    "gemini-2", model_types=(), box_convention="thousand", budget=_documented_tiles, marks=Marks(), is_closed=True
+    "gemini-2", model_types=(), box_convention="thousand", budget=_documented_tiles, marks=TextMarks(), is_closed=True
 )
 GEMINI_3 = Family(
-    "gemini-3", model_types=(), box_convention="thousand", budget=_documented_soft_tokens, marks=Marks(), is_closed=True
+    "gemini-3",
+    model_types=(),
+    box_convention="thousand",
+    budget=_documented_soft_tokens,
+    marks=TextMarks(),
+    is_closed=True,
 )
 FAMILIES = (GEMINI_2, GEMINI_3)

@@ -4,15 +4,15 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import THINKING, Config, Family, Marks
+from catalogue.families.family import THINKING_TEMPLATE, Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
-from tiling.budgets.soft_tokens import fill
+from tiling.budgets.resolver import PreprocessingDecision
+from tiling.budgets.soft_tokens import fill_token_budget
 from tiling.geometry import Size
 
 
 class Gemma4Budget(NativeBudget):
-    """`fill` with at most `max_soft_tokens`, one for `pooling` x `pooling` patches.
+    """`fill_token_budget` with at most `max_soft_tokens`, one for `pooling` x `pooling` patches.
 
     The processor knows 70, 140, 280, 560 and 1120 soft tokens; 280 (803 pixels square) is published, 1120 the paper's.
     """
@@ -39,12 +39,12 @@ class Gemma4Budget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_soft_tokens * self.unit**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Scale to the budget's area, then round both sides down."""
-        target = fill(size, self.max_soft_tokens, self.unit)
-        return Decision(target, target)
+        target = fill_token_budget(size, self.max_soft_tokens, self.unit)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One token for each square of `unit` pixels."""
         return decision.target.area // self.unit**2
 
@@ -53,7 +53,7 @@ class Gemma4Budget(NativeBudget):
         return {"max_soft_tokens": self.max_soft_tokens}
 
 
-def _declared(config: Config, processing: Config) -> Gemma4Budget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Gemma4Budget:
     """Gemma 4: the image processor's soft tokens."""
     return Gemma4Budget(
         max_soft_tokens=processing.get("max_soft_tokens", 280),
@@ -66,13 +66,13 @@ GEMMA4 = Family(
     "gemma-4",
     model_types=("gemma4",),
     box_convention="thousand",
-    budget=_declared,
-    marks=Marks(
+    budget=_declared_budget,
+    marks=TextMarks(
         thought=("<|channel>", "<channel|>"),
         calls=("<|tool_call>", "<tool_call|>", '<|"|>'),
         ends=("<turn|>", "<eos>"),
     ),
-    chat_template=THINKING,
+    chat_template=THINKING_TEMPLATE,
     sliding_attention=True,
 )
 FAMILIES = (GEMMA4,)

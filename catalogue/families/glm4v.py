@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import THINK, THINKING, TOOL_CALLS, Config, Family, Marks
+from catalogue.families.family import THINK_MARKS, THINKING_TEMPLATE, TOOL_CALL_MARKS, Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.budgets.smart_resize import smart_resize
 from tiling.geometry import Size
 
@@ -34,15 +34,15 @@ class Glm4vBudget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_pixels // self.frames
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Enlarge what is smaller than one factor, then round; raises BudgetError beyond an aspect ratio of 200."""
         if min(size) < self.factor:
             scale = max(self.factor / size.height, self.factor / size.width)
             size = Size(int(size.width * scale), int(size.height * scale))
         target = smart_resize(size, self.factor, self.min_pixels, self.max_pixels, self.frames)
-        return Decision(target, target)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One token for each square of `factor` pixels."""
         return decision.target.area // self.factor**2
 
@@ -51,7 +51,7 @@ class Glm4vBudget(NativeBudget):
         return {"size": {"shortest_edge": self.min_pixels, "longest_edge": self.max_pixels}}
 
 
-def _declared(config: Config, processing: Config) -> Glm4vBudget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Glm4vBudget:
     """GLM-4.1V and GLM-4.5V: limits in `size`, in pixels of all frames."""
     size = processing.get("size") or {}
     return Glm4vBudget(
@@ -66,13 +66,13 @@ GLM4V = Family(
     "glm-4.5v",
     model_types=("glm4v", "glm4v_moe"),
     box_convention="thousand",
-    budget=_declared,
-    marks=Marks(
-        thought=THINK,
+    budget=_declared_budget,
+    marks=TextMarks(
+        thought=THINK_MARKS,
         answer=("<|begin_of_box|>", "<|end_of_box|>"),
-        calls=(*TOOL_CALLS, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+        calls=(*TOOL_CALL_MARKS, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
         ends=("<|endoftext|>", "<|user|>", "<|observation|>"),
     ),
-    chat_template=THINKING,
+    chat_template=THINKING_TEMPLATE,
 )
 FAMILIES = (GLM4V,)

@@ -5,9 +5,17 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import CHATML_ENDS, REF_PLACES, THINK, TOOL_CALLS, Config, Family, Marks
+from catalogue.families.family import (
+    CHATML_END_MARKS,
+    REFERENCE_MARKS,
+    THINK_MARKS,
+    TOOL_CALL_MARKS,
+    Family,
+    FamilyConfig,
+    TextMarks,
+)
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.geometry import Size
 
 
@@ -44,14 +52,14 @@ class InternVLBudget(NativeBudget):
         """Area, in pixels, of all tiles."""
         return self.max_tiles * self.tile**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Choose the grid; never refuses."""
         columns, rows = self._grid(size)
         canvas = Size(columns * self.tile, rows * self.tile)
         overview = Size(self.tile, self.tile) if columns * rows > 1 else None
-        return Decision(canvas, canvas, (columns, rows), overview)
+        return PreprocessingDecision(canvas, canvas, (columns, rows), overview)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """As many for the thumbnail as for each tile."""
         columns, rows = decision.grid
         return (columns * rows + (1 if decision.overview else 0)) * self.tokens_per_tile
@@ -83,7 +91,7 @@ def _grids(max_tiles: int) -> tuple[tuple[int, int, float], ...]:
     return tuple((c, r, c / r) for c, r in sorted(pairs, key=lambda pair: pair[0] * pair[1]))
 
 
-def _declared_hf(config: Config, processing: Config) -> InternVLBudget:
+def _declared_hf(config: FamilyConfig, processing: FamilyConfig) -> InternVLBudget:
     """InternVL with the suffix -HF: limits of the image processor."""
     size = processing.get("size") or {}
     return InternVLBudget(
@@ -94,7 +102,7 @@ def _declared_hf(config: Config, processing: Config) -> InternVLBudget:
     )
 
 
-def _declared_chat(config: Config, processing: Config) -> InternVLBudget:
+def _declared_chat(config: FamilyConfig, processing: FamilyConfig) -> InternVLBudget:
     """InternVL in its original layout: limits in config.json."""
     vision = config.get("vision_config") or {}
     tile = config.get("force_image_size") or vision.get("image_size", 448)
@@ -107,7 +115,7 @@ def _declared_chat(config: Config, processing: Config) -> InternVLBudget:
     )
 
 
-_MARKS = Marks(thought=THINK, places=REF_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS)
+_MARKS = TextMarks(thought=THINK_MARKS, places=REFERENCE_MARKS, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS)
 INTERNVL = Family(
     "internvl3.5",
     model_types=("internvl",),

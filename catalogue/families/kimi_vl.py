@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import Config, Family, Marks
+from catalogue.families.family import Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.errors import BudgetError
 from tiling.geometry import Size
 
@@ -55,7 +55,7 @@ class KimiVLBudget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_patches * self.patch_size**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Scale down to the patches, then pad; raises BudgetError for a side longer than the position embedding."""
         target = self._scaled(size)
         canvas = Size(*(math.ceil(side / self.unit) * self.unit for side in target))
@@ -64,9 +64,9 @@ class KimiVLBudget(NativeBudget):
                 f"a picture of {size.width}x{size.height} needs {patches} patches along one side, and "
                 f"Kimi-VL's processor refuses {self.max_positions} and more"
             )
-        return Decision(target, canvas)
+        return PreprocessingDecision(target, canvas)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One token for each square of `unit` pixels after padding."""
         return decision.canvas.area // self.unit**2
 
@@ -82,7 +82,7 @@ class KimiVLBudget(NativeBudget):
         return Size(int(size.width * scale), int(size.height * scale))
 
 
-def _declared(config: Config, processing: Config) -> KimiVLBudget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> KimiVLBudget:
     """Kimi-VL: limits of the image processor."""
     return KimiVLBudget(
         max_patches=processing.get("in_token_limit", 4096),
@@ -95,8 +95,8 @@ KIMI_VL = Family(
     "kimi-vl",
     model_types=("kimi_vl",),
     box_convention="unit",
-    budget=_declared,
-    marks=Marks(thought=("◁think▷", "◁/think▷"), ends=("<|im_end|>", "[EOS]")),
+    budget=_declared_budget,
+    marks=TextMarks(thought=("◁think▷", "◁/think▷"), ends=("<|im_end|>", "[EOS]")),
     remote_code=True,
     latent_attention=True,
 )

@@ -5,9 +5,18 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import CHATML_ENDS, REF_PLACES, THINK, THINKING, TOOL_CALLS, Config, Family, Marks
+from catalogue.families.family import (
+    CHATML_END_MARKS,
+    REFERENCE_MARKS,
+    THINK_MARKS,
+    THINKING_TEMPLATE,
+    TOOL_CALL_MARKS,
+    Family,
+    FamilyConfig,
+    TextMarks,
+)
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.errors import BudgetError
 from tiling.geometry import Size
 
@@ -38,19 +47,19 @@ class MiniCPMVBudget(NativeBudget):
         """Area, in pixels, of all slices."""
         return self.max_slices * self.slice**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Choose the grid, the size of all slices together and that of the whole view; raises BudgetError."""
         grid = self._grid(size)
         if grid is None:
             target = self._best_size(size.width, size.height, may_enlarge=True)
-            return Decision(target, target)
+            return PreprocessingDecision(target, target)
         columns, rows = grid
         width, height = (_to_multiple(side, number) / number for side, number in zip(size, grid, strict=True))
         of_slice = self._best_size(width, height, may_enlarge=True)
         target = Size(of_slice.width * columns, of_slice.height * rows)
-        return Decision(target, target, grid, self._best_size(size.width, size.height, may_enlarge=False))
+        return PreprocessingDecision(target, target, grid, self._best_size(size.width, size.height, may_enlarge=False))
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """As many for the view of the whole picture as for each slice."""
         columns, rows = decision.grid
         return (1 if decision.overview is None else columns * rows + 1) * self.tokens_per_slice
@@ -84,7 +93,7 @@ def _to_multiple(length: float, divisor: int) -> int:
     return max(round(length / divisor) * divisor, divisor)
 
 
-def _declared(config: Config, processing: Config) -> MiniCPMVBudget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> MiniCPMVBudget:
     """MiniCPM-V 4.5: limits of the image processor."""
     return MiniCPMVBudget(
         slice=processing.get("scale_resolution", 448),
@@ -98,8 +107,14 @@ MINICPM_V = Family(
     "minicpm-v-4.5",
     model_types=("minicpmv",),
     box_convention="thousand",
-    budget=_declared,
-    marks=Marks(thought=THINK, places=REF_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS, is_opened_by_prompt=True),
-    chat_template=THINKING,
+    budget=_declared_budget,
+    marks=TextMarks(
+        thought=THINK_MARKS,
+        places=REFERENCE_MARKS,
+        calls=TOOL_CALL_MARKS,
+        ends=CHATML_END_MARKS,
+        is_opened_by_prompt=True,
+    ),
+    chat_template=THINKING_TEMPLATE,
 )
 FAMILIES = (MINICPM_V,)

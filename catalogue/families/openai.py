@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import PositiveFloat, PositiveInt
 
-from catalogue.families.family import Config, Family, Marks
+from catalogue.families.family import Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.geometry import Size
 
 _PATCH = 32
@@ -45,18 +45,18 @@ class OpenAIPatchBudget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_patches * _PATCH**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Shrink to the longest side, then until the patches fit, one side a whole number of them."""
-        width, height = _shrunk(*size, self.max_side)
+        width, height = _shrink(*size, self.max_side)
         if _squares(width, height, _PATCH) > self.max_patches:
             scale = math.sqrt(self.max_pixels_kept / (width * height)) / _PATCH
             scale *= min(math.floor(side * scale) / (side * scale) for side in (width, height)) * _PATCH
             width, height = width * scale, height * scale
         # What is a whole number of patches may have become a hair more of it.
         target = Size(*(math.floor(side + 1e-6) for side in (width, height)))
-        return Decision(target, target)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """So many for each patch, begun ones included."""
         return math.ceil(_squares(*decision.target, _PATCH) * self.multiplier)
 
@@ -88,14 +88,16 @@ class OpenAITileBudget(NativeBudget):
         """Side, in pixels, of the largest square that keeps its resolution."""
         return self.short_side
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Shrink to the longest side, then to the shorter one."""
-        width, height = _shrunk(*size, self.max_side)
+        width, height = _shrink(*size, self.max_side)
         scale = min(1.0, self.short_side / min(width, height))
         target = Size(round(width * scale), round(height * scale))
-        return Decision(target, target, (math.ceil(target.width / _TILE), math.ceil(target.height / _TILE)))
+        return PreprocessingDecision(
+            target, target, (math.ceil(target.width / _TILE), math.ceil(target.height / _TILE))
+        )
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """The base, and so many for each tile, begun ones included."""
         return self._tokens(*decision.target)
 
@@ -103,7 +105,7 @@ class OpenAITileBudget(NativeBudget):
         return self.base_tokens + self.tile_tokens * _squares(width, height, _TILE)
 
 
-def _shrunk(width: float, height: float, max_side: int) -> tuple[float, float]:
+def _shrink(width: float, height: float, max_side: int) -> tuple[float, float]:
     scale = min(1.0, max_side / max(width, height))
     return width * scale, height * scale
 
@@ -113,18 +115,23 @@ def _squares(width: float, height: float, side: int) -> int:
     return math.ceil(width / side - 1e-6) * math.ceil(height / side - 1e-6)
 
 
-def _documented_patches(config: Config, processing: Config) -> OpenAIPatchBudget:
+def _documented_patches(config: FamilyConfig, processing: FamilyConfig) -> OpenAIPatchBudget:
     return OpenAIPatchBudget()
 
 
-def _documented_tiles(config: Config, processing: Config) -> OpenAITileBudget:
+def _documented_tiles(config: FamilyConfig, processing: FamilyConfig) -> OpenAITileBudget:
     return OpenAITileBudget()
 
 
-PATCHES = Family(
-    "gpt-patches", model_types=(), box_convention="pixels", budget=_documented_patches, marks=Marks(), is_closed=True
+GPT_PATCHES = Family(
+    "gpt-patches",
+    model_types=(),
+    box_convention="pixels",
+    budget=_documented_patches,
+    marks=TextMarks(),
+    is_closed=True,
 )
-TILES = Family(
-    "gpt-tiles", model_types=(), box_convention="pixels", budget=_documented_tiles, marks=Marks(), is_closed=True
+GPT_TILES = Family(
+    "gpt-tiles", model_types=(), box_convention="pixels", budget=_documented_tiles, marks=TextMarks(), is_closed=True
 )
-FAMILIES = (PATCHES, TILES)
+FAMILIES = (GPT_PATCHES, GPT_TILES)

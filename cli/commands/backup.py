@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import err, out, print_json
 from cli.errors import CommandError
-from cli.installation import state_server
+from cli.installation import installation_store
 from jobs.home import Home
 from jobs.keeping.archives import Manifest
 from jobs.keeping.backups import back_up
@@ -18,7 +18,7 @@ Folder = Annotated[
 ]
 
 
-def backup(folder: Folder, json: Json = False) -> None:
+def backup(folder: Folder, json: JsonOption = False) -> None:
     """Back up what the installation keeps, also while jobs run: server state, responses, uploads, catalogue.
 
     The backup shows one moment: what was recorded before the command began is in it. Data sets and pictures are yours,
@@ -29,12 +29,12 @@ def backup(folder: Folder, json: Json = False) -> None:
     RESULTS_URI=s3://answers/gigavqa REDIS_URL=redis://valkey:6379 gigavqa backup /backups/today
     """
     home = Home.from_environment()
-    with state_server(home) as url:
+    with installation_store(home) as url:
         manifest = back_up(url, home, folder.expanduser().absolute())
     if json:
         print_json({"folder": str(folder), **manifest.model_dump(mode="json")})
     else:
-        out.print(f"{folder}: {told(manifest)}")
+        out.print(f"{folder}: {describe_backup(manifest)}")
     for lost in manifest.damaged:
         err.print(f"not in the backup: {lost}", markup=False)
     if manifest.damaged:
@@ -44,7 +44,7 @@ def backup(folder: Folder, json: Json = False) -> None:
         )
 
 
-def told(manifest: Manifest) -> str:
+def describe_backup(manifest: Manifest) -> str:
     """A backup in a line."""
     counts: list[Any] = [f"{manifest.jobs} jobs", f"{manifest.responses} responses", f"{manifest.files} files"]
     return f"{', '.join(counts)}, {manifest.bytes / 1e6:.1f} MB, of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC"

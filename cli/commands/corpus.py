@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import out, print_json
-from cli.tables import Column, print_table
+from cli.tables import TableColumn, print_table
 from jobs.home import Home
 from retrieval.index import Index, open_index
-from retrieval.sources import MOST_PAGES, SummarizerName, write_result
+from retrieval.sources import MAX_HITS, SummarizerName, write_result
 
 app = typer.Typer(
     help="Make the index of a corpus, and search it as models do: pages that are found, and the text of the result.",
@@ -27,7 +27,7 @@ Summarizer = Annotated[
 
 
 @app.command()
-def build(folder: Folder, json: Json = False) -> None:
+def build(folder: Folder, json: JsonOption = False) -> None:
     """Check every document of a corpus, and make its index unless it is there; a worker does the same when it needs it.
 
     \b
@@ -45,9 +45,9 @@ def build(folder: Folder, json: Json = False) -> None:
 def search(
     folder: Folder,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What is looked for, in any words.")],
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=MOST_PAGES, help="Most pages.")] = 3,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=MAX_HITS, help="Most pages.")] = 3,
     summarizer: Summarizer = "extractive/1",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Search a corpus: the pages, best first, then the very text that a model would be shown.
 
@@ -62,7 +62,7 @@ def search(
     elif not pages:
         out.print("no page has any of these words", markup=False)
     else:
-        columns = (Column("id"), Column("title", least=16), Column("snippet", leaves=1, least=24))
+        columns = (TableColumn("id"), TableColumn("title", least=16), TableColumn("snippet", leaves=1, least=24))
         print_table(columns, [[page.id, page.title, page.snippet] for page in pages], more="`--json` has them")
         out.print(f"\n{result}", markup=False)
 

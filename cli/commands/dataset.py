@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from cli.arguments import Dataset, Decimal, Drawing, Json, parse_pair
+from cli.arguments import DatasetArgument, DecimalOption, DrawingOption, JsonOption, parse_pair
 from cli.completion import complete_samples
 from cli.console import err, out, print_json
 from cli.dataset_display import (
-    kinds_told,
-    lines_of,
+    describe_kinds,
+    describe_leaving_out,
     print_sample,
     print_samples,
+    problem_lines,
     report_findings,
     report_import,
-    without_bad,
 )
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder
-from cli.tables import Column, print_table
+from cli.tables import TableColumn, print_table
 from demo.drawn import DEFAULT, drawn_of
-from evaluation.counts import counted
 from evaluation.errors import DatasetInvalidError
+from evaluation.plurals import count_noun
 from jobs.home import Home
 from tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
-    from evaluation.benchmark import Benchmark, Described
+    from evaluation.benchmark import Benchmark, ConfiguredDataset
     from tiling.headers import Header
 
 app = typer.Typer(
@@ -48,9 +48,9 @@ Folder = Annotated[
 @app.command()
 def demo(
     folder: Folder = None,
-    benchmark: Drawing = DEFAULT,
+    benchmark: DrawingOption = DEFAULT,
     seed: Annotated[int, typer.Option(help="Another seed draws other pictures and questions.")] = 7,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Draw a benchmark's demo data set, whose ground truth is known because it was drawn.
 
@@ -75,7 +75,7 @@ def demo(
 
 @app.command()
 def check(
-    dataset: Dataset,
+    dataset: DatasetArgument,
     checklists: Annotated[
         bool, typer.Option("--checklists/--no-checklists", help="Apply the paper's own checklists (appendix F).")
     ] = True,
@@ -83,7 +83,7 @@ def check(
         bool, typer.Option("--pixels", help="Decode every picture whole; without it, headers alone are read.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Check a data set: every record, every image, evidence inside the image, and the benchmark's checklists.
 
@@ -96,10 +96,10 @@ def check(
     gigavqa dataset check demo --json | jq .errors
     """
     from evaluation.inspection import inspect_dataset
-    from tiling.digest import keep_digests
+    from tiling.digest import store_digests
     from tiling.headers import read_header
 
-    keep_digests(Home.from_environment().digests)
+    store_digests(Home.from_environment().digests)
     path = dataset_folder(dataset)
     root = ImageRoot(path)
     with _decoding() if pixels else nullcontext(read_header) as read:
@@ -107,33 +107,33 @@ def check(
             path,
             lambda image: read(root.locate(image)).size,
             checklists=checklists,
-            remarks_on=cache(lambda image: _remarks_on(root.locate(image), pixels=pixels)),
+            remarks_on=cache(lambda image: _image_remarks(root.locate(image), pixels=pixels)),
         )
     report_findings(path, found, strict=strict, json=json)
 
 
-def _remarks_on(image: Path, *, pixels: bool) -> tuple[str, ...]:
+def _image_remarks(image: Path, *, pixels: bool) -> tuple[str, ...]:
     """What is to be said of a file's end and further pages, and of a TIFF's levels.
 
     With `pixels`, also of writes that nobody noticed. Nothing of levels without the extra `pixels`.
     """
-    from tiling.digest import WRITTEN_UNSEEN, renew_digest
+    from tiling.digest import UNSEEN_CHANGE_MESSAGE, renew_digest
+    from tiling.file_remarks import file_remarks
     from tiling.headers import read_stored_header
-    from tiling.remarks import remarks_on
 
-    unseen = (WRITTEN_UNSEEN,) if pixels and renew_digest(image) else ()
+    unseen = (UNSEEN_CHANGE_MESSAGE,) if pixels and renew_digest(image) else ()
     if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
-        return unseen + remarks_on(image)
-    from tiling.known import known_remarks
+        return unseen + file_remarks(image)
+    from tiling.file_facts import cached_remarks
 
-    return unseen + known_remarks(image)
+    return unseen + cached_remarks(image)
 
 
 @contextmanager
 def _decoding() -> "Iterator[Callable[[Path], Header]]":
     """Read headers and decode what follows them; a terminal shows which image it is."""
     from tiling.headers import read_header
-    from tiling.soundness import decode_whole
+    from tiling.integrity import decode_whole
 
     with err.status("decoding") if err.is_terminal else nullcontext() as status:
 
@@ -148,7 +148,7 @@ def _decoding() -> "Iterator[Callable[[Path], Header]]":
 
 @app.command()
 def show(
-    dataset: Dataset,
+    dataset: DatasetArgument,
     sample: Annotated[
         str,
         typer.Argument(
@@ -158,7 +158,7 @@ def show(
             show_default=False,
         ),
     ] = "",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the samples of a data set, or show one of them: question, options, answer, steps and evidence.
 
@@ -217,8 +217,8 @@ def import_(
     leave_out_bad: Annotated[
         bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
     ] = False,
-    decimal: Decimal = None,
-    json: Json = False,
+    decimal: DecimalOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Import records in any layout that an installed benchmark reads, with their images, as a data set.
 
@@ -230,62 +230,62 @@ def import_(
     gigavqa dataset check slides
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
-    from evaluation.datasets import settings_beside
-    from evaluation.gallery import Rendering
+    from evaluation.datasets import sidecar_files
+    from evaluation.image_lookup import DocumentRendering
     from evaluation.importing import import_dataset
+    from tiling.file_remarks import file_remarks
     from tiling.headers import read_header
-    from tiling.remarks import remarks_on
 
     target = Home.from_environment().data / name
     if target.exists() or target.parent != Home.from_environment().data:
         raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
     columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
     try:
-        reader, found = _described(source, name, images, benchmark, columns)
-        beside = settings_beside(reader, found.records if found.records.is_dir() else found.records.parent)
+        reader, found = _describe_source(source, name, images, benchmark, columns)
+        beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
         made = import_dataset(
-            reader, found.records, found.images, target, check_image=read_header, remarks_on=remarks_on,
-            rendering=Rendering(_render, dpi),
+            reader, found.records, found.images, target, check_image=read_header, remarks_on=file_remarks,
+            rendering=DocumentRendering(_render, dpi),
             columns=columns, decimal=decimal, settings={path.name: path for path in beside},
             described=found if found.stem else None,
             copy=copy, leave_out_bad=leave_out_bad,
         )  # fmt: skip
     except DatasetInvalidError as error:
-        lines = "".join(f"\n  {line}" for line in lines_of(error.problems))
-        remedy = "" if leave_out_bad else without_bad(error.others, "imports")
-        raise ArgumentError(f"nothing imported: {counted(len(error.problems), 'problem')}{lines}{remedy}") from error
+        lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
+        remedy = "" if leave_out_bad else describe_leaving_out(error.others, "imports")
+        raise ArgumentError(f"nothing imported: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
     if json:
         print_json({**asdict(made), "folder": str(made.folder), "benchmark": reader.name})
         return
-    told = f"{counted(made.samples, 'sample')} and {counted(made.images, 'image')}"
+    told = f"{count_noun(made.samples, 'sample')} and {count_noun(made.images, 'image')}"
     out.print(f"{told} in {made.folder}, for {reader.title}", markup=False)
     report_import(name, made)
-    out.print(f"types: {kinds_told(made.kinds)}", markup=False)
+    out.print(f"types: {describe_kinds(made.kinds)}", markup=False)
 
 
-def _described(
+def _describe_source(
     source: Path, name: str, images: Path | None, benchmark: str | None, columns: dict[str, str]
-) -> "tuple[Benchmark[Any], Described]":
+) -> "tuple[Benchmark[Any], ConfiguredDataset]":
     """What is imported, and by whom it is read; without a configuration it has no stem of its own."""
-    from evaluation.benchmark import Described
-    from evaluation.columns import Columns
-    from evaluation.datasets import reader_of
-    from evaluation.importing import describe
+    from evaluation.benchmark import ConfiguredDataset
+    from evaluation.columns import ImportColumns
+    from evaluation.datasets import find_reader
+    from evaluation.importing import find_config
 
-    if source.is_file() and (known := describe(source, name, benchmark)):
+    if source.is_file() and (known := find_config(source, name, benchmark)):
         reader, found = known
         return reader, found._replace(images=images or found.images)
-    return reader_of(source, benchmark, Columns(columns)), Described(source, images, "")
+    return find_reader(source, benchmark, ImportColumns(columns)), ConfiguredDataset(source, images, "")
 
 
 def _render(document: Path, folder: Path, dpi: int) -> list[Path]:
-    from tiling.documents import render_pages  # PDF alone needs it
+    from tiling.pdf_pages import render_pages  # PDF alone needs it
 
     return render_pages(document, folder, dpi)
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
+def list_(json: JsonOption = False) -> None:
     """List the data sets of the data root.
 
     \b
@@ -299,7 +299,7 @@ def list_(json: Json = False) -> None:
         print_json([summary.model_dump() for summary in found])
         return
     if found:
-        columns = (Column("data set"), Column("benchmark", leaves=1), Column("title", least=20))
+        columns = (TableColumn("data set"), TableColumn("benchmark", leaves=1), TableColumn("title", least=20))
         print_table(columns, [(summary.name, summary.benchmark, summary.title) for summary in found])
     else:
         err.print(f"no data set in {root}; `gigavqa dataset demo` makes one", markup=False)

@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 
 from cli.arguments import DRAWING
-from cli.client import Client
+from cli.client import TerminalClient
 from cli.console import err, out
 from cli.following import follow, require_success
-from cli.launch import Launched, launched_service
-from cli.reporting import keep_report, kept_report, print_report, write_figures
-from demo.drawn import Drawn, drawn_to_show
+from cli.launch import LaunchedService, launch_service
+from cli.reporting import print_report, read_report, save_report, write_figures
+from demo.drawn import DrawnDataset, drawn_to_show
 from jobs.home import Home
 from jobs.models import Job, JobSpec
 
@@ -45,31 +45,31 @@ def demo(
     gigavqa demo --benchmark all
     """
     home, drawn = Home.from_environment(), drawn_to_show(benchmark)
-    with launched_service([_MODEL], home, port) as service:
+    with launch_service([_MODEL], home, port) as service:
         for one in drawn:  # the first one's numbers are there before the next one is drawn
             _build_dataset(one, home)
-            with Client(_address(service)) as gateway:
+            with TerminalClient(_address(service)) as gateway:
                 job = _run_job(gateway, one, seed)
-                folder = keep_report(gateway, job, home)
+                folder = save_report(gateway, job, home)
             show_report(folder)
-            _say_where(home, one, folder)
-        _say_next(home, drawn[-1], service)
+            _print_locations(home, one, folder)
+        _print_next_commands(home, drawn[-1], service)
     out.print("\neverything is ended; nothing of it runs any more.")
 
 
-def _build_dataset(drawn: Drawn, home: Home) -> None:
+def _build_dataset(drawn: DrawnDataset, home: Home) -> None:
     with _step(f"data set '{drawn.name}'") as say:
         drawn.build(home.data / drawn.name, progress=say)
 
 
-def _address(service: Launched) -> str:
+def _address(service: LaunchedService) -> str:
     if not service.url:
         with _step("waiting for the model"):
             service.wait_until_ready()
     return service.url
 
 
-def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
+def _run_job(gateway: TerminalClient, drawn: DrawnDataset, seed: int) -> Job:
     spec = JobSpec(
         dataset=drawn.name,
         models=(_MODEL,),
@@ -87,14 +87,14 @@ def _run_job(gateway: Client, drawn: Drawn, seed: int) -> Job:
 
 def show_report(folder: Path) -> None:
     """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any."""
-    report = kept_report(folder)
+    report = read_report(folder)
     if report.figures:
         write_figures(report, folder / "figures")
     out.print()
     print_report(report)
 
 
-def _say_where(home: Home, drawn: Drawn, folder: Path) -> None:
+def _print_locations(home: Home, drawn: DrawnDataset, folder: Path) -> None:
     figures = ", and figures/" if (folder / "figures").is_dir() else ""
     out.print(
         f"""
@@ -105,7 +105,7 @@ pictures   {home.data / drawn.name / "images"}""",
     )
 
 
-def _say_next(home: Home, drawn: Drawn, service: Launched) -> None:
+def _print_next_commands(home: Home, drawn: DrawnDataset, service: LaunchedService) -> None:
     out.print(
         f"""logs       {home.logs}
 pages      {service.url}/docs while the service runs
@@ -114,7 +114,7 @@ next       {_NEXT_LINE.join(next_commands(os.environ, drawn))}""",
     )
 
 
-def next_commands(environ: Mapping[str, str], drawn: Drawn) -> list[str]:
+def next_commands(environ: Mapping[str, str], drawn: DrawnDataset) -> list[str]:
     """What to type next, line by line, after a run with these variables: the same service again, and a job for it."""
     here = Path(sys.executable).with_name("gigavqa")
     found = shutil.which("gigavqa", path=environ.get("PATH"))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.checks import Diagnosis, hardware, software, state
 from cli.console import err, out, print_json
 
@@ -18,7 +18,7 @@ _NAME = 9  # width of the longest name
 
 def doctor(
     port: Annotated[int, typer.Option(help="Port that the gateway is to listen on.")] = 8470,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Check the installation: interpreter, pixels, engine, CPU, GPU, server, disk, folders; a line as each is found.
 
@@ -59,7 +59,7 @@ def _checks(port: int) -> list[Callable[[], Diagnosis]]:
         hardware.gpu,
         hardware.models,
         state.endpoint,
-        state.server,
+        state.state_store,
         state.data_root,
         hardware.disk,
         lambda: state.port(port),

@@ -7,16 +7,16 @@ from typing import Annotated, Any, get_args
 import typer
 from redis.exceptions import RedisError
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import err, out, print_json
 from cli.errors import CommandError
-from cli.installation import state_server
+from cli.installation import installation_store
 from jobs.errors import JobsError
 from jobs.home import Home
 from jobs.keeping.checking import check
 from jobs.keeping.checking import repair as mend
-from jobs.keeping.findings import Finding, Severity
-from tiling.digest import keep_digests
+from jobs.keeping.findings import CheckFinding, Severity
+from tiling.digest import store_digests
 
 Repair = Annotated[
     bool,
@@ -40,7 +40,7 @@ class DamageFoundError(CommandError):
     """Something that was kept is lost or wrong."""
 
 
-def fsck(repair: Repair = False, pictures: Pictures = False, json: Json = False) -> None:
+def fsck(repair: Repair = False, pictures: Pictures = False, json: JsonOption = False) -> None:
     """Find what is damaged in what the installation keeps, name it, and go on; also while jobs run.
 
     Damage is what is lost or wrong; what is left over does no harm; a picture that was changed may be as you want it;
@@ -53,9 +53,9 @@ def fsck(repair: Repair = False, pictures: Pictures = False, json: Json = False)
     gigavqa fsck --repair
     """
     home = Home.from_environment()
-    keep_digests(home.digests)
+    store_digests(home.digests)
     try:
-        with state_server(home) as url:
+        with installation_store(home) as url:
             found = _check(url, home, pictures=pictures, json=json)
             mended = asyncio.run(mend(url, found)) if repair else []
     except (JobsError, RedisError, OSError) as error:
@@ -66,7 +66,7 @@ def fsck(repair: Repair = False, pictures: Pictures = False, json: Json = False)
         raise DamageFoundError(f"{len(left)} damaged; a backup has what is lost (`gigavqa restore`)")
 
 
-def _check(url: str, home: Home, *, pictures: bool, json: bool) -> list[Finding]:
+def _check(url: str, home: Home, *, pictures: bool, json: bool) -> list[CheckFinding]:
     found = []
     for finding in check(url, home, pictures=pictures):
         found.append(finding)
@@ -75,7 +75,7 @@ def _check(url: str, home: Home, *, pictures: bool, json: bool) -> list[Finding]
     return found
 
 
-def _conclude(found: list[Finding], mended: list[Finding], *, json: bool) -> None:
+def _conclude(found: list[CheckFinding], mended: list[CheckFinding], *, json: bool) -> None:
     counts = Counter(finding.severity for finding in found)
     if json:
         rows = [_describe(finding, repaired=finding in mended) for finding in found]
@@ -89,7 +89,7 @@ def _conclude(found: list[Finding], mended: list[Finding], *, json: bool) -> Non
         err.print("--repair puts counts, lists and queues right")
 
 
-def _describe(finding: Finding, *, repaired: bool) -> dict[str, Any]:
+def _describe(finding: CheckFinding, *, repaired: bool) -> dict[str, Any]:
     return {
         "kind": finding.kind,
         "severity": finding.severity,

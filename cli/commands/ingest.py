@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import err, out, print_json
 from cli.lookup import image_path
 from jobs.home import Home
-from tiling.digest import WRITTEN_UNSEEN, content_digest, keep_digests, renew_digest
+from tiling.digest import UNSEEN_CHANGE_MESSAGE, content_digest, renew_digest, store_digests
 
 if TYPE_CHECKING:
     from tiling import pyramid
@@ -29,7 +29,7 @@ def ingest(
     force: Annotated[
         bool, typer.Option("--force", help="Make one of an image that is a pyramid already, to be used by its path.")
     ] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.
 
@@ -43,17 +43,17 @@ def ingest(
     gigavqa ingest ~/pictures/plaza.jpg
     gigavqa ingest demo/images/land.png demo/images/plaza.jpg --json
     """
+    from tiling.file_facts import cached_read_plan, cached_remarks  # noqa: PLC0415
     from tiling.ingest import has_levels  # noqa: PLC0415 - the extra `pixels`
-    from tiling.known import known_reading, known_remarks  # noqa: PLC0415
 
     home = Home.from_environment()
-    keep_digests(home.digests)
+    store_digests(home.digests)
     folder = output or home.pyramids
     for name, path in [(name, image_path(name)) for name in images]:
         if renew_digest(path):
-            err.print(f"{name}: {WRITTEN_UNSEEN}", markup=False)
-        reading = known_reading(path)
-        for remark in known_remarks(path):
+            err.print(f"{name}: {UNSEEN_CHANGE_MESSAGE}", markup=False)
+        reading = cached_read_plan(path)
+        for remark in cached_remarks(path):
             err.print(f"{name}: {remark}", markup=False)
         is_one = not force and has_levels(path, reading)
         pyramid = None if is_one else _make(name, path, folder)

@@ -8,14 +8,14 @@ from typing import Annotated, Literal, cast
 import typer
 from rich.table import Column, Table
 
-from cli.arguments import JobId, Json, Url, parse_pair
-from cli.client import Client
+from cli.arguments import JobArgument, JsonOption, UrlOption, parse_pair
+from cli.client import TerminalClient
 from cli.completion import complete_datasets, complete_models
 from cli.console import out, print_json
 from cli.errors import ArgumentError
-from cli.moments import parse_moment
+from cli.timestamps import parse_timestamp
 from gigavqa.calls import JobFilter
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 from jobs.models import Job, JobStatus
 
 _WIDE = 100  # columns of a terminal that shows every column of the table of jobs
@@ -53,8 +53,8 @@ def jobs(
     created_before: Before = None,
     order: Order = "newest",
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
-    json: Json = False,
-    url: Url = DEFAULT_URL,
+    json: JsonOption = False,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """List the jobs of the gateway, newest first.
 
@@ -71,11 +71,11 @@ def jobs(
         "dataset": dataset,
         "model": model,
         "metadata": dict(parse_pair(pair, "--metadata", "owner=me") for pair in metadata or []) or None,
-        "created_after": parse_moment(created_after, "--created-after", ago=True) if created_after else None,
-        "created_before": parse_moment(created_before, "--created-before", ago=True) if created_before else None,
+        "created_after": parse_timestamp(created_after, "--created-after", ago=True) if created_after else None,
+        "created_before": parse_timestamp(created_before, "--created-before", ago=True) if created_before else None,
         "order": order,
     }
-    with Client(url) as gateway:
+    with TerminalClient(url) as gateway:
         found = gateway.jobs(limit, **cast(JobFilter, {name: value for name, value in wanted.items() if value}))
     if json:
         print_json([job.model_dump(mode="json") for job in found])
@@ -98,13 +98,13 @@ def jobs(
     out.print(table, soft_wrap=False)
 
 
-def cancel(job_id: JobId, json: Json = False, url: Url = DEFAULT_URL) -> None:
+def cancel(job_id: JobArgument, json: JsonOption = False, url: UrlOption = DEFAULT_URL) -> None:
     """Cancel a job: what waits is dropped, what runs is aborted, what is recorded stays.
 
     \b
     gigavqa cancel latest
     """
-    _act(job_id, Client.cancel, json, url)
+    _act(job_id, TerminalClient.cancel, json, url)
 
 
 Empty = Annotated[
@@ -117,20 +117,20 @@ Empty = Annotated[
 ]
 
 
-def retry(job_id: JobId, empty: Empty = False, json: Json = False, url: Url = DEFAULT_URL) -> None:
+def retry(job_id: JobArgument, empty: Empty = False, json: JsonOption = False, url: UrlOption = DEFAULT_URL) -> None:
     """Ask again what is not answered: the failed requests of a job, and those that a cancelled one did not come to.
 
     \b
     gigavqa retry latest && gigavqa watch
     gigavqa retry JOB --empty
     """
-    _act(job_id, partial(Client.retry, empty=empty), json, url)
+    _act(job_id, partial(TerminalClient.retry, empty=empty), json, url)
 
 
 def delete(
-    job_id: JobId,
+    job_id: JobArgument,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    url: Url = DEFAULT_URL,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Delete a job that has ended, with all its responses. Nothing brings them back.
 
@@ -138,7 +138,7 @@ def delete(
     gigavqa delete job_01jd5m8q2v
     gigavqa delete latest --yes
     """
-    with Client(url) as gateway:
+    with TerminalClient(url) as gateway:
         job = gateway.job(gateway.named(job_id))
         recorded = job.request_counts.completed + job.request_counts.failed
         if not yes:
@@ -152,8 +152,8 @@ def _require_consent(question: str) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _act(job_id: str, action: Callable[[Client, str], Job], json: bool, url: str) -> None:
-    with Client(url) as gateway:
+def _act(job_id: str, action: Callable[[TerminalClient, str], Job], json: bool, url: str) -> None:
+    with TerminalClient(url) as gateway:
         job = action(gateway, gateway.named(job_id))
     if json:
         print_json(job.model_dump(mode="json"))

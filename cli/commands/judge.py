@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.arguments import JobOptions, Json, Url, parse_pair, parse_setting
-from cli.client import Client
-from cli.commands.submit import Key, Models, Notes, Priority, Seed, Settings, Watch, submitted
+from cli.arguments import JobOptions, JsonOption, UrlOption, parse_pair, parse_setting
+from cli.client import TerminalClient
+from cli.commands.submit import Key, Models, Notes, Priority, Seed, Settings, Watch, submit_and_print
 from cli.completion import complete_jobs
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 
 Judged = Annotated[
     list[str],
@@ -36,8 +36,8 @@ def judge(
     metadata: Notes = None,
     idempotency_key: Key = None,
     watch: Watch = False,
-    json: Json = False,
-    url: Url = DEFAULT_URL,
+    json: JsonOption = False,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Have models judge what finished jobs were answered, as a job of its own, and print its id.
 
@@ -49,7 +49,7 @@ def judge(
     gigavqa judge job_1 job_2 -m qwen3-vl-8b -m glm-4.5v --metadata run=7
     gigavqa report job_1 job_2 --judge job_3
     """
-    with Client(url) as gateway:
+    with TerminalClient(url) as gateway:
         names = [gateway.named(name) for name in job_ids]
         fields: dict[str, Any] = {
             "dataset": gateway.job(names[0]).spec.dataset,
@@ -61,4 +61,4 @@ def judge(
             "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
             "options": dict(parse_setting(text, "--option", "pictures=native") for text in option or ()),
         }
-        submitted(gateway, fields, idempotency_key, watch=watch, json=json)
+        submit_and_print(gateway, fields, idempotency_key, watch=watch, json=json)

@@ -8,12 +8,12 @@ from typing import Annotated, TypeVar
 import typer
 from pydantic import ValidationError
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
-from cli.installation import state_server
-from cli.moments import parse_moment
-from cli.tables import Column, print_table
+from cli.installation import installation_store
+from cli.tables import TableColumn, print_table
+from cli.timestamps import parse_timestamp
 from jobs.access import ApiKey, ApiKeys, Limits, Role, key_id_of
 from jobs.connection import connect
 from jobs.home import Home
@@ -44,7 +44,7 @@ def create(
     requests_a_minute: Limit = _DEFAULTS.requests_a_minute or 0,
     open_streams: Limit = _DEFAULTS.open_streams or 0,
     upload_bytes: Limit = _DEFAULTS.upload_bytes or 0,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Make a key, and print it: this once, because only its digest is kept.
 
@@ -79,7 +79,7 @@ def create(
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
+def list_(json: JsonOption = False) -> None:
     """List all keys that were ever made, without what makes them keys.
 
     \b
@@ -91,14 +91,14 @@ def list_(json: Json = False) -> None:
         print_json([{**key.model_dump(mode="json"), "state": key.state} for key in found])
     elif found:
         columns = (
-            Column("key"),
-            Column("owner", least=8),
-            Column("role"),
-            Column("state"),
-            Column("name", leaves=1, least=8),
-            Column("made", leaves=3),
-            Column("last used", leaves=2),
-            Column("until", leaves=4),
+            TableColumn("key"),
+            TableColumn("owner", least=8),
+            TableColumn("role"),
+            TableColumn("state"),
+            TableColumn("name", leaves=1, least=8),
+            TableColumn("made", leaves=3),
+            TableColumn("last used", leaves=2),
+            TableColumn("until", leaves=4),
         )
         print_table(columns, [_row(key) for key in found], more="`--json` has them")
     else:
@@ -108,7 +108,7 @@ def list_(json: Json = False) -> None:
 @app.command()
 def revoke(
     key: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, or the whole key.", show_default=False)],
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Revoke a key: from the next request on it opens nothing, for good. Jobs that were submitted with it go on.
 
@@ -133,12 +133,12 @@ def _with_keys(act: Callable[[ApiKeys], Awaitable[_Found]]) -> _Found:
         finally:
             await redis.aclose()
 
-    with state_server(home) as url:
+    with installation_store(home) as url:
         return asyncio.run(connected(url))
 
 
 def _end(text: str) -> datetime:
-    moment = parse_moment(text, "--expires")
+    moment = parse_timestamp(text, "--expires")
     if moment <= datetime.now(UTC):
         raise ArgumentError(f"--expires '{text}' is over already")
     return moment

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from catalogue.names import did_you_mean
-from cli.completion import offered
+from cli.completion import match_names
 from cli.console import out
 from cli.errors import ArgumentError
 from cli.supervisor import read_tail
@@ -19,7 +19,7 @@ _LOOK_SECONDS = 0.25
 
 def complete_logs(incomplete: str) -> list[str]:
     """Logs of this installation."""
-    return offered(incomplete, lambda: log_files(Home.from_environment().folder))
+    return match_names(incomplete, lambda: log_files(Home.from_environment().folder))
 
 
 def logs(
@@ -41,7 +41,7 @@ def logs(
     gigavqa logs gateway -n 100
     gigavqa logs worker-demo-qwen3-vl -f
     """
-    chosen = _chosen(log_files(Home.from_environment().folder), name)
+    chosen = _choose_logs(log_files(Home.from_environment().folder), name)
     width = max(map(len, chosen))
     try:
         for process, line in _lines(chosen, lines, follow=follow):
@@ -57,7 +57,7 @@ def log_files(home: Path) -> dict[str, Path]:
     return found | ({"server": server} if server.is_file() else {})
 
 
-def _chosen(known: Mapping[str, Path], name: str | None) -> dict[str, Path]:
+def _choose_logs(known: Mapping[str, Path], name: str | None) -> dict[str, Path]:
     if not known:
         raise ArgumentError("there are no logs: `gigavqa up` has not run with this GIGAVQA_HOME")
     if name is None:
@@ -75,11 +75,11 @@ def _lines(files: Mapping[str, Path], last: int, *, follow: bool) -> Iterator[tu
     while follow:
         time.sleep(_LOOK_SECONDS)
         for name, path in files.items():
-            news, read[name] = _news(path, read[name])
+            news, read[name] = _new_lines(path, read[name])
             yield from ((name, line) for line in news)
 
 
-def _news(path: Path, after: int) -> tuple[list[str], int]:
+def _new_lines(path: Path, after: int) -> tuple[list[str], int]:
     """Whole lines behind a place in a file, and the place behind them; a file that was replaced is read anew."""
     try:
         with path.open("rb") as file:

@@ -10,12 +10,12 @@ from catalogue.entry import CatalogueEntry
 from catalogue.errors import CheckpointUnavailableError
 from catalogue.resolve import describe_checkpoint, find_checkpoint
 from catalogue.write import write_entry
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import err, out, print_json
 from cli.demands import Demands, demands_of
 from cli.errors import ArgumentError
 from cli.lookup import catalogue, picture_size
-from cli.tables import Column, print_table
+from cli.tables import TableColumn, print_table
 from jobs.home import Home
 
 app = typer.Typer(invoke_without_command=True)
@@ -28,7 +28,7 @@ def models(
         str | None,
         typer.Option(metavar="WxH", help="Also show what a picture of this size costs, and the context it needs."),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the models of the catalogue: yours (GIGAVQA_HOME/catalogue/*.toml) and those that come with the product.
 
@@ -79,21 +79,21 @@ def add(
     gigavqa models add qwen3-vl-8b --context 65536
     gigavqa models add moonshotai/Kimi-VL-A3B-Instruct --revision COMMIT --trust-remote-code
     """
-    entry = _described(checkpoint, revision)
+    entry = _entry_for_checkpoint(checkpoint, revision)
     changes: dict[str, Any] = {"id": model_id or entry.id}
     changes |= {"revision": revision} if revision else {}
     changes |= {"trust_remote_code": True} if trust_remote_code else {}
     if context:
         gpus = entry.gpus and entry.gpus.with_context(context, entry.max_model_len)
         changes |= {"max_model_len": context, "gpus": gpus}
-    entry = _checked(entry, changes)
+    entry = _check_entry(entry, changes)
     path = write_entry(entry, Home.from_environment().catalogue, replace=force)
     for note in entry.notes:
         err.print(f"note: {note}", markup=False)
     out.print(str(path), markup=False)
 
 
-def _described(name: str, revision: str | None) -> CatalogueEntry:
+def _entry_for_checkpoint(name: str, revision: str | None) -> CatalogueEntry:
     known = catalogue()
     if name in known:
         return known[name]
@@ -104,7 +104,7 @@ def _described(name: str, revision: str | None) -> CatalogueEntry:
     )
 
 
-def _checked(entry: CatalogueEntry, changes: dict[str, Any]) -> CatalogueEntry:
+def _check_entry(entry: CatalogueEntry, changes: dict[str, Any]) -> CatalogueEntry:
     try:
         return CatalogueEntry.model_validate(entry.model_dump() | changes)
     except ValidationError as error:
@@ -126,16 +126,16 @@ def _describe(entry: CatalogueEntry, demands: Demands | None) -> dict[str, Any]:
 
 def _print_entries(entries: list[CatalogueEntry]) -> None:
     columns = (
-        Column("model"),
-        Column("weights", leaves=3),
-        Column("visual tokens", right=True),
-        Column("at most", leaves=4, right=True),
-        Column("published", leaves=5, right=True),
-        Column("resolution", leaves=1, right=True),
-        Column("context", right=True),
-        Column("GPUs", leaves=2),
-        Column("licence", leaves=6),
-        Column("tested", leaves=7),
+        TableColumn("model"),
+        TableColumn("weights", leaves=3),
+        TableColumn("visual tokens", right=True),
+        TableColumn("at most", leaves=4, right=True),
+        TableColumn("published", leaves=5, right=True),
+        TableColumn("resolution", leaves=1, right=True),
+        TableColumn("context", right=True),
+        TableColumn("GPUs", leaves=2),
+        TableColumn("licence", leaves=6),
+        TableColumn("tested", leaves=7),
     )
     print_table(columns, [_row(entry) for entry in entries], more="`--json` has them")
 
@@ -167,10 +167,10 @@ def _pictures(entry: CatalogueEntry) -> tuple[str, str, str, str]:
 def _print_demands(entries: list[CatalogueEntry], demands: list[Demands | None]) -> None:
     leaving = {"V0": 4, "V1": 2, "V2": 0, "V3": 1, "V4": 0}
     columns = (
-        Column("model"),
-        Column("visual tokens", leaves=3, right=True),
-        *(Column(condition, leaves, right=True) for condition, leaves in leaving.items()),
-        Column("context", right=True),
+        TableColumn("model"),
+        TableColumn("visual tokens", leaves=3, right=True),
+        *(TableColumn(condition, leaves, right=True) for condition, leaves in leaving.items()),
+        TableColumn("context", right=True),
     )
     rows = [_demand_row(entry, needs) for entry, needs in zip(entries, demands, strict=True) if needs]
     print_table(columns, rows, more="`--json` has them")

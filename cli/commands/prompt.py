@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from catalogue.entry import CatalogueEntry
-from cli.arguments import DatasetOption, JobOptions, Json, Sample, parse_setting
+from cli.arguments import DatasetOption, JobOptions, JsonOption, SampleArgument, parse_setting
 from cli.completion import complete_models
 from cli.conditions import request_of_sample, size_in
 from cli.console import out, print_json
@@ -20,7 +20,7 @@ _OWN_ANSWER = "(the model's own answer)"
 
 
 def prompt(
-    sample: Sample,
+    sample: SampleArgument,
     dataset: DatasetOption,
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="How it is asked; the benchmark's first protocol if omitted.")
@@ -41,7 +41,7 @@ def prompt(
     ] = None,
     seed: Annotated[int, typer.Option(help="The job's seed, which every draw rests on.")] = 0,
     option: JobOptions = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Print what a model is shown and told: views with their regions, and the texts of all turns.
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import out, print_json
-from cli.installation import state_server
+from cli.installation import installation_store
 from jobs.home import Home
 from jobs.keeping.checking import check
 from jobs.keeping.checking import remove as remove_leftovers
-from tiling.digest import keep_digests
+from tiling.digest import store_digests
 
 Unused = Annotated[
     float,
@@ -21,7 +21,7 @@ Unused = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
 
 
-def prune(unused: Unused = 30, yes: Yes = False, json: Json = False) -> None:
+def prune(unused: Unused = 30, yes: Yes = False, json: JsonOption = False) -> None:
     """Delete what is left over: parts and files that nothing names, rasters and pyramids of no use; asks first.
 
     What `gigavqa fsck` calls leftovers, older than an hour; pyramids of which the data root has no picture any more, as
@@ -32,10 +32,10 @@ def prune(unused: Unused = 30, yes: Yes = False, json: Json = False) -> None:
     gigavqa prune --unused 7 --yes
     """
     home = Home.from_environment()
-    keep_digests(home.digests)
-    with state_server(home) as url:
+    store_digests(home.digests)
+    with installation_store(home) as url:
         leftovers = [finding for finding in check(url, home) if finding.remove]
-        cached = _cached(home, unused)
+        cached = _unused_caches(home, unused)
         named = [*map(str, leftovers), *(f"cached: {path}" for path in cached)]
         if not json:
             out.print("\n".join(named), markup=False)
@@ -50,12 +50,12 @@ def prune(unused: Unused = 30, yes: Yes = False, json: Json = False) -> None:
         out.print(f"deleted: {len(named)}" if named else "nothing deleted", markup=False)
 
 
-def _cached(home: Home, days: float) -> list[Path]:
-    from tiling.housekeeping import kept_pyramids, unused  # noqa: PLC0415 - the extra `pixels`
+def _unused_caches(home: Home, days: float) -> list[Path]:
+    from tiling.housekeeping import list_pyramids, unused_files  # noqa: PLC0415 - the extra `pixels`
 
-    pyramids = kept_pyramids(home.pyramids, home.data) if home.data.is_dir() else []
+    pyramids = list_pyramids(home.pyramids, home.data) if home.data.is_dir() else []
     useless = [kept.path for kept in pyramids if not kept.pictures and not kept.is_partial]
-    return [*unused(home.rasters, days), *unused(home.digests, days), *useless]
+    return [*unused_files(home.rasters, days), *unused_files(home.digests, days), *useless]
 
 
 def _delete(path: Path) -> int:

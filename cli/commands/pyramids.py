@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.console import err, out, print_json
 from cli.errors import CommandError
-from cli.tables import Column, print_table
+from cli.tables import TableColumn, print_table
 from jobs.home import Home
-from tiling.digest import keep_digests
+from tiling.digest import store_digests
 
 if TYPE_CHECKING:
-    from tiling.housekeeping import Kept
+    from tiling.housekeeping import StoredPyramid
 
 app = typer.Typer(
     help="List the pyramids that were made of flat images, and delete those of no use.", no_args_is_help=True
@@ -20,14 +20,14 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_(json: Json = False) -> None:
+def list_(json: JsonOption = False) -> None:
     """List the pyramids of this installation, their sizes, and the pictures of the data root that they were made of.
 
     \b
     gigavqa pyramids list
     gigavqa pyramids list --json | jq 'map(.bytes) | add'
     """
-    found = _kept()
+    found = _list_pyramids()
     if json:
         print_json([_describe(kept) for kept in found])
     elif found:
@@ -42,7 +42,7 @@ def prune(
         bool, typer.Option("--all", help="Also those of pictures that are there; jobs make them again.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Delete the pyramids of which the data root has no picture any more, after saying what that frees.
 
@@ -52,33 +52,33 @@ def prune(
     gigavqa pyramids prune
     gigavqa pyramids prune --all --yes
     """
-    useless = [kept for kept in _kept() if all_ or not kept.pictures]
+    useless = [kept for kept in _list_pyramids() if all_ or not kept.pictures]
     if useless and not yes:
         _print(useless, to_delete=True)
-        typer.confirm(f"Delete {_counted(useless)}?", abort=True, err=True)
-    from tiling.housekeeping import delete  # noqa: PLC0415 - the extra `pixels`
+        typer.confirm(f"Delete {_count_pyramids(useless)}?", abort=True, err=True)
+    from tiling.housekeeping import delete_pyramid  # noqa: PLC0415 - the extra `pixels`
 
-    deleted = [kept for kept in useless if delete(kept)]
+    deleted = [kept for kept in useless if delete_pyramid(kept)]
     for kept in useless:
         if kept not in deleted:
             err.print(f"kept: {kept.path.name} is being made at this moment", markup=False)
     if json:
         print_json({"deleted": [_describe(kept) for kept in deleted], "bytes": sum(k.num_bytes for k in deleted)})
     else:
-        out.print(f"deleted: {_counted(deleted)}" if deleted else "nothing deleted", markup=False)
+        out.print(f"deleted: {_count_pyramids(deleted)}" if deleted else "nothing deleted", markup=False)
 
 
-def _kept() -> "list[Kept]":
-    from tiling.housekeeping import kept_pyramids  # noqa: PLC0415 - the extra `pixels`
+def _list_pyramids() -> "list[StoredPyramid]":
+    from tiling.housekeeping import list_pyramids  # noqa: PLC0415 - the extra `pixels`
 
     home = Home.from_environment()
     if not home.data.is_dir():
         raise CommandError(f"the data root {home.data} is not there, so that no pyramid's picture can be found")
-    keep_digests(home.digests)
-    return kept_pyramids(home.pyramids, home.data)
+    store_digests(home.digests)
+    return list_pyramids(home.pyramids, home.data)
 
 
-def _counted(kept: "list[Kept]") -> str:
+def _count_pyramids(kept: "list[StoredPyramid]") -> str:
     noun = "pyramid" if len(kept) == 1 else "pyramids"
     return f"{len(kept)} {noun}, {_size(sum(one.num_bytes for one in kept))}"
 
@@ -89,26 +89,26 @@ def _size(num_bytes: int) -> str:
     return f"{num_bytes / 1e6:.1f} MB" if num_bytes >= 1e6 else f"{num_bytes / 1e3:.0f} kB"
 
 
-def _print(found: "list[Kept]", *, to_delete: bool = False) -> None:
+def _print(found: "list[StoredPyramid]", *, to_delete: bool = False) -> None:
     columns = (
-        Column("picture", least=20),
-        Column("size", right=True),
-        Column("made", leaves=1),
-        Column("pyramid", leaves=2),
+        TableColumn("picture", least=20),
+        TableColumn("size", right=True),
+        TableColumn("made", leaves=1),
+        TableColumn("pyramid", leaves=2),
     )
     rows = [[_pictures(kept), _size(kept.num_bytes), f"{kept.made_at:%Y-%m-%d}", kept.path.name] for kept in found]
     print_table(columns, rows, more="" if to_delete else "`--json` has them")
     if not to_delete:
-        out.print(f"\n{_counted(found)}", markup=False)
+        out.print(f"\n{_count_pyramids(found)}", markup=False)
 
 
-def _pictures(kept: "Kept") -> str:
+def _pictures(kept: "StoredPyramid") -> str:
     if kept.is_partial:
         return "(not finished)"
     return ", ".join(kept.pictures) or "(none there is)"
 
 
-def _describe(kept: "Kept") -> dict[str, Any]:
+def _describe(kept: "StoredPyramid") -> dict[str, Any]:
     return {
         "pyramid": str(kept.path),
         "bytes": kept.num_bytes,

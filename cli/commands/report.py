@@ -2,19 +2,19 @@
 
 from typing import cast
 
-from cli.arguments import FiguresOption, FormatOption, JobIds, JudgeJobs, OutputOption, ReportFormat, Url
-from cli.client import Client
+from cli.arguments import FiguresOption, FormatOption, JobsArgument, JudgeOption, OutputOption, ReportFormat, UrlOption
+from cli.client import TerminalClient
 from gigavqa import calls
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 
 
 def report(
-    job_ids: JobIds = None,
+    job_ids: JobsArgument = None,
     format: FormatOption = ReportFormat.TABLE,
     output: OutputOption = None,
     figures: FiguresOption = None,
-    judge: JudgeJobs = None,
-    url: Url = DEFAULT_URL,
+    judge: JudgeOption = None,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Print one report over jobs, also while they run: Tables 1 to 3 and the figures, with 95 % intervals.
 
@@ -33,7 +33,7 @@ def report(
     from cli.reporting import write_figures, write_report, write_text  # noqa: PLC0415
     from evaluation.report import Report  # noqa: PLC0415
 
-    with Client(url) as gateway:
+    with TerminalClient(url) as gateway:
         names = [gateway.named(name) for name in job_ids or ["latest"]]
         judges = [gateway.named(name) for name in judge or ()]
         if figures:

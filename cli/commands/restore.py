@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import Json
-from cli.commands.backup import told
+from cli.arguments import JsonOption
+from cli.commands.backup import describe_backup
 from cli.console import err, out, print_json
 from jobs.home import Home
 from jobs.keeping.archives import Archive
@@ -19,7 +19,7 @@ Overwrite = Annotated[
 ]
 
 
-def restore(folder: Folder, overwrite: Overwrite = False, json: Json = False) -> None:
+def restore(folder: Folder, overwrite: Overwrite = False, json: JsonOption = False) -> None:
     """Restore a backup into an installation that does not run; jobs that were in progress go on when it starts.
 
     The whole backup is read and compared with its checksums before anything is changed. Where the installation is to
@@ -35,6 +35,6 @@ def restore(folder: Folder, overwrite: Overwrite = False, json: Json = False) ->
     if json:
         print_json({**archive.manifest.model_dump(mode="json"), "before": str(aside) if aside else None})
     else:
-        out.print(f"restored: {told(archive.manifest)}")
+        out.print(f"restored: {describe_backup(archive.manifest)}")
     if aside:
         err.print(f"the server's state of before is in {aside}", markup=False)

@@ -9,17 +9,17 @@ from typing import Annotated, Literal, TextIO, cast
 
 import typer
 
-from cli.arguments import JobId, Url
-from cli.client import Client
+from cli.arguments import JobArgument, UrlOption
+from cli.client import TerminalClient
 from cli.completion import complete_models
 from cli.console import err, print_error
-from evaluation.writers.visible import visible_json
+from evaluation.writers.escaping import escape_controls_json
 from gigavqa.calls import ResultFilter
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 
 
 def results(
-    job_id: JobId = "latest",
+    job_id: JobArgument = "latest",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
     ] = None,
@@ -38,7 +38,7 @@ def results(
     after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Only those recorded behind this cursor.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Write chats for people: a few lines for each round.")] = False,
-    url: Url = DEFAULT_URL,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Write the raw responses of a job, one JSON object a line, in the order in which they were recorded.
 
@@ -60,12 +60,12 @@ def results(
     }
     filters = cast(ResultFilter, {name: value for name, value in asked.items() if value is not None})
     count = lost = 0
-    with Client(url) as gateway, _opened(output) as file:
+    with TerminalClient(url) as gateway, _open_output(output) as file:
         for line in gateway.result_lines(gateway.named(job_id), after=after, limit=limit, **filters):
             # Looked for as text first: few lines are worth reading as JSON.
             is_lost = '"unreadable"' in line and "unreadable" in json.loads(line)
-            shown = visible_json(line) if file.isatty() else line
-            file.write((_told(line, is_lost=is_lost) if chat else shown) + "\n")
+            shown = escape_controls_json(line) if file.isatty() else line
+            file.write((_describe_line(line, is_lost=is_lost) if chat else shown) + "\n")
             count += 1
             lost += is_lost
     if output:
@@ -75,18 +75,18 @@ def results(
         raise typer.Exit(1)
 
 
-def _told(line: str, *, is_lost: bool) -> str:
+def _describe_line(line: str, *, is_lost: bool) -> str:
     # Half a second, which whoever wants the lines as they are need not wait for.
     from cli.chats import chat_lines  # noqa: PLC0415
     from jobs.models import UnreadableResponse  # noqa: PLC0415
-    from jobs.stored import read_response  # noqa: PLC0415
+    from jobs.schema_versions import read_response  # noqa: PLC0415
 
     read = UnreadableResponse.model_validate_json(line, extra="ignore") if is_lost else read_response(line, "ignore")
     return "\n".join(chat_lines(read)) + "\n"
 
 
 @contextmanager
-def _opened(output: Path | None) -> Iterator[TextIO]:
+def _open_output(output: Path | None) -> Iterator[TextIO]:
     if output is None:
         yield sys.stdout
         return

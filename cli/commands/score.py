@@ -13,15 +13,15 @@ from cli.arguments import (
     PartsOption,
     ReportFormat,
     TextsOption,
-    verdict_form,
+    verdict_format,
 )
 from cli.console import err
 from cli.datasets import records_path
 from cli.errors import ArgumentError
 from cli.lookup import catalogue
 from cli.reporting import write_figures, write_report, write_text
-from evaluation.score import load_judged, outcomes_of_files, page_of_files, score_files
-from evaluation.writers.verdicts import Layout, write_verdicts
+from evaluation.score import load_judged_dataset, outcomes_of_files, page_of_files, score_files
+from evaluation.writers.verdict_files import VerdictFileLayout, write_verdicts
 from jobs.home import Home
 from jobs.previews import PreviewStore
 
@@ -87,15 +87,15 @@ def score(
     """
     if verdicts is None and (parts or texts):
         raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
-    form = verdict_form(verdicts) if verdicts else None
+    form = verdict_format(verdicts) if verdicts else None
     records, known, judges = records_path(samples), catalogue(), judge or ()
     report = score_files(records, *responses, catalogue=known, judges=judges)
     if figures:
         write_figures(report, figures)
     if verdicts and form:
-        dataset = load_judged(records, judges)
+        dataset = load_judged_dataset(records, judges)
         outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
-        write_verdicts(outcomes, verdicts, form.value, Layout.of(dataset, parts=parts, texts=texts))
+        write_verdicts(outcomes, verdicts, form.value, VerdictFileLayout.of(dataset, parts=parts, texts=texts))
         err.print(f"verdicts written to {verdicts}", markup=False)
     if format is not ReportFormat.HTML:
         write_report(report, format, output)

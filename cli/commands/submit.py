@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from cli.arguments import Closing, JobOptions, Json, Url, parse_pair, parse_setting
-from cli.client import Client
+from cli.arguments import ClosingOption, JobOptions, JsonOption, UrlOption, parse_pair, parse_setting
+from cli.client import TerminalClient
 from cli.completion import complete_datasets, complete_models, complete_plans
 from cli.console import err, out, print_json
 from cli.errors import ArgumentError
-from cli.following import follow, leaving, obstacles, require_success, say_next
+from cli.following import exit_on_interrupt, follow, obstacles, require_success, suggest_next
 from cli.progress import warning_lines
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 from jobs.models import Job
 
 DatasetName = Annotated[
@@ -80,12 +80,12 @@ def submit(
     sample: Samples = None,
     set_: Settings = None,
     option: JobOptions = None,
-    closing: Closing = None,
+    closing: ClosingOption = None,
     metadata: Notes = None,
     idempotency_key: Key = None,
     watch: Watch = False,
-    json: Json = False,
-    url: Url = DEFAULT_URL,
+    json: JsonOption = False,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Submit a job, and print its id.
 
@@ -113,14 +113,16 @@ def submit(
         "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }
-    with Client(url) as gateway:
-        submitted(gateway, fields, idempotency_key, watch=watch, json=json)
+    with TerminalClient(url) as gateway:
+        submit_and_print(gateway, fields, idempotency_key, watch=watch, json=json)
 
 
-def submitted(gateway: Client, fields: dict[str, Any], key: str | None, *, watch: bool, json: bool) -> None:
+def submit_and_print(
+    gateway: TerminalClient, fields: dict[str, Any], key: str | None, *, watch: bool, json: bool
+) -> None:
     """Submit a job by its fields, follow it where that is wanted, and print its id, or all of it."""
     job = gateway.submit(fields, key)
-    job = _watched(gateway, job) if watch else _told(gateway, job)
+    job = _watch(gateway, job) if watch else _report_submission(gateway, job)
     if json:
         print_json(job.model_dump(mode="json"))
     else:
@@ -129,17 +131,17 @@ def submitted(gateway: Client, fields: dict[str, Any], key: str | None, *, watch
         require_success(job)
 
 
-def _watched(gateway: Client, job: Job) -> Job:
+def _watch(gateway: TerminalClient, job: Job) -> Job:
     err.print(f"job {job.id}")
-    with leaving(job):
+    with exit_on_interrupt(job):
         job = follow(gateway, job)
     for line in warning_lines(job):
         err.print(line)
-    say_next(job)
+    suggest_next(job)
     return job
 
 
-def _told(gateway: Client, job: Job) -> Job:
+def _report_submission(gateway: TerminalClient, job: Job) -> Job:
     for line in (*warning_lines(job), *obstacles(job.spec.models, gateway.workers())):
         err.print(line)
     return job

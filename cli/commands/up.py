@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cli import preflight
-from cli.arguments import Json
+from cli.arguments import JsonOption
 from cli.completion import complete_models
 from cli.console import err
-from cli.crews import Crew
-from cli.machine import spelt_cpus
-from cli.shares import Wanted, staff, tell_shares
+from cli.machine import format_cpus
+from cli.placement import WorkerPlan
 from cli.stack import Stack, StackOptions, running_stack
-from jobs.fleet import WorkerStatus
+from cli.worker_plans import PlacementOptions, describe_plan, plan_workers
 from jobs.home import Home
+from jobs.worker_registry import WorkerStatus
 
 Models = Annotated[
     list[str],
@@ -115,7 +115,7 @@ def up(
     shift: Shift = None,
     viewer: Viewer = True,
     viewer_port: ViewerPort = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Start the embedded server, the gateway, the viewer and the workers; restart what dies; end all on Ctrl-C.
 
@@ -144,9 +144,11 @@ def up(
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     preflight.require_free_port(host, port)
     entries = preflight.served_entries(home, model, _announce)
-    remote = preflight.remote_arguments(engine, entries, preflight.Elsewhere(endpoint, remote_model or [], api_key_env))
-    crews = staff(entries, Wanted(workers, gpus, engine), arguments)
-    for line in tell_shares(crews) if any(crew.devices for crew in crews) else ():
+    remote = preflight.remote_arguments(
+        engine, entries, preflight.RemoteOptions(endpoint, remote_model or [], api_key_env)
+    )
+    crews = plan_workers(entries, PlacementOptions(workers, gpus, engine), arguments)
+    for line in describe_plan(crews) if any(crew.devices for crew in crews) else ():
         _announce(line)
     options = StackOptions(
         home,
@@ -191,7 +193,7 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     if stack.viewer_url:
         _announce(f"viewer   {stack.viewer_url}")
     _announce(f"logs     {options.home.logs}")
-    with _starts(models) as look:
+    with _start_display(models) as look:
         await stack.wait_for_workers(look)
     _announce(f"ready    {models}. Ctrl-C ends everything.")
     if json:
@@ -205,23 +207,25 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
             "gateway_pid": stack.gateway.pid,
             "viewer_pids": [viewer.pid for viewer in stack.viewers],
             "worker_pids": [worker.pid for worker in stack.workers],
-            "workers": [_told(crew) for crew in options.crews],
+            "workers": [_plan_fields(crew) for crew in options.crews],
         }
         sys.stdout.write(json_text.dumps(ready) + "\n")
         sys.stdout.flush()
 
 
-def _told(crew: Crew) -> dict[str, Any]:
+def _plan_fields(crew: WorkerPlan) -> dict[str, Any]:
     devices = [device.id for device in crew.devices]
-    return {"name": crew.name, "models": crew.models, "gpus": devices, "cpus": spelt_cpus(crew.cpus)}
+    return {"name": crew.name, "models": crew.models, "gpus": devices, "cpus": format_cpus(crew.cpus)}
 
 
 @contextmanager
-def _starts(models: str) -> Iterator[Callable[[Sequence[WorkerStatus]], None]]:
+def _start_display(models: str) -> Iterator[Callable[[Sequence[WorkerStatus]], None]]:
     """Give what shows how far the engines are: one changing line at a terminal, elsewhere a line for every change."""
     if err.is_terminal:
         with err.status(f"loading  {models}") as status:
-            yield lambda workers: status.update("\n         ".join([f"loading  {models}", *map(_start_of, workers)]))
+            yield lambda workers: status.update(
+                "\n         ".join([f"loading  {models}", *map(_describe_start, workers)])
+            )
         return
     _announce(f"loading  {models}")
     said: dict[str, str] = {}
@@ -232,12 +236,12 @@ def _starts(models: str) -> Iterator[Callable[[Sequence[WorkerStatus]], None]]:
             phase = worker.phase.name if worker.phase else worker.state
             if said.get(worker.worker) != phase:
                 said[worker.worker] = phase
-                _announce(f"         {_start_of(worker)}")
+                _announce(f"         {_describe_start(worker)}")
 
     yield say
 
 
-def _start_of(worker: WorkerStatus) -> str:
+def _describe_start(worker: WorkerStatus) -> str:
     return f"{', '.join(worker.models)}: {worker.phase or worker.state}"
 
 

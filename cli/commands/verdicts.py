@@ -5,25 +5,34 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import JobIds, JudgeJobs, OutputOption, PartsOption, TextsOption, Url, VerdictForm, verdict_form
-from cli.client import Client
+from cli.arguments import (
+    JobsArgument,
+    JudgeOption,
+    OutputOption,
+    PartsOption,
+    TextsOption,
+    UrlOption,
+    VerdictFileFormat,
+    verdict_format,
+)
+from cli.client import TerminalClient
 from cli.console import err
 from cli.errors import ArgumentError
-from evaluation.writers.verdicts import file_of
-from gigavqa.places import DEFAULT_URL
+from evaluation.writers.verdict_files import open_whole_file
+from gigavqa.connection import DEFAULT_URL
 
 
 def verdicts(
-    job_ids: JobIds = None,
+    job_ids: JobsArgument = None,
     output: OutputOption = None,
     format: Annotated[
-        VerdictForm | None,
+        VerdictFileFormat | None,
         typer.Option("--format", "-f", help="How they are written; as FILE ends, or csv, if omitted."),
     ] = None,
     parts: PartsOption = False,
     texts: TextsOption = False,
-    judge: JudgeJobs = None,
-    url: Url = DEFAULT_URL,
+    judge: JudgeOption = None,
+    url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Write the verdicts on jobs, one row a response: what was asked, the truth, what was read, and its score.
 
@@ -36,10 +45,10 @@ def verdicts(
     gigavqa verdicts job_1 job_2 --parts -o parts.parquet
     gigavqa verdicts latest --format jsonl | jq -r 'select(.correct == false).sample_id'
     """
-    form = format or (verdict_form(output) if output else VerdictForm.CSV)
-    if form is VerdictForm.PARQUET and output is None and sys.stdout.isatty():
+    form = format or (verdict_format(output) if output else VerdictFileFormat.CSV)
+    if form is VerdictFileFormat.PARQUET and output is None and sys.stdout.isatty():
         raise ArgumentError("Parquet is not for a terminal; name a file with -o, or redirect the output")
-    with Client(url) as gateway, file_of(output or sys.stdout.buffer) as file:
+    with TerminalClient(url) as gateway, open_whole_file(output or sys.stdout.buffer) as file:
         names = [gateway.named(name) for name in job_ids or ["latest"]]
         judges = [gateway.named(name) for name in judge or ()]
         for chunk in gateway.verdict_file(names, form.value, parts=parts, texts=texts, judges=judges):

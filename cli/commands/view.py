@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from PIL import Image
 
-from cli.arguments import DatasetOption, Json, Model
+from cli.arguments import DatasetOption, JsonOption, ModelOption
 from cli.completion import complete_samples
 from cli.console import err, print_json
 from cli.errors import ArgumentError
 from cli.lookup import dataset_folder, image_path, model_entry
-from cli.tables import Column, print_table
+from cli.tables import TableColumn, print_table
 from jobs.home import Home
-from tiling.digest import keep_digests
+from tiling.digest import store_digests
 
 if TYPE_CHECKING:
     from tiling.rendering import Raster
@@ -22,7 +22,7 @@ _EVIDENCE = "Local evidence (V3, V4)"
 
 
 def view(
-    model: Model,
+    model: ModelOption,
     image: Annotated[
         str, typer.Argument(metavar="IMAGE", help="An image file, or its name in the data root.", show_default=False)
     ] = "",
@@ -58,7 +58,7 @@ def view(
     grid: Annotated[
         str, typer.Option(metavar="ROWSxCOLS", help="The grid that divides the image.", rich_help_panel=_EVIDENCE)
     ] = "2x2",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Write what a model will see of an image: every raster of the view, after the model's own preprocessing.
 
@@ -69,17 +69,17 @@ def view(
     gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
     # A fifth of a second, which completion need not wait for.
-    from cli.conditions import Evidence, views_of_image, views_of_sample  # noqa: PLC0415
+    from cli.conditions import EvidenceArguments, views_of_image, views_of_sample  # noqa: PLC0415
 
     entry = model_entry(model)
-    keep_digests(Home.from_environment().digests)
+    store_digests(Home.from_environment().digests)
     _require_writable(output)
     if sample or dataset:
         if image or not (sample and dataset):
             raise ArgumentError("a sample is shown with --dataset NAME and --sample ID, and no IMAGE")
         declared = views_of_sample(dataset_folder(dataset), sample, condition, entry, thumbnail)
     elif image:
-        evidence = Evidence(tuple(region or ()), tuple(cell or ()), grid)
+        evidence = EvidenceArguments(tuple(region or ()), tuple(cell or ()), grid)
         declared = views_of_image(image_path(image), condition, evidence, thumbnail)
     else:
         raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")
@@ -87,7 +87,7 @@ def view(
 
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
-    from tiling.known import known_remarks  # noqa: PLC0415 - the extra `pixels`
+    from tiling.file_facts import cached_remarks  # noqa: PLC0415 - the extra `pixels`
     from tiling.rendering import render  # noqa: PLC0415
 
     pyramids = Home.from_environment().pyramids
@@ -97,7 +97,7 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
         target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
         _save(raster, target)
         written.append(_describe(raster, target))
-    remarks = {path: known_remarks(path) for path, _ in declared}
+    remarks = {path: cached_remarks(path) for path, _ in declared}
     for path, told in remarks.items():
         for remark in told:
             err.print(f"{path.name}: {remark}", markup=False)
@@ -137,11 +137,11 @@ def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
 
 def _print(written: list[dict[str, Any]]) -> None:
     columns = (
-        Column("file"),
-        Column("raster"),
-        Column("visual tokens", right=True),
-        Column("region (level-0 pixels)", leaves=1),
-        Column("read from level", leaves=2),
+        TableColumn("file"),
+        TableColumn("raster"),
+        TableColumn("visual tokens", right=True),
+        TableColumn("region (level-0 pixels)", leaves=1),
+        TableColumn("read from level", leaves=2),
     )
     print_table(columns, [_row(item) for item in written], more="`--json` has them")
 

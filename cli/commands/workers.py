@@ -2,20 +2,20 @@
 
 from rich.table import Table
 
-from cli.arguments import Json, Url
-from cli.client import Client
+from cli.arguments import JsonOption, UrlOption
+from cli.client import TerminalClient
 from cli.console import err, out, print_json
-from gigavqa.places import DEFAULT_URL
+from gigavqa.connection import DEFAULT_URL
 
 
-def workers(json: Json = False, url: Url = DEFAULT_URL) -> None:
+def workers(json: JsonOption = False, url: UrlOption = DEFAULT_URL) -> None:
     """List the workers: models, state, the phase of an engine that starts, requests that run and that wait.
 
     \b
     gigavqa workers
     gigavqa workers --json | jq -r '.[] | select(.state == "starting") | .phase.name'
     """
-    with Client(url) as gateway:
+    with TerminalClient(url) as gateway:
         found = gateway.workers()
     if json:
         print_json([worker.model_dump(mode="json") for worker in found])

@@ -11,12 +11,12 @@ from pathlib import Path
 import tomli_w
 
 from demo.acuity.pictures import SIDE
-from demo.acuity.plan import PICTURES, Planned, plan_chart, records
+from demo.acuity.plan import PICTURES, ChartItem, plan_chart, records
 from demo.acuity.scenes import draw_scene
 from demo.building import complete
 from demo.canvas import replacing
-from demo.drawn import Drawn
-from demo.manifest import Manifest
+from demo.drawn import DrawnDataset
+from demo.manifest import DemoManifest
 from demo.pyramids import write_pyramid
 
 GENERATOR = "1"
@@ -45,7 +45,7 @@ def build_dataset(
     Raises RecordInvalidError when a record breaks a check.
     """
     folder = folder.resolve()
-    manifest = Manifest.open(folder, f"{GENERATOR}, {pictures} pictures", seed, side / SIDE)
+    manifest = DemoManifest.open(folder, f"{GENERATOR}, {pictures} pictures", seed, side / SIDE)
     planned = plan_chart(seed, pictures, side)
     missing = [one for one in planned if not manifest.holds(one.image)]
 
@@ -60,7 +60,7 @@ def build_dataset(
     return complete(folder, manifest, progress, draw_missing=draw if missing else None, write_records=write_records)
 
 
-def _paint(planned: Sequence[Planned], folder: Path) -> Iterator[str]:
+def _paint(planned: Sequence[ChartItem], folder: Path) -> Iterator[str]:
     """Paint pictures in separate processes, and yield the file of each when it is complete."""
     # Spawned, since libvips' threads do not survive a fork.
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -70,12 +70,12 @@ def _paint(planned: Sequence[Planned], folder: Path) -> Iterator[str]:
             yield running[done]
 
 
-def paint_picture(planned: Planned, folder: Path) -> None:
+def paint_picture(planned: ChartItem, folder: Path) -> None:
     """Paint a picture into a data set's folder."""
     write_pyramid(draw_scene(planned.picture, planned.seed), folder / planned.image, _STEP, _SMALLEST)
 
 
-def _write_records(folder: Path, planned: Sequence[Planned]) -> None:
+def _write_records(folder: Path, planned: Sequence[ChartItem]) -> None:
     lines = (json.dumps(record) for one in planned for record in records(one))
     with replacing(folder / "samples" / "signs.jsonl") as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -83,4 +83,4 @@ def _write_records(folder: Path, planned: Sequence[Planned]) -> None:
         temporary.write_text(tomli_w.dumps({"name": folder.name, **_SETTINGS}), encoding="utf-8")
 
 
-DRAWN = Drawn("demo-acuity", "acuity", build_dataset, options={"thumbnail": 64})
+DRAWN = DrawnDataset("demo-acuity", "acuity", build_dataset, options={"thumbnail": 64})

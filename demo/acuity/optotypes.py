@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from benchmarks.acuity.samples import Optotype
 from benchmarks.acuity.taxonomy import Colour
-from demo.painting import Shape, box
+from demo.painting import FlatShape, box
 from demo.sprites import Color
 
 PIGMENTS: Mapping[Colour, Color] = {
@@ -15,7 +15,7 @@ PIGMENTS: Mapping[Colour, Color] = {
 }
 
 
-def ring(optotype: Optotype, ground: Color) -> tuple[Shape, ...]:
+def ring(optotype: Optotype, ground: Color) -> tuple[FlatShape, ...]:
     """The shapes of a ring on a ground of one colour, in pixels of the whole picture, from the back to the front."""
     x, y, side = optotype.x, optotype.y, optotype.diameter
     stroke, middle = side / 5, 2 * side / 5
@@ -26,6 +26,6 @@ def ring(optotype: Optotype, ground: Color) -> tuple[Shape, ...]:
         "down": box(left, y + side - middle, right, y + side, ground),
         "left": box(x, top, x + middle, bottom, ground),
     }[optotype.direction]
-    outer = Shape("ellipse", PIGMENTS[optotype.colour], (x, y, x + side, y + side))
-    inner = Shape("ellipse", ground, (x + stroke, y + stroke, x + side - stroke, y + side - stroke))
+    outer = FlatShape("ellipse", PIGMENTS[optotype.colour], (x, y, x + side, y + side))
+    inner = FlatShape("ellipse", ground, (x + stroke, y + stroke, x + side - stroke, y + side - stroke))
     return outer, inner, gap

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from benchmarks.acuity.samples import Optotype
-from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, PLACES, SCENES, Colour, Direction, Place, SceneKind
+from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, PLACES, SCENES, Colour, Direction, RingPlace, SceneKind
 from tiling.geometry import Region, Size
 
 SIDE = 32768
@@ -27,11 +27,11 @@ Draws = np.random.Generator
 _Word = TypeVar("_Word", bound=str)
 
 
-class Picture(NamedTuple):
+class ChartImage(NamedTuple):
     """What a picture is to show, and its size."""
 
     kind: SceneKind
-    place: Place
+    place: RingPlace
     optotype: Optotype
     size: Size
 
@@ -41,18 +41,18 @@ def draw_picture(
     diameter: int | None = None,
     *,
     kind: SceneKind | None = None,
-    place: Place | None = None,
+    place: RingPlace | None = None,
     colour: Colour | None = None,
     direction: Direction | None = None,
     side: int = SIDE,
-) -> Picture:
+) -> ChartImage:
     """A picture as the chart has them, at random in all that is not given; `diameter` is at most half a side."""
     diameter = diameter or _diameter(rng, side)
     kind, place = kind or one_of(rng, SCENES), place or one_of(rng, PLACES)
     colour, direction = colour or one_of(rng, COLOURS), direction or one_of(rng, DIRECTIONS)
     x, y = _PLACING[place](rng, diameter, side)
     optotype = Optotype(x=x, y=y, diameter=diameter, colour=colour, direction=direction)
-    return Picture(kind, place, optotype, Size(side, side))
+    return ChartImage(kind, place, optotype, Size(side, side))
 
 
 def one_of(rng: Draws, words: tuple[_Word, ...]) -> _Word:
@@ -99,7 +99,7 @@ def _shuffled(rng: Draws, x: int, y: int) -> tuple[int, int]:
     return (x, y) if rng.random() < 0.5 else (y, x)
 
 
-_PLACING: Mapping[Place, Callable[[Draws, int, int], tuple[int, int]]] = {
+_PLACING: Mapping[RingPlace, Callable[[Draws, int, int], tuple[int, int]]] = {
     "centre": lambda rng, *sizes: (_inside(rng, *sizes), _inside(rng, *sizes)),
     "edge": lambda rng, *sizes: _shuffled(rng, _border(rng, *sizes), _inside(rng, *sizes)),
     "corner": lambda rng, *sizes: (_border(rng, *sizes), _border(rng, *sizes)),
@@ -107,7 +107,7 @@ _PLACING: Mapping[Place, Callable[[Draws, int, int], tuple[int, int]]] = {
 }
 
 
-def evidence_of(rng: Draws, picture: Picture) -> Region:
+def evidence_of(rng: Draws, picture: ChartImage) -> Region:
     """A square of two to four diameters that holds the ring at a random place, and touches the borders it stands at."""
     one = picture.optotype
     diameter, within = int(one.diameter), picture.size.width

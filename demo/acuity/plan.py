@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.acuity.asking import question_about
+from benchmarks.acuity.asking import write_question
 from benchmarks.acuity.taxonomy import ATTRIBUTES, COLOURS, DIRECTIONS, LETTERS, PLACES, SCENES, WORDS, Attribute
-from demo.acuity.pictures import SIDE, TINY, Draws, Picture, diameter_at, draw_picture, evidence_of
+from demo.acuity.pictures import SIDE, TINY, ChartImage, Draws, diameter_at, draw_picture, evidence_of
 from demo.draws import stream
 from tiling.geometry import Region
 
@@ -20,17 +20,17 @@ _TIMES = ((0, 0, 0, 0), (0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2))
 """Products in the field of four elements, whose sum is the exclusive or."""
 
 
-class Planned(NamedTuple):
+class ChartItem(NamedTuple):
     """A picture with its file, what seeds the things around its ring, its evidence, and the letters of its answers."""
 
     image: str
-    picture: Picture
+    picture: ChartImage
     seed: int
     evidence: Region
     options: Mapping[Attribute, Mapping[str, str]]
 
 
-def plan_chart(seed: int, pictures: int = PICTURES, side: int = SIDE) -> list[Planned]:
+def plan_chart(seed: int, pictures: int = PICTURES, side: int = SIDE) -> list[ChartItem]:
     """All pictures of a chart, in order of their files, which tells nothing; `pictures` is a multiple of sixteen."""
     rng = stream(seed, "acuity")
     diameters = _diameters(rng, pictures, side)
@@ -60,7 +60,7 @@ def _block(rng: Draws) -> list[tuple[int, ...]]:
     return [tuple(names[column][level] for column, level in enumerate(rows[at])) for at in rng.permutation(BLOCK)]
 
 
-def _planned(rng: Draws, diameter: int, traits: tuple[int, ...], side: int) -> Planned:
+def _planned(rng: Draws, diameter: int, traits: tuple[int, ...], side: int) -> ChartItem:
     kind, place, colour, direction, *letters = traits
     picture = draw_picture(
         rng,
@@ -72,10 +72,10 @@ def _planned(rng: Draws, diameter: int, traits: tuple[int, ...], side: int) -> P
         side=side,
     )
     options = {one: _options(rng, picture, one, letter) for one, letter in zip(ATTRIBUTES, letters, strict=True)}
-    return Planned("", picture, int(rng.integers(2**31)), evidence_of(rng, picture), options)
+    return ChartItem("", picture, int(rng.integers(2**31)), evidence_of(rng, picture), options)
 
 
-def _options(rng: Draws, picture: Picture, attribute: Attribute, letter: int) -> dict[str, str]:
+def _options(rng: Draws, picture: ChartImage, attribute: Attribute, letter: int) -> dict[str, str]:
     """All words in random order, but for the true one, which has the given letter."""
     true = getattr(picture.optotype, attribute)
     words = [word for word in WORDS[attribute] if word != true]
@@ -83,7 +83,7 @@ def _options(rng: Draws, picture: Picture, attribute: Attribute, letter: int) ->
     return dict(zip(LETTERS, [*words[:letter], true, *words[letter:]], strict=True))
 
 
-def records(planned: Planned) -> Iterator[dict[str, Any]]:
+def records(planned: ChartItem) -> Iterator[dict[str, Any]]:
     """The samples of a picture: one about its ring's colour, one about its gap's direction."""
     picture, name = planned.picture, Path(planned.image).stem
     for attribute, options in planned.options.items():
@@ -91,7 +91,7 @@ def records(planned: Planned) -> Iterator[dict[str, Any]]:
         yield {
             "id": f"{name}-{attribute}",
             "images": [planned.image],
-            "question": question_about(attribute),
+            "question": write_question(attribute),
             "options": options,
             "answer": next(letter for letter, word in options.items() if word == true),
             "attribute": attribute,

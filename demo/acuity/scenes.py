@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.acuity.samples import Optotype
 from benchmarks.acuity.taxonomy import SceneKind
 from demo.acuity.optotypes import ring
-from demo.acuity.pictures import MARGIN, Draws, Picture, one_of
-from demo.painting import Scene, Shape, box
+from demo.acuity.pictures import MARGIN, ChartImage, Draws, one_of
+from demo.painting import DrawnScene, FlatShape, box
 from demo.sprites import Color, shaded
 
 _GROUNDS: Mapping[SceneKind, tuple[int, int]] = {
@@ -30,12 +30,12 @@ _SEGMENTS = {
 """Which of seven strokes make a numeral: a top, b and c above, d middle, e and f below, g bottom."""
 
 
-def draw_scene(picture: Picture, seed: int) -> Scene:
+def draw_scene(picture: ChartImage, seed: int) -> DrawnScene:
     """The shapes of a picture; another seed gives other things around the same ring."""
     rng = np.random.default_rng(seed)
     ground = _grey(rng, *_GROUNDS[picture.kind])
     around = _AROUND[picture.kind](rng, picture, ground)
-    return Scene(picture.size, [*around, *ring(picture.optotype, ground)], ())
+    return DrawnScene(picture.size, [*around, *ring(picture.optotype, ground)], ())
 
 
 def _grey(rng: Draws, low: int, high: int) -> Color:
@@ -51,12 +51,12 @@ class _Spot(NamedTuple):
     y: float
     half: float
 
-    def box(self, color: Color, flat: float = 1.0) -> Shape:
+    def box(self, color: Color, flat: float = 1.0) -> FlatShape:
         """A rectangle as wide as the square."""
         return _box(self.x - self.half, self.y - self.half * flat, self.x + self.half, self.y + self.half * flat, color)
 
 
-def _spots(rng: Draws, picture: Picture, near: int, far: int) -> Iterator[_Spot]:
+def _spots(rng: Draws, picture: ChartImage, near: int, far: int) -> Iterator[_Spot]:
     """Spots near the ring and about as large as it is, and others anywhere and of any size."""
     one, side = picture.optotype, picture.size.width
     x, y = one.x + one.diameter / 2, one.y + one.diameter / 2
@@ -69,7 +69,7 @@ def _spots(rng: Draws, picture: Picture, near: int, far: int) -> Iterator[_Spot]
         yield _Spot(rng.uniform(0, side), rng.uniform(0, side), half)
 
 
-def _box(x1: float, y1: float, x2: float, y2: float, color: Color) -> Shape:
+def _box(x1: float, y1: float, x2: float, y2: float, color: Color) -> FlatShape:
     """A rectangle on whole pixels, and on a grid the coarser the larger it is: tiles that it cuts alike are one."""
     grid = _grid(min(x2 - x1, y2 - y1) / 2)
     left, top = grid * round(x1 / grid), grid * round(y1 / grid)
@@ -81,7 +81,7 @@ def _grid(most: float) -> int:
     return 1 << max(0, math.floor(math.log2(max(1, most))))
 
 
-def _panel(rng: Draws, picture: Picture, ground: Color, frame: Color | None) -> list[Shape]:
+def _panel(rng: Draws, picture: ChartImage, ground: Color, frame: Color | None) -> list[FlatShape]:
     """A rectangle of the ground that the ring stands on, in a frame where it has one."""
     one = picture.optotype
     grid = _grid(one.diameter / 8)
@@ -92,7 +92,7 @@ def _panel(rng: Draws, picture: Picture, ground: Color, frame: Color | None) -> 
     return [panel] if frame is None else [box(left - grid, top - grid, right + grid, bottom + grid, frame), panel]
 
 
-def _board(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+def _board(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
     """A framed board on posts before blocks of houses under a sky."""
     side = picture.size.width
     shapes = [_box(0, 0, side, side, _grey(rng, 195, 225)), _box(0, 0.8 * side, side, side, _grey(rng, 90, 130))]
@@ -113,7 +113,7 @@ def _board(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
     return [*shapes, frame, panel]
 
 
-def _plate(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+def _plate(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
     """A small plate on the side of a vehicle before a wall of courses."""
     one, side = picture.optotype, picture.size.width
     wall = _grey(rng, 110, 190)
@@ -131,12 +131,14 @@ def _plate(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
     ]
     for at in (middle - 0.6 * half, middle + 0.6 * half):
         wheel = one.diameter * 0.4
-        shapes.append(Shape("ellipse", _grey(rng, 25, 60), (at - wheel, bottom - wheel, at + wheel, bottom + wheel)))
+        shapes.append(
+            FlatShape("ellipse", _grey(rng, 25, 60), (at - wheel, bottom - wheel, at + wheel, bottom + wheel))
+        )
     shapes += _panel(rng, picture, ground, shaded(body, 0.8))
     return shapes
 
 
-def _wall(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+def _wall(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
     """A wall of grey numerals around a plain field."""
     side, paint = picture.size.width, _grey(rng, 150, 215)
     shapes = [_box(0, 0, side, side, paint)]
@@ -148,7 +150,7 @@ def _wall(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
     return [*shapes, *_panel(rng, picture, ground, None)]
 
 
-def _numeral(digit: str, spot: _Spot, color: Color) -> Iterator[Shape]:
+def _numeral(digit: str, spot: _Spot, color: Color) -> Iterator[FlatShape]:
     """A numeral of straight strokes, twice as high as wide."""
     thick = _grid(spot.half / 4)
     x, y = (thick * round(at / thick) for at in (spot.x - spot.half / 2, spot.y - spot.half))
@@ -168,22 +170,22 @@ def _numeral(digit: str, spot: _Spot, color: Color) -> Iterator[Shape]:
         yield box(x + x1, y + y1, x + x2, y + y2, color)
 
 
-def _field(rng: Draws, picture: Picture, ground: Color) -> list[Shape]:
+def _field(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
     """A dull field with stones and grass, all of which keep off the ring."""
     plain = box(0, 0, *picture.size, ground)
-    shapes: list[Shape] = []
+    shapes: list[FlatShape] = []
     for spot in _spots(rng, picture, 6, 6):
         shade = shaded(ground, rng.choice((rng.uniform(0.5, 0.85), rng.uniform(1.15, 1.6))))
         across, down = spot.half, spot.half * rng.uniform(0.5, 1)
-        shapes.append(Shape("ellipse", shade, (spot.x - across, spot.y - down, spot.x + across, spot.y + down)))
+        shapes.append(FlatShape("ellipse", shade, (spot.x - across, spot.y - down, spot.x + across, spot.y + down)))
     for spot in _spots(rng, picture, 8, 8):
         lean, thin = rng.uniform(-0.5, 0.5) * spot.half, 0.12 * spot.half
         tips = (spot.x - thin, spot.y + spot.half, spot.x + lean, spot.y - spot.half, spot.x + thin, spot.y + spot.half)
-        shapes.append(Shape("polygon", shaded(ground, rng.uniform(0.6, 0.9)), tips))
+        shapes.append(FlatShape("polygon", shaded(ground, rng.uniform(0.6, 0.9)), tips))
     return [plain, *(shape for shape in shapes if not _meets(shape, picture.optotype))]
 
 
-def _meets(shape: Shape, one: Optotype) -> bool:
+def _meets(shape: FlatShape, one: Optotype) -> bool:
     """Whether a shape comes nearer to a ring than the margin."""
     margin = MARGIN * one.diameter
     across, down = shape.points[::2], shape.points[1::2]
@@ -195,7 +197,7 @@ def _meets(shape: Shape, one: Optotype) -> bool:
     )
 
 
-_AROUND: Mapping[SceneKind, Callable[[Draws, Picture, Color], list[Shape]]] = {
+_AROUND: Mapping[SceneKind, Callable[[Draws, ChartImage, Color], list[FlatShape]]] = {
     "board": _board,
     "plate": _plate,
     "wall": _wall,

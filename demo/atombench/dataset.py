@@ -9,11 +9,11 @@ import tomli_w
 
 from demo.atombench.paint import paint_scene
 from demo.atombench.questions import records
-from demo.atombench.scenes import Scene, plan_scenes
+from demo.atombench.scenes import StreetScene, plan_scenes
 from demo.building import complete
 from demo.canvas import replacing
-from demo.drawn import Drawn
-from demo.manifest import Manifest
+from demo.drawn import DrawnDataset
+from demo.manifest import DemoManifest
 
 _GENERATOR = "1"
 _SETTINGS = {
@@ -32,7 +32,7 @@ def build_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str], None
     Raises RecordInvalidError when a record breaks a check of the benchmark.
     """
     folder = folder.resolve()
-    manifest, scenes = Manifest.open(folder, _GENERATOR, seed), plan_scenes(seed)
+    manifest, scenes = DemoManifest.open(folder, _GENERATOR, seed), plan_scenes(seed)
     missing = [scene for scene in scenes if not manifest.holds(scene.image)]
 
     def draw() -> None:
@@ -46,11 +46,11 @@ def build_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str], None
     return complete(folder, manifest, progress, draw_missing=draw if missing else None, write_records=write_records)
 
 
-def _write_records(folder: Path, scenes: list[Scene], seed: int) -> None:
+def _write_records(folder: Path, scenes: list[StreetScene], seed: int) -> None:
     lines = (json.dumps(record) + "\n" for record in records(scenes, seed))
     (folder / "samples" / "streets.jsonl").write_text("".join(lines), encoding="utf-8")
     with replacing(folder / "dataset.toml") as temporary:
         temporary.write_text(tomli_w.dumps({"name": folder.name, **_SETTINGS}), encoding="utf-8")
 
 
-DRAWN = Drawn("demo-atombench", "atombench", build_dataset)
+DRAWN = DrawnDataset("demo-atombench", "atombench", build_dataset)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from demo.atombench.scenes import Scene
+from demo.atombench.scenes import StreetScene
 from demo.canvas import Canvas
 from demo.draws import stream
 from demo.sprites import Color
@@ -23,7 +23,7 @@ Pen = ImageDraw.ImageDraw
 _Painter = Callable[[Pen, int], None]
 
 
-def paint_scene(scene: Scene, seed: int, path: Path) -> None:
+def paint_scene(scene: StreetScene, seed: int, path: Path) -> None:
     """Write a scene as a JPEG file of 3000 x 2000 pixels."""
     image = Image.new("RGB", SIZE, (176, 206, 232))
     pen = ImageDraw.Draw(image)

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.atombench.samples import LETTERS
 from benchmarks.atombench.taxonomy import DIMENSION_OF
-from demo.atombench.scenes import TRAITS, Scene
+from demo.atombench.scenes import TRAITS, StreetScene
 from demo.draws import stream
 
 Record = dict[str, Any]
@@ -18,7 +18,7 @@ _TOLD = {"easy": 1, "medium": 2, "hard": 3}
 """How many traits the rule of a conclusion question takes."""
 
 
-def records(scenes: Sequence[Scene], seed: int) -> Iterator[Record]:
+def records(scenes: Sequence[StreetScene], seed: int) -> Iterator[Record]:
     """The questions of each picture, as one object an image; steps are the positions of its clues."""
     for scene, (first, second) in zip(scenes, _DIFFICULTIES, strict=True):
         rng = stream(seed, "atombench", scene.name, "questions")
@@ -29,7 +29,7 @@ def records(scenes: Sequence[Scene], seed: int) -> Iterator[Record]:
         }
 
 
-def _clue(scene: Scene, domain: str, rng: np.random.Generator) -> Record:
+def _clue(scene: StreetScene, domain: str, rng: np.random.Generator) -> Record:
     trait = TRAITS[domain]
     labels = {"scope": trait.scope, "certainty": trait.certainty}
     texts = [_sentence(text) for text in (*trait.ways, *trait.bait)]
@@ -46,7 +46,7 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _location(scene: Scene, difficulty: str, rng: np.random.Generator) -> Record:
+def _location(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> Record:
     """Which country it is, by a rule that takes one, two or three traits; of a single trait each way is a country's."""
     domains = scene.asked[: _TOLD[difficulty]]
     rules = [tuple(scene.shows[domain] for domain in domains)]
@@ -66,7 +66,7 @@ def _location(scene: Scene, difficulty: str, rng: np.random.Generator) -> Record
     }
 
 
-def _others(scene: Scene, domain: str) -> list[int]:
+def _others(scene: StreetScene, domain: str) -> list[int]:
     return [way for way in range(len(TRAITS[domain].ways)) if way != scene.shows[domain]]
 
 
@@ -75,7 +75,7 @@ def _told(domains: Sequence[str], rule: Sequence[int]) -> str:
     return " and ".join(parts)
 
 
-def _decisive(scene: Scene, difficulty: str, rng: np.random.Generator) -> Record:
+def _decisive(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> Record:
     """Which clue tells two countries apart that are alike in one or more others."""
     *common, deciding = scene.asked[-1 - min(_TOLD[difficulty], len(scene.asked) - 1) :]
     here, there = (COUNTRIES[int(at)] for at in rng.permutation(len(COUNTRIES))[:2])

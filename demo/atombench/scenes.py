@@ -75,7 +75,7 @@ TRAITS: Mapping[str, Trait] = {
 }  # fmt: skip
 
 
-class Scene(NamedTuple):
+class StreetScene(NamedTuple):
     """One picture: its name, what it shows of each domain, and the domains that its clue questions ask about."""
 
     name: str
@@ -104,11 +104,11 @@ _ASKED = {
 """The domains of each picture's clue questions, from macro to micro."""
 
 
-def plan_scenes(seed: int) -> list[Scene]:
+def plan_scenes(seed: int) -> list[StreetScene]:
     """Draw what each of the five pictures shows."""
     scenes = []
     for name, asked in _ASKED.items():
         rng = stream(seed, "atombench", name)
         shows = {domain: int(rng.integers(len(trait.ways))) for domain, trait in TRAITS.items()}
-        scenes.append(Scene(name, shows, asked))
+        scenes.append(StreetScene(name, shows, asked))
     return scenes

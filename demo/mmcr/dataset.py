@@ -9,8 +9,8 @@ import tomli_w
 
 from demo.building import complete
 from demo.canvas import replacing
-from demo.drawn import Drawn
-from demo.manifest import Manifest
+from demo.drawn import DrawnDataset
+from demo.manifest import DemoManifest
 from demo.mmcr.pages import PAGES, draw_pages
 from demo.mmcr.plan import Paper, plan_papers
 from demo.mmcr.questions import records
@@ -29,7 +29,7 @@ def build_demo_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str],
     Raises RecordInvalidError when a record breaks a check of the benchmark.
     """
     folder = folder.resolve()
-    manifest, papers = Manifest.open(folder, GENERATOR, seed), plan_papers(seed)
+    manifest, papers = DemoManifest.open(folder, GENERATOR, seed), plan_papers(seed)
     missing = [paper for paper in papers if not all(map(manifest.holds, page_names(paper)))]
 
     def draw() -> None:
@@ -64,4 +64,4 @@ def _write_records(folder: Path, seed: int, papers: tuple[Paper, ...]) -> None:
         temporary.write_text(tomli_w.dumps(settings), encoding="utf-8")
 
 
-DRAWN = Drawn("demo-mmcr", "mmcr-cot", build_demo_dataset)
+DRAWN = DrawnDataset("demo-mmcr", "mmcr-cot", build_demo_dataset)

@@ -28,7 +28,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-class Sheet:
+class PageCanvas:
     """One page that is filled from its top."""
 
     def __init__(self) -> None:
@@ -123,13 +123,13 @@ class Sheet:
         self.draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=COLOURS[colour])
 
 
-def draw_pages(paper: Paper) -> list[Sheet]:
+def draw_pages(paper: Paper) -> list[PageCanvas]:
     """Draw the pages of a document, in order."""
     return [_first(paper), _second(paper), _third(paper)]
 
 
-def _first(paper: Paper) -> Sheet:
-    sheet = Sheet()
+def _first(paper: Paper) -> PageCanvas:
+    sheet = PageCanvas()
     sheet.line(f"Five methods for {paper.subject}", 52)
     sheet.line("A drawn document; methods and numbers are invented.")
     sheet.heading("1 Introduction")
@@ -147,8 +147,8 @@ _FILLING = (
 )
 
 
-def _second(paper: Paper) -> Sheet:
-    sheet = Sheet()
+def _second(paper: Paper) -> PageCanvas:
+    sheet = PageCanvas()
     sheet.heading("2 Results")
     rows = [
         [name, *map(str, row), f"{mean:.1f}"]
@@ -174,8 +174,8 @@ def _second(paper: Paper) -> Sheet:
     return sheet
 
 
-def _third(paper: Paper) -> Sheet:
-    sheet = Sheet()
+def _third(paper: Paper) -> PageCanvas:
+    sheet = PageCanvas()
     sheet.heading("5 Cost")
     sheet.scatter("Figure 2: speed (down) against memory (across).", paper)
     sheet.y += 30

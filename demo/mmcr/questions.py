@@ -10,7 +10,7 @@ from demo.mmcr.plan import Paper
 Record = dict[str, Any]
 
 
-class Asked(NamedTuple):
+class PaperQuestion(NamedTuple):
     """A question, its options' wordings with the right one first, and where its sources stand: page by source."""
 
     text: str
@@ -49,85 +49,87 @@ def _worst(paper: Paper) -> int:
     return paper.means.index(min(paper.means))
 
 
-def _figure(paper: Paper) -> Asked:
-    return Asked("Which method has the tallest bar in figure 1?", _first(paper.methods, _tallest(paper)), _FIGURE1)
+def _figure(paper: Paper) -> PaperQuestion:
+    return PaperQuestion(
+        "Which method has the tallest bar in figure 1?", _first(paper.methods, _tallest(paper)), _FIGURE1
+    )
 
 
-def _table(paper: Paper) -> Asked:
+def _table(paper: Paper) -> PaperQuestion:
     column = [row[2] for row in paper.results]
-    return Asked(
+    return PaperQuestion(
         "Which method has the highest accuracy on Dusk in table 1?",
         _first([f"{name}." for name in paper.methods], column.index(max(column))),
         _TABLE1,
     )
 
 
-def _text(paper: Paper) -> Asked:
+def _text(paper: Paper) -> PaperQuestion:
     options = _first([f"A {share}." for share in paper.shares], 1)
-    return Asked(f"How much of its width does {paper.methods[1]} lose?", options, _TEXT)
+    return PaperQuestion(f"How much of its width does {paper.methods[1]} lose?", options, _TEXT)
 
 
-def _formula(paper: Paper) -> Asked:
+def _formula(paper: Paper) -> PaperQuestion:
     below = paper.offset % len(LETTERS)  # so that neither the least nor the middle number is always right
     options = _first([f"{paper.factor - below + at}." for at in range(len(LETTERS))], below)
-    return Asked("By which number is the error multiplied in formula 1?", options, _FORMULA)
+    return PaperQuestion("By which number is the error multiplied in formula 1?", options, _FORMULA)
 
 
-def _pseudocode(paper: Paper) -> Asked:
+def _pseudocode(paper: Paper) -> PaperQuestion:
     line = paper.steps.index("prune")
     options = _first([f"Line {number}." for number in range(1, 6)], line)
-    return Asked("Which line of algorithm 1 prunes the batch?", options, _ALGORITHM)
+    return PaperQuestion("Which line of algorithm 1 prunes the batch?", options, _ALGORITHM)
 
 
-def _multi_figure(at: Callable[[Paper], int], which: str) -> Callable[[Paper], Asked]:
-    return lambda paper: Asked(
+def _multi_figure(at: Callable[[Paper], int], which: str) -> Callable[[Paper], PaperQuestion]:
+    return lambda paper: PaperQuestion(
         f"What colour has, in figure 2, the method with the {which} bar in figure 1?",
         _first([f"{colour}." for colour in paper.colours], at(paper)),
         {**_FIGURE1, **_FIGURE2},
     )
 
 
-def _by_figure_3(paper: Paper) -> Asked:
-    return Asked(
+def _by_figure_3(paper: Paper) -> PaperQuestion:
+    return PaperQuestion(
         "What colour has, in figure 2, the method whose line ends highest in figure 3?",
         _first([f"{colour}." for colour in paper.colours], _farthest(paper)),
         {**_FIGURE3, **_FIGURE2},
     )
 
 
-def _figure_table(at: Callable[[Paper], int], which: str) -> Callable[[Paper], Asked]:
-    return lambda paper: Asked(
+def _figure_table(at: Callable[[Paper], int], which: str) -> Callable[[Paper], PaperQuestion]:
+    return lambda paper: PaperQuestion(
         f"What colour has, in figure 2, the method with the {which} mean in table 1?",
         _first([f"{colour}." for colour in paper.colours], at(paper)),
         {**_FIGURE2, **_TABLE1},
     )
 
 
-def _figure_text(at: Callable[[Paper], int], which: str) -> Callable[[Paper], Asked]:
-    return lambda paper: Asked(
+def _figure_text(at: Callable[[Paper], int], which: str) -> Callable[[Paper], PaperQuestion]:
+    return lambda paper: PaperQuestion(
         f"How many hours does the method with the {which} bar in figure 1 need in stage two?",
         _first([f"{hours} hours." for hours in paper.hours], at(paper)),
         {**_FIGURE1, **_TEXT},
     )
 
 
-def _figure_formula(at: Callable[[Paper], int], which: str) -> Callable[[Paper], Asked]:
-    return lambda paper: Asked(
+def _figure_formula(at: Callable[[Paper], int], which: str) -> Callable[[Paper], PaperQuestion]:
+    return lambda paper: PaperQuestion(
         f"What is, by formula 1, the penalty of the method with the {which} bar in figure 1?",
         _first([f"{paper.factor * height + paper.offset}." for height in paper.heights], at(paper)),
         {**_FIGURE1, **_FORMULA},
     )
 
 
-def _multi_table(at: Callable[[Paper], int], which: str) -> Callable[[Paper], Asked]:
-    return lambda paper: Asked(
+def _multi_table(at: Callable[[Paper], int], which: str) -> Callable[[Paper], PaperQuestion]:
+    return lambda paper: PaperQuestion(
         f"How many parameters, by table 2, has the method with the {which} mean in table 1?",
         _first([f"{millions} million." for millions in paper.millions], at(paper)),
         {**_TABLE1, **_TABLE2},
     )
 
 
-QUESTIONS: tuple[tuple[str, str, Callable[[Paper], Asked]], ...] = (
+QUESTIONS: tuple[tuple[str, str, Callable[[Paper], PaperQuestion]], ...] = (
     ("tides", "figure_table", _figure_table(_best, "highest")),
     ("tides", "figure", _figure),
     ("reefs", "multi_figure", _multi_figure(_tallest, "tallest")),

@@ -12,14 +12,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from demo.sight.batches import Drawer
-from demo.sight.card import Made, write_card
-from demo.sight.chats import Speech
+from demo.sight.batches import BatchSampler
+from demo.sight.card import TrainingSummary, write_card
+from demo.sight.chats import ChatEncoder
 from demo.sight.design import SIGHT
 from demo.sight.exam import judge, measure, sit
 from demo.sight.pool import Pool, write_pool
-from demo.sight.reading import Reader
-from workers.checkpoints.writing import write_description
+from demo.sight.reading import CheckpointReader
+from workers.checkpoints.writing import write_without_weights
 from workers.engines.compat.torch_companions import repair_torch_companions
 
 POOL_SEED, LESSONS = 100, 10_000
@@ -35,7 +35,7 @@ def main(words: list[str] | None = None) -> int:
         if not (pool / "rows.json").exists():
             write_pool(pool, POOL_SEED, asked.lessons)
         made = _train(asked, Pool(pool))
-    reader = Reader(asked.out)
+    reader = CheckpointReader(asked.out)
     answers, curve = sit(reader), measure(reader)
     verdict = judge(answers, curve)
     write_card(asked.out, made, verdict, answers, curve)
@@ -43,28 +43,30 @@ def main(words: list[str] | None = None) -> int:
     return 1 if verdict.failures else 0
 
 
-def _train(asked: argparse.Namespace, pool: Pool) -> Made:
+def _train(asked: argparse.Namespace, pool: Pool) -> TrainingSummary:
     repair_torch_companions()
     import torch
 
-    from demo.sight.training import Recipe, Told, make_model, train
+    from demo.sight.training import StepLosses, TrainingRecipe, make_model, train
 
     torch.set_num_threads(1)  # more threads gain little, and another number of them gives other digits
-    tokenizer = write_description(SIGHT, asked.out)
-    speech = Speech(tokenizer, (asked.out / "chat_template.jinja").read_text(encoding="utf-8"))
-    recipe = Recipe() if asked.steps is None else Recipe(steps=asked.steps)
+    tokenizer = write_without_weights(SIGHT, asked.out)
+    speech = ChatEncoder(tokenizer, (asked.out / "chat_template.jinja").read_text(encoding="utf-8"))
+    recipe = TrainingRecipe() if asked.steps is None else TrainingRecipe(steps=asked.steps)
     model, start = make_model(asked.out, asked.seed), time.perf_counter()
 
-    def progress(told: Told) -> None:
+    def progress(told: StepLosses) -> None:
         if told.step % _TOLD_EVERY == _TOLD_EVERY - 1:
             losses = ", ".join(f"{name} {value:.3f}" for name, value in told._asdict().items() if name != "step")
             print(f"step {told.step + 1}, {time.perf_counter() - start:.0f} s: {losses}", flush=True)
 
-    train(model, Drawer(pool, speech, asked.seed), speech, recipe, progress)
+    train(model, BatchSampler(pool, speech, asked.seed), speech, recipe, progress)
     weights = sum(weight.numel() for weight in model.parameters())
-    made = Made(weights, asked.seed, len(pool.rows), recipe.steps, recipe.showings, time.perf_counter() - start)
+    made = TrainingSummary(
+        weights, asked.seed, len(pool.rows), recipe.steps, recipe.showings, time.perf_counter() - start
+    )
     model.save_pretrained(asked.out)
-    write_description(SIGHT, asked.out)  # as the product writes it: transformers adds what it knows by default
+    write_without_weights(SIGHT, asked.out)  # as the product writes it: transformers adds what it knows by default
     return made
 
 

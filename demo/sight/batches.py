@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.acuity.taxonomy import ATTRIBUTES, DIRECTIONS, WORDS, Attribute
-from demo.sight.chats import Speech, open_question, questions, told
+from demo.sight.chats import ChatEncoder, open_question, questions, told
 from demo.sight.design import PATCH
 from demo.sight.lessons import Pixels
-from demo.sight.pool import Kept, Pool, Row
+from demo.sight.pool import Pool, PoolLesson, PoolRaster
 from workers.checkpoints.qwen3_vl import FRAMES, MERGE
 
 ANYTHING = -1
@@ -35,7 +35,7 @@ _TOLD, _BLIND = 8, 6
 _Any = TypeVar("_Any")
 
 
-class Shown(NamedTuple):
+class LessonRasters(NamedTuple):
     """Rasters of one lesson as a condition shows them, with the ring's colour and direction as they are in these."""
 
     condition: str
@@ -54,7 +54,7 @@ class Shown(NamedTuple):
         return tuple(map(visual_tokens, self.pixels))
 
 
-class Chat(NamedTuple):
+class TrainingChat(NamedTuple):
     """A prompt as token ids, the showing that it is about, and the token that answers it, or ANYTHING."""
 
     prompt: tuple[int, ...]
@@ -65,8 +65,8 @@ class Chat(NamedTuple):
 class Batch(NamedTuple):
     """The showings and chats of one step."""
 
-    shown: Sequence[Shown]
-    chats: Sequence[Chat]
+    shown: Sequence[LessonRasters]
+    chats: Sequence[TrainingChat]
 
 
 def visual_tokens(picture: Pixels) -> int:
@@ -84,10 +84,10 @@ def patches(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
     return np.repeat(rows, FRAMES, axis=2).reshape(len(rows), -1)
 
 
-class Drawer:
+class BatchSampler:
     """Draws batches from a pool."""
 
-    def __init__(self, pool: Pool, speech: Speech, seed: int) -> None:
+    def __init__(self, pool: Pool, speech: ChatEncoder, seed: int) -> None:
         self._pool, self._speech = pool, speech
         self._rng = np.random.default_rng([seed, 1])
         rows = pool.rows
@@ -109,7 +109,7 @@ class Drawer:
         chats += [self._worded(each, number) for number, each in enumerate(shown) if number % 2]
         return Batch(shown, [*chats, *(self._told() for _ in range(_TOLD)), *blind])
 
-    def _shown(self, condition: str, least: float) -> Shown:
+    def _shown(self, condition: str, least: float) -> LessonRasters:
         while True:
             row = self._row(condition)
             part = row.parts[int(self._rng.integers(len(row.parts)))]
@@ -117,44 +117,46 @@ class Drawer:
             if max(each.shown for each in kept[condition]) >= least:
                 return self._turned("V3" if condition == "close" else condition, row, kept[condition])
 
-    def _row(self, condition: str) -> Row:
+    def _row(self, condition: str) -> PoolLesson:
         some = self._pool.rows
         if condition in self._seen and self._rng.random() >= _UNREADABLE:
             some = self._seen[condition]
         return some[int(self._rng.integers(len(some)))]
 
-    def _turned(self, condition: str, row: Row, kept: Sequence[Kept]) -> Shown:
+    def _turned(self, condition: str, row: PoolLesson, kept: Sequence[PoolRaster]) -> LessonRasters:
         """Rasters turned by quarters and mirrored, with the direction as it is then."""
         quarters, mirrored = int(self._rng.integers(4)), self._rng.random() < 0.5
         direction = (row.direction + quarters) % len(DIRECTIONS)  # clockwise, from up
         direction = -direction % len(DIRECTIONS) if mirrored else direction
         pixels = [np.rot90(self._pool.pixels(each), -quarters) for each in kept]
         pixels = [each[:, ::-1] if mirrored else each for each in pixels]
-        return Shown(condition, tuple(pixels), row.colour, direction, tuple(each.shown for each in kept))
+        return LessonRasters(condition, tuple(pixels), row.colour, direction, tuple(each.shown for each in kept))
 
     def _attribute(self) -> Attribute:
         return "direction" if self._rng.random() < _PART_OF_DIRECTION else "colour"
 
-    def _lettered(self, shown: Shown, number: int) -> Chat:
+    def _lettered(self, shown: LessonRasters, number: int) -> TrainingChat:
         attribute = self._attribute()
         asked = self._one(questions(attribute, shown.condition))
         target = self._speech.letters[asked.words.index(shown.word(attribute))]
-        return Chat(self._speech.prompt(asked.text, shown.visual_tokens), number, target)
+        return TrainingChat(self._speech.prompt(asked.text, shown.visual_tokens), number, target)
 
-    def _worded(self, shown: Shown, number: int) -> Chat:
+    def _worded(self, shown: LessonRasters, number: int) -> TrainingChat:
         attribute = self._attribute()
         text = open_question(attribute, shown.condition)
-        return Chat(self._speech.prompt(text, shown.visual_tokens), number, self._speech.word(shown.word(attribute)))
+        return TrainingChat(
+            self._speech.prompt(text, shown.visual_tokens), number, self._speech.word(shown.word(attribute))
+        )
 
-    def _told(self) -> Chat:
+    def _told(self) -> TrainingChat:
         attribute = self._one(ATTRIBUTES)
         word = self._one(WORDS[attribute])
         asked = self._one(told(attribute, word))
-        return Chat(self._speech.prompt(asked.text), None, self._speech.letters[asked.words.index(word)])
+        return TrainingChat(self._speech.prompt(asked.text), None, self._speech.letters[asked.words.index(word)])
 
-    def _blind(self) -> Chat:
+    def _blind(self) -> TrainingChat:
         asked = self._one(questions(self._one(ATTRIBUTES), "V0"))
-        return Chat(self._speech.prompt(asked.text), None, ANYTHING)
+        return TrainingChat(self._speech.prompt(asked.text), None, ANYTHING)
 
     def _one(self, some: Sequence[_Any]) -> _Any:
         return some[int(self._rng.integers(len(some)))]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.acuity.taxonomy import ATTRIBUTES, LETTERS, Attribute
-from demo.sight.exam import CONDITIONS, SEED, Answered, Step, Verdict
+from demo.sight.exam import CONDITIONS, SEED, AccuracyBin, ExamAnswer, ExamResult
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import wilson
 
@@ -67,7 +67,7 @@ _READ = 0.6
 """Share of right answers from which on the card says that a size is read."""
 
 
-class Made(NamedTuple):
+class TrainingSummary(NamedTuple):
     """How a checkpoint was trained; `seconds` are those of its steps on one core."""
 
     weights: int
@@ -78,7 +78,13 @@ class Made(NamedTuple):
     seconds: float
 
 
-def write_card(folder: Path, made: Made, verdict: Verdict, answers: Sequence[Answered], curve: Sequence[Step]) -> None:
+def write_card(
+    folder: Path,
+    made: TrainingSummary,
+    verdict: ExamResult,
+    answers: Sequence[ExamAnswer],
+    curve: Sequence[AccuracyBin],
+) -> None:
     """Write README.md beside the weights."""
     blind = [one.letter for one in answers if one.condition == "V0"]
     text = _TEXT.format(
@@ -98,7 +104,7 @@ def write_card(folder: Path, made: Made, verdict: Verdict, answers: Sequence[Ans
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 
-def _limits(curve: Sequence[Step]) -> Iterator[str]:
+def _limits(curve: Sequence[AccuracyBin]) -> Iterator[str]:
     """From which pixels on each attribute is read, at all sizes above."""
     for attribute in ATTRIBUTES:
         steps = sorted((step for step in curve if step.attribute == attribute), key=lambda step: -step.low)
@@ -106,26 +112,26 @@ def _limits(curve: Sequence[Step]) -> Iterator[str]:
         yield f"{attribute}s of rings from {read[-1].low:g} pixels in the raster on" if read else f"no {attribute}s"
 
 
-def _conditions(verdict: Verdict) -> Iterator[str]:
+def _conditions(verdict: ExamResult) -> Iterator[str]:
     for condition in CONDITIONS:
         found = verdict.accuracies[condition]
         predicted = f"{100 * verdict.predicted[condition]:.1f} %" if condition in ("V1", "V2") else ""
         yield f"| {condition} | {_percent(found)} | {found.count} | {_interval(found)} | {predicted} |"
 
 
-def _parts(answers: Sequence[Answered]) -> Iterator[str]:
+def _parts(answers: Sequence[ExamAnswer]) -> Iterator[str]:
     for attribute in ATTRIBUTES:
         some = [one.right for one in answers if one.condition == "V3" and one.attribute == attribute]
         yield f"V3 alone: {attribute} {_percent(wilson(sum(some) / len(some), len(some)))} of {len(some)}."
 
 
-def _curve(curve: Sequence[Step]) -> Iterator[str]:
+def _curve(curve: Sequence[AccuracyBin]) -> Iterator[str]:
     for low, high in sorted({(step.low, step.high) for step in curve}):
         cells = (_cell(curve, attribute, low) for attribute in ATTRIBUTES)
         yield f"| {low:g} to {high:g} | {' | '.join(cells)} |"
 
 
-def _cell(curve: Sequence[Step], attribute: Attribute, low: float) -> str:
+def _cell(curve: Sequence[AccuracyBin], attribute: Attribute, low: float) -> str:
     found = next((step for step in curve if (step.attribute, step.low) == (attribute, low)), None)
     return f"{100 * found.right / found.answers:.0f} % | {found.answers}" if found else " | 0"
 

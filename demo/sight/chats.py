@@ -15,7 +15,7 @@ from demo.sight.design import ONE_WORD, TOLD
 _PAD = "<|image_pad|>"
 
 
-class Question(NamedTuple):
+class ChartQuestion(NamedTuple):
     """A text, the words behind its letters in their order, and what is asked."""
 
     text: str
@@ -24,13 +24,13 @@ class Question(NamedTuple):
 
 
 @cache
-def questions(attribute: Attribute, condition: str) -> tuple[Question, ...]:
+def questions(attribute: Attribute, condition: str) -> tuple[ChartQuestion, ...]:
     """The chart's question about an attribute under a condition, with its options in every order."""
     return tuple(_in_every_order(attribute, read_texts("shown")[condition]))
 
 
 @cache
-def told(attribute: Attribute, word: str) -> tuple[Question, ...]:
+def told(attribute: Attribute, word: str) -> tuple[ChartQuestion, ...]:
     """The same questions where a sentence tells the answer, and no picture shows it."""
     return tuple(_in_every_order(attribute, TOLD[attribute].format(word=word)))
 
@@ -49,12 +49,12 @@ def lettered(attribute: Attribute, shown: str, words: Sequence[str]) -> str:
     return texts["prompt"].format(shown=shown, question=texts[attribute], options="\n".join(lines)).strip()
 
 
-def _in_every_order(attribute: Attribute, shown: str) -> Iterator[Question]:
+def _in_every_order(attribute: Attribute, shown: str) -> Iterator[ChartQuestion]:
     for words in permutations(WORDS[attribute]):
-        yield Question(lettered(attribute, shown, words), words, attribute)
+        yield ChartQuestion(lettered(attribute, shown, words), words, attribute)
 
 
-class Speech:
+class ChatEncoder:
     """Writes chats with a checkpoint's tokenizer and template."""
 
     def __init__(self, tokenizer: Tokenizer, template: str) -> None:

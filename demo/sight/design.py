@@ -7,7 +7,7 @@ from benchmarks.acuity.prompts import read_texts
 from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS, LETTERS
 from catalogue.families.qwen import QwenBudget
 from tiling.geometry import Size
-from workers.checkpoints.qwen3_vl import MERGE, QWEN3_VL, processing
+from workers.checkpoints.qwen3_vl import MERGE, QWEN3_VL, processing_config
 from workers.checkpoints.tensors import TokenIds
 
 PATCH = 16
@@ -66,6 +66,6 @@ def budget() -> QwenBudget:
 SIGHT = replace(
     QWEN3_VL,
     config=_config,
-    processing=processing("Qwen3VL", PATCH, min_pixels=SMALLEST.area, max_pixels=LARGEST.area),
+    processing=processing_config("Qwen3VL", PATCH, min_pixels=SMALLEST.area, max_pixels=LARGEST.area),
     sentences=_sentences(),
 )

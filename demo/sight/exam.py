@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.acuity.prompts import read_texts
 from benchmarks.acuity.samples import Optotype
 from benchmarks.acuity.taxonomy import ATTRIBUTES, CHANCE, LETTERS, WORDS, Attribute
-from demo.acuity.plan import PICTURES, Planned, plan_chart
+from demo.acuity.plan import PICTURES, ChartItem, plan_chart
 from demo.acuity.scenes import draw_scene
-from demo.painting import Painter
+from demo.painting import ScenePainter
 from demo.sight.chats import lettered
 from demo.sight.lessons import WHOLE, Pixels, draw_lesson, render, render_whole, shown_pixels
-from demo.sight.reading import Asked, Reader
+from demo.sight.reading import CheckpointReader, RasterPrompt
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import wilson
 from tiling.geometry import Region
@@ -30,7 +30,7 @@ STEPS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 200)
 LEAST_V3 = 0.9
 
 
-class Answered(NamedTuple):
+class ExamAnswer(NamedTuple):
     """One answer: what was asked about how many pixels, and whether it is right."""
 
     condition: str
@@ -43,17 +43,17 @@ class Answered(NamedTuple):
 _Seen = tuple[Region, Pixels]
 
 
-class _Paper(NamedTuple):
+class _ExamItem(NamedTuple):
     """What is asked, the pixels of the ring in the raster that shows it best, and the right letter."""
 
     condition: str
     attribute: Attribute
     shown: float
     right: str
-    asked: Asked
+    asked: RasterPrompt
 
 
-class Step(NamedTuple):
+class AccuracyBin(NamedTuple):
     """Answers about rings between two numbers of pixels."""
 
     attribute: Attribute
@@ -63,7 +63,7 @@ class Step(NamedTuple):
     answers: int
 
 
-class Verdict(NamedTuple):
+class ExamResult(NamedTuple):
     """Accuracies by condition, what the curve predicts of them, and what fails."""
 
     accuracies: Mapping[str, Estimate]
@@ -71,13 +71,13 @@ class Verdict(NamedTuple):
     failures: tuple[str, ...]
 
 
-def sit(reader: Reader, *, seed: int = SEED, pictures: int = PICTURES) -> list[Answered]:
+def sit(reader: CheckpointReader, *, seed: int = SEED, pictures: int = PICTURES) -> list[ExamAnswer]:
     """Ask about a chart of another seed, both attributes under all conditions."""
     asked = (one for planned in plan_chart(seed, pictures) for one in _papers(planned))
     return _answered(reader, list(asked))
 
 
-def measure(reader: Reader, *, seed: int = CURVE_SEED, pictures: int = 400) -> list[Step]:
+def measure(reader: CheckpointReader, *, seed: int = CURVE_SEED, pictures: int = 400) -> list[AccuracyBin]:
     """The share of right answers by pixels of the ring, in whole pictures as they are and made small."""
     asked = []
     for number in range(pictures):
@@ -91,7 +91,7 @@ def measure(reader: Reader, *, seed: int = CURVE_SEED, pictures: int = 400) -> l
     return [*_steps(_answered(reader, asked))]
 
 
-def judge(answers: Sequence[Answered], curve: Sequence[Step]) -> Verdict:
+def judge(answers: Sequence[ExamAnswer], curve: Sequence[AccuracyBin]) -> ExamResult:
     """Compare accuracies with chance and with the curve."""
     accuracies, predicted, failures = {}, {}, []
     for condition in CONDITIONS:
@@ -105,10 +105,10 @@ def judge(answers: Sequence[Answered], curve: Sequence[Step]) -> Verdict:
         found = accuracies[condition]
         if not (found.low or 0.0) <= expected <= (found.high or 0.0):
             failures.append(f"{condition} is {found.value:.3f}, and {expected:.3f} was expected")
-    return Verdict(accuracies, predicted, tuple(failures))
+    return ExamResult(accuracies, predicted, tuple(failures))
 
 
-def _expected(one: Answered, curve: Sequence[Step]) -> float:
+def _expected(one: ExamAnswer, curve: Sequence[AccuracyBin]) -> float:
     """What the curve says of rings of so many pixels: chance below all that it knows."""
     for step in curve:
         if step.attribute == one.attribute and step.low <= one.shown < step.high:
@@ -116,18 +116,18 @@ def _expected(one: Answered, curve: Sequence[Step]) -> float:
     return CHANCE
 
 
-def _steps(answers: Sequence[Answered]) -> Iterator[Step]:
-    def place(one: Answered) -> tuple[str, int]:
+def _steps(answers: Sequence[ExamAnswer]) -> Iterator[AccuracyBin]:
+    def place(one: ExamAnswer) -> tuple[str, int]:
         return one.attribute, int(np.searchsorted(STEPS, one.shown, "right")) - 1
 
     for (_, at), group in groupby(sorted(answers, key=place), place):
         some = list(group)
-        yield Step(some[0].attribute, STEPS[at], STEPS[at + 1], sum(one.right for one in some), len(some))
+        yield AccuracyBin(some[0].attribute, STEPS[at], STEPS[at + 1], sum(one.right for one in some), len(some))
 
 
-def _papers(planned: Planned) -> Iterator[_Paper]:
+def _papers(planned: ChartItem) -> Iterator[_ExamItem]:
     """All that is asked about a picture of a chart."""
-    painter = Painter(draw_scene(planned.picture, planned.seed))
+    painter = ScenePainter(draw_scene(planned.picture, planned.seed))
     whole, small = ([(WHOLE, pixels)] for pixels in render_whole(painter))
     part = [(planned.evidence, render(painter, planned.evidence))]
     ring = planned.picture.optotype
@@ -139,12 +139,12 @@ def _papers(planned: Planned) -> Iterator[_Paper]:
 
 def _paper(
     condition: str, attribute: Attribute, words: Sequence[str], right: str, ring: Optotype, views: Sequence[_Seen]
-) -> _Paper:
+) -> _ExamItem:
     text = lettered(attribute, read_texts("shown")[condition], words)
     shown = max((shown_pixels(ring, region, pixels.shape[0]) for region, pixels in views), default=0.0)
-    return _Paper(condition, attribute, shown, right, Asked(text, tuple(pixels for _, pixels in views)))
+    return _ExamItem(condition, attribute, shown, right, RasterPrompt(text, tuple(pixels for _, pixels in views)))
 
 
-def _answered(reader: Reader, papers: Sequence[_Paper]) -> list[Answered]:
+def _answered(reader: CheckpointReader, papers: Sequence[_ExamItem]) -> list[ExamAnswer]:
     texts = reader.answer([paper.asked for paper in papers])
-    return [Answered(*paper[:3], text, text == paper.right) for paper, text in zip(papers, texts, strict=True)]
+    return [ExamAnswer(*paper[:3], text, text == paper.right) for paper, text in zip(papers, texts, strict=True)]

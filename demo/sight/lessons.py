@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from benchmarks.acuity.samples import Optotype
-from demo.acuity.pictures import LEAST_REGION, SHARE_OF_TINY, SIDE, SMALLEST, TINY, Picture, draw_picture, evidence_of
+from demo.acuity.pictures import (
+    LEAST_REGION,
+    SHARE_OF_TINY,
+    SIDE,
+    SMALLEST,
+    TINY,
+    ChartImage,
+    draw_picture,
+    evidence_of,
+)
 from demo.acuity.scenes import draw_scene
-from demo.painting import Painter
+from demo.painting import ScenePainter
 from demo.sight.design import budget
 from tiling.geometry import Region, Size
 
@@ -50,16 +59,16 @@ def draw_lesson(rng: np.random.Generator, *, parts: int = 2, large: bool = False
     return lesson_of(rng, draw_picture(rng, _diameter(rng, _LEAST_SHOWN if large else SMALLEST)), parts=parts)
 
 
-def lesson_of(rng: np.random.Generator, picture: Picture, *, parts: int) -> Lesson:
+def lesson_of(rng: np.random.Generator, picture: ChartImage, *, parts: int) -> Lesson:
     """Draw a picture, and as many regions of it that hold its ring."""
-    painter = Painter(draw_scene(picture, int(rng.integers(2**31))))
+    painter = ScenePainter(draw_scene(picture, int(rng.integers(2**31))))
     regions = [evidence_of(rng, picture) for _ in range(parts)]
     whole, small = render_whole(painter)
     *shown, close = ((region, render(painter, region)) for region in (*regions, _close(rng, picture)))
     return Lesson(picture.optotype, whole, small, tuple(shown), close)
 
 
-def _close(rng: np.random.Generator, picture: Picture) -> Region:
+def _close(rng: np.random.Generator, picture: ChartImage) -> Region:
     """A square that a ring nearly fills."""
     one, within = picture.optotype, picture.size.width
     diameter = int(one.diameter)
@@ -74,13 +83,13 @@ def _diameter(rng: np.random.Generator, least: int) -> int:
     return round(least * math.pow(SIDE / 2 / least, rng.random()))
 
 
-def render_whole(painter: Painter) -> tuple[Pixels, Pixels]:
+def render_whole(painter: ScenePainter) -> tuple[Pixels, Pixels]:
     """The rasters of the whole picture, natively and made small."""
     painted = _paint(painter, WHOLE, _MOST_PAINTED)
     return _reduced(painted, budget().plan(WHOLE.size).raster.width), _reduced(painted, THUMBNAIL)
 
 
-def render(painter: Painter, region: Region) -> Pixels:
+def render(painter: ScenePainter, region: Region) -> Pixels:
     """The raster of a square region, H x W x 3, nearly as tiling renders it from a pyramid of the scene."""
     side = budget().plan(region.size).raster.width
     level = 1
@@ -89,7 +98,7 @@ def render(painter: Painter, region: Region) -> Pixels:
     return _reduced(_paint(painter, region, region.width // level), side)
 
 
-def _paint(painter: Painter, region: Region, side: int) -> Image.Image:
+def _paint(painter: ScenePainter, region: Region, side: int) -> Image.Image:
     """A region reduced to a side, in whole steps from twice that where it is reduced at all."""
     if side >= region.width:
         return painter.part(region.x, region.y, region.size)

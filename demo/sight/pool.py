@@ -17,7 +17,7 @@ from tiling.geometry import Region
 _AT_ONCE = 50
 
 
-class Kept(NamedTuple):
+class PoolRaster(NamedTuple):
     """A raster in the pool: its side, its number among those of this side, and the pixels of its ring."""
 
     side: int
@@ -25,16 +25,16 @@ class Kept(NamedTuple):
     shown: float
 
 
-class Row(NamedTuple):
+class PoolLesson(NamedTuple):
     """A lesson in the pool; colour and direction are their places among all."""
 
     colour: int
     direction: int
     diameter: float
-    whole: Kept
-    small: Kept
-    parts: tuple[Kept, ...]
-    close: Kept
+    whole: PoolRaster
+    small: PoolRaster
+    parts: tuple[PoolRaster, ...]
+    close: PoolRaster
 
 
 class Pool:
@@ -43,14 +43,14 @@ class Pool:
     def __init__(self, folder: Path) -> None:
         listed = json.loads((folder / "rows.json").read_text(encoding="utf-8"))
         self.rows = [
-            Row(
+            PoolLesson(
                 colour,
                 direction,
                 diameter,
-                Kept(*whole),
-                Kept(*small),
-                tuple(Kept(*part) for part in parts),
-                Kept(*close),
+                PoolRaster(*whole),
+                PoolRaster(*small),
+                tuple(PoolRaster(*part) for part in parts),
+                PoolRaster(*close),
             )
             for colour, direction, diameter, whole, small, parts, close in listed
         ]
@@ -59,7 +59,7 @@ class Pool:
             for path in folder.glob("*.bin")
         }
 
-    def pixels(self, kept: Kept) -> Pixels:
+    def pixels(self, kept: PoolRaster) -> Pixels:
         """A raster's pixels, H x W x 3."""
         pixels: Pixels = self._pixels[kept.side][kept.number]
         return pixels
@@ -68,20 +68,20 @@ class Pool:
 def write_pool(folder: Path, seed: int, count: int, *, processes: int = 2) -> None:
     """Draw so many lessons into a folder; the same for the same seed, whatever the number of processes."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows: list[Row] = []
+    rows: list[PoolLesson] = []
     numbers: dict[int, int] = {}
     starts = range(0, count, _AT_ONCE)
     context = multiprocessing.get_context("spawn")
     with ExitStack() as files, ProcessPoolExecutor(processes, mp_context=context) as painters:
         open_files: dict[int, BinaryIO] = {}
 
-        def keep(pixels: Pixels, shown: float) -> Kept:
+        def keep(pixels: Pixels, shown: float) -> PoolRaster:
             side = pixels.shape[0]
             if side not in open_files:
                 open_files[side] = files.enter_context((folder / f"{side}.bin").open("wb"))
             open_files[side].write(pixels.tobytes())
             numbers[side] = numbers.get(side, 0) + 1
-            return Kept(side, numbers[side] - 1, round(shown, 3))
+            return PoolRaster(side, numbers[side] - 1, round(shown, 3))
 
         for lessons in painters.map(_draw, ((seed, start, min(_AT_ONCE, count - start)) for start in starts)):
             rows += [_row(lesson, keep) for lesson in lessons]
@@ -96,13 +96,13 @@ def _draw(asked: tuple[int, int, int]) -> list[Lesson]:
     ]
 
 
-def _row(lesson: Lesson, keep: Callable[[Pixels, float], Kept]) -> Row:
+def _row(lesson: Lesson, keep: Callable[[Pixels, float], PoolRaster]) -> PoolLesson:
     one = lesson.optotype
 
-    def kept(region: Region, pixels: Pixels) -> Kept:
+    def kept(region: Region, pixels: Pixels) -> PoolRaster:
         return keep(pixels, shown_pixels(one, region, pixels.shape[0]))
 
-    return Row(
+    return PoolLesson(
         COLOURS.index(one.colour),
         DIRECTIONS.index(one.direction),
         one.diameter,

@@ -8,7 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from demo.sight.batches import patches, visual_tokens
-from demo.sight.chats import Speech
+from demo.sight.chats import ChatEncoder
 from demo.sight.design import PATCH
 from demo.sight.lessons import Pixels
 from workers.engines.compat.torch_companions import repair_torch_companions
@@ -17,14 +17,14 @@ _AT_ONCE = 64
 _MOST_TOKENS = 4
 
 
-class Asked(NamedTuple):
+class RasterPrompt(NamedTuple):
     """A text behind rasters."""
 
     text: str
     pictures: tuple[Pixels, ...] = ()
 
 
-class Reader:
+class CheckpointReader:
     """A checkpoint's folder as transformers reads it."""
 
     def __init__(self, folder: Path) -> None:
@@ -35,9 +35,9 @@ class Reader:
         self._torch = torch
         self._model: Any = Qwen3VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.speech = Speech(self._tokenizer, (folder / "chat_template.jinja").read_text(encoding="utf-8"))
+        self.speech = ChatEncoder(self._tokenizer, (folder / "chat_template.jinja").read_text(encoding="utf-8"))
 
-    def answer(self, asked: Sequence[Asked]) -> list[str]:
+    def answer(self, asked: Sequence[RasterPrompt]) -> list[str]:
         """The texts of the answers, in order."""
         groups: dict[tuple[int, ...], list[int]] = {}
         prompts = [self.speech.prompt(one.text, tuple(map(visual_tokens, one.pictures))) for one in asked]

@@ -10,8 +10,8 @@ from torch.nn import functional
 from transformers.models.qwen3_vl.modeling_qwen3_vl import BaseModelOutputWithDeepstackFeatures
 
 from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS
-from demo.sight.batches import ANYTHING, Batch, Shown, patches
-from demo.sight.chats import Speech
+from demo.sight.batches import ANYTHING, Batch, LessonRasters, patches
+from demo.sight.chats import ChatEncoder
 from demo.sight.design import PATCH
 
 _CLEAR = 3
@@ -20,7 +20,7 @@ Seen = Sequence[Any]
 """What becomes of one raster: its visual tokens, and those of each deepstack level."""
 
 
-class Eyes:
+class SightModel:
     """The model, with heads on its visual tokens that learning needs and nothing else does."""
 
     def __init__(self, model: Any) -> None:
@@ -35,7 +35,7 @@ class Eyes:
         """All that is learned."""
         return [*self.model.parameters(), *self.attend.parameters(), *self.tell.parameters()]
 
-    def see(self, shown: Sequence[Shown]) -> tuple[list[Seen], Any]:
+    def see(self, shown: Sequence[LessonRasters]) -> tuple[list[Seen], Any]:
         """What becomes of the rasters of each showing, and the loss of the heads."""
         rasters = [pixels for one in shown for pixels in one.pixels]
         values = torch.from_numpy(np.concatenate([patches(each) for each in rasters]))
@@ -51,7 +51,7 @@ class Eyes:
         rest = iter(seen)
         return [[next(rest) for _ in one.pixels] for one in shown], loss
 
-    def _told(self, tokens: Sequence[Any], shown: Sequence[Shown]) -> Any:
+    def _told(self, tokens: Sequence[Any], shown: Sequence[LessonRasters]) -> Any:
         labels = [(one.colour, one.direction, size) for one in shown for size in one.shown]
         clear = [at for at, (*_, size) in enumerate(labels) if size >= _CLEAR]
         pooled = [(self.attend(tokens[at]).softmax(0) * tokens[at]).sum(0) for at in clear]
@@ -60,7 +60,7 @@ class Eyes:
         return functional.cross_entropy(colours, wanted[:, 0]) + functional.cross_entropy(directions, wanted[:, 1])
 
 
-def answers(model: Any, speech: Speech, batch: Batch, seen: Sequence[Seen]) -> Any:
+def answers(model: Any, speech: ChatEncoder, batch: Batch, seen: Sequence[Seen]) -> Any:
     """Logits of the two tokens that answer each chat, chats x 2 x tokens."""
     longest = max(len(chat.prompt) for chat in batch.chats) + 1
     ids = torch.zeros(len(batch.chats), longest, dtype=torch.long)

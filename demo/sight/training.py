@@ -11,9 +11,9 @@ from torch import nn
 from torch.nn import functional
 from transformers import AutoConfig, Qwen3VLForConditionalGeneration
 
-from demo.sight.batches import ANYTHING, Batch, Drawer, Stage
-from demo.sight.chats import Speech
-from demo.sight.seeing import Eyes, answers
+from demo.sight.batches import ANYTHING, Batch, BatchSampler, Stage
+from demo.sight.chats import ChatEncoder
+from demo.sight.seeing import SightModel, answers
 
 _WORTH = {"answers": 1.0, "ends": 0.1, "anything": 0.1, "heads": 0.5}
 _CLIP = 1.0
@@ -21,7 +21,7 @@ _LAST_RATE = 0.02
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TrainingRecipe:
     """How the model is taught; the stages before the last end at the steps that `close` and `large` name.
 
     In the first `apart` steps what sees and what speaks learn side by side: the one by its heads, the other by chats
@@ -42,7 +42,7 @@ class Recipe:
         return "close" if step < self.close else "large" if step < self.large else "all"
 
 
-class Told(NamedTuple):
+class StepLosses(NamedTuple):
     """A step's number and its losses."""
 
     step: int
@@ -65,9 +65,15 @@ def make_model(folder: Path, seed: int) -> Any:
     return model
 
 
-def train(model: Any, drawer: Drawer, speech: Speech, recipe: Recipe, progress: Callable[[Told], None]) -> None:
+def train(
+    model: Any,
+    drawer: BatchSampler,
+    speech: ChatEncoder,
+    recipe: TrainingRecipe,
+    progress: Callable[[StepLosses], None],
+) -> None:
     """Teach a model for all steps of a recipe."""
-    eyes = Eyes(model)
+    eyes = SightModel(model)
     optimizer = torch.optim.AdamW(_groups(eyes, recipe), lr=recipe.rate, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, recipe))
     model.train()
@@ -79,11 +85,11 @@ def train(model: Any, drawer: Drawer, speech: Speech, recipe: Recipe, progress: 
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
-        progress(Told(step, **{name: float(loss.detach()) for name, loss in losses.items()}))
+        progress(StepLosses(step, **{name: float(loss.detach()) for name, loss in losses.items()}))
     model.eval()
 
 
-def _losses(eyes: Eyes, speech: Speech, batch: Batch) -> dict[str, Any]:
+def _losses(eyes: SightModel, speech: ChatEncoder, batch: Batch) -> dict[str, Any]:
     """Losses of letters and words, of the ends behind them, of chats that no letter answers, and of the heads."""
     seen, heads = eyes.see(batch.shown)
     logits = answers(eyes.model, speech, batch, seen)
@@ -98,7 +104,7 @@ def _losses(eyes: Eyes, speech: Speech, batch: Batch) -> dict[str, Any]:
     }
 
 
-def _rate(step: int, recipe: Recipe) -> float:
+def _rate(step: int, recipe: TrainingRecipe) -> float:
     """Share of the highest rate: a warm-up, another one where all begins to learn together, then half a cosine."""
     since = step - recipe.apart if step >= recipe.apart else step
     if since < recipe.warm_up:
@@ -109,7 +115,7 @@ def _rate(step: int, recipe: Recipe) -> float:
     return _LAST_RATE + (1 - _LAST_RATE) * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def _groups(eyes: Eyes, recipe: Recipe) -> list[dict[str, Any]]:
+def _groups(eyes: SightModel, recipe: TrainingRecipe) -> list[dict[str, Any]]:
     """Matrices decay; biases and norms do not."""
     matrices = [weight for weight in eyes.parameters() if weight.dim() > 1]
     others = [weight for weight in eyes.parameters() if weight.dim() <= 1]

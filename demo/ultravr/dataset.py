@@ -13,8 +13,8 @@ import tomli_w
 
 from demo.building import complete
 from demo.canvas import replacing
-from demo.drawn import Drawn
-from demo.manifest import Manifest
+from demo.drawn import DrawnDataset
+from demo.manifest import DemoManifest
 from demo.ultravr.ad.grid import paint_grid, plan_grid
 from demo.ultravr.ad.products import PRODUCTS
 from demo.ultravr.ad.samples import grid_records
@@ -96,7 +96,7 @@ def build_demo_dataset(
     Raises RecordInvalidError when a record breaks a check of the benchmark.
     """
     folder = folder.resolve()
-    manifest = Manifest.open(folder, GENERATOR, seed, scale)
+    manifest = DemoManifest.open(folder, GENERATOR, seed, scale)
     missing = [painting for painting in PAINTINGS if not manifest.holds(painting.image)]
 
     def paint() -> None:
@@ -161,4 +161,4 @@ def _settings(name: str) -> str:
     )
 
 
-DRAWN = Drawn("demo", "ultravr", build_demo_dataset)
+DRAWN = DrawnDataset("demo", "ultravr", build_demo_dataset)

@@ -12,7 +12,7 @@ from tiling.geometry import Size
 _ATTEMPTS = 4000
 
 
-class Box(NamedTuple):
+class PixelBox(NamedTuple):
     """A rectangle in pixels of the full-size image: left, top, right, bottom."""
 
     x1: float
@@ -25,11 +25,11 @@ class Box(NamedTuple):
         """Center (x, y) in pixels."""
         return (self.x1 + self.x2) / 2, (self.y1 + self.y2) / 2
 
-    def grown(self, margin: float) -> "Box":
+    def grown(self, margin: float) -> "PixelBox":
         """The box with `margin` pixels more on each side."""
-        return Box(self.x1 - margin, self.y1 - margin, self.x2 + margin, self.y2 + margin)
+        return PixelBox(self.x1 - margin, self.y1 - margin, self.x2 + margin, self.y2 + margin)
 
-    def overlaps(self, other: "Box") -> bool:
+    def overlaps(self, other: "PixelBox") -> bool:
         """Whether the two boxes share a pixel."""
         return self.x1 < other.x2 and other.x1 < self.x2 and self.y1 < other.y2 and other.y1 < self.y2
 
@@ -54,24 +54,26 @@ def quadrant_name(*, upper: bool, left: bool) -> Quadrant:
     return "lower-left" if left else "lower-right"
 
 
-def quadrant_box(quadrant: Quadrant, size: Size, margin: float) -> Box:
+def quadrant_box(quadrant: Quadrant, size: Size, margin: float) -> PixelBox:
     """Return the quadrant less `margin` pixels on each side, so that no object in it lies near a boundary."""
     left = 0 if quadrant.endswith("left") else size.width / 2
     top = 0 if quadrant.startswith("upper") else size.height / 2
-    return Box(left, top, left + size.width / 2, top + size.height / 2).grown(-margin)
+    return PixelBox(left, top, left + size.width / 2, top + size.height / 2).grown(-margin)
 
 
-def is_free(box: Box, taken: Iterable[Box]) -> bool:
+def is_free(box: PixelBox, taken: Iterable[PixelBox]) -> bool:
     """Whether the box touches none of those that are taken."""
     return not any(box.overlaps(other) for other in taken)
 
 
-def find_place(width: float, height: float, area: Box, taken: Iterable[Box], rng: np.random.Generator) -> Box:
+def find_place(
+    width: float, height: float, area: PixelBox, taken: Iterable[PixelBox], rng: np.random.Generator
+) -> PixelBox:
     """Draw a free place for a box of the given size inside `area`; raises LayoutError when there is none."""
     taken = list(taken)
     for _ in range(_ATTEMPTS):
         x, y = rng.uniform(area.x1, area.x2 - width), rng.uniform(area.y1, area.y2 - height)
-        box = Box(round(x), round(y), round(x) + round(width), round(y) + round(height))
+        box = PixelBox(round(x), round(y), round(x) + round(width), round(y) + round(height))
         if is_free(box, taken):
             return box
     raise LayoutError(f"no place for {width:.0f}x{height:.0f} pixels in {area}")

@@ -12,7 +12,7 @@ from benchmarks.ultravr.taxonomy import LETTERS
 Record = dict[str, Any]
 
 
-class Question(NamedTuple):
+class RecordQuestion(NamedTuple):
     """What a text-only reader gets of a sample, and the letter that is right."""
 
     text: str

@@ -9,7 +9,7 @@ from PIL import Image
 
 from demo.errors import RecordInvalidError
 from demo.painting import Lettering
-from demo.vistahop.corpus import Page
+from demo.vistahop.corpus import CorpusPage
 from demo.vistahop.plan import PICTURES, World
 from demo.vistahop.questions import Record
 from retrieval.index import open_index
@@ -22,14 +22,14 @@ _NEAR = 12
 """Mean difference from the drawn letters, of 255, up to which pixels show them; JPEG's noise lies below."""
 
 
-def check_world(world: World, pages: Sequence[Page], corpus: Path, asked: Sequence[Record]) -> None:
+def check_world(world: World, pages: Sequence[CorpusPage], corpus: Path, asked: Sequence[Record]) -> None:
     """Walk every chain through the corpus. Raises RecordInvalidError that names every hop and page that is wrong."""
     wrong = [*_lost_hops(world, pages, corpus), *_told_at_once(world, pages), *_short_cuts(world, pages, asked)]
     if wrong:
         raise RecordInvalidError("; ".join(wrong))
 
 
-def _lost_hops(world: World, pages: Sequence[Page], corpus: Path) -> Iterator[str]:
+def _lost_hops(world: World, pages: Sequence[CorpusPage], corpus: Path) -> Iterator[str]:
     """Hops whose page is not among the first that a search for it finds."""
     ids = {page.fact: page.id for page in pages if page.fact}
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ def _lost_hops(world: World, pages: Sequence[Page], corpus: Path) -> Iterator[st
         index.close()
 
 
-def _told_at_once(world: World, pages: Sequence[Page]) -> Iterator[str]:
+def _told_at_once(world: World, pages: Sequence[CorpusPage]) -> Iterator[str]:
     """Pages that tell two hops, and hops that two pages tell."""
     tellers: dict[str, list[str]] = {}
     for page in pages:
@@ -55,7 +55,7 @@ def _told_at_once(world: World, pages: Sequence[Page]) -> Iterator[str]:
             yield f"'{fact.query}' is told by {', '.join(found) or 'no page'}"
 
 
-def _short_cuts(world: World, pages: Sequence[Page], asked: Sequence[Record]) -> Iterator[str]:
+def _short_cuts(world: World, pages: Sequence[CorpusPage], asked: Sequence[Record]) -> Iterator[str]:
     """Pages that name both where a question begins and its answer."""
     for record in asked:
         begins = [hop["from"] for one in record.get("components", [record]) for hop in one["chain"][:1]]
@@ -65,7 +65,7 @@ def _short_cuts(world: World, pages: Sequence[Page], asked: Sequence[Record]) ->
                 yield f"{page.id} names both ends of {record['id']}"
 
 
-def names(page: Page, text: str) -> bool:
+def names(page: CorpusPage, text: str) -> bool:
     """Whether a page names something, as a word or words of its own."""
     said, text = f"{page.title}\n{page.text}".lower(), text.lower()
     return text in said and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) is not None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from demo.draws import stream
-from demo.vistahop.plan import Fact, Maker, World
+from demo.vistahop.plan import Fact, World, WorldBuilder
 
 _LONG = 30_000
 """Characters of the long pages."""
@@ -37,7 +37,7 @@ _OF = (
 )  # fmt: skip
 
 
-class Page(NamedTuple):
+class CorpusPage(NamedTuple):
     """One document of the corpus; `fact` is that which it tells, or nothing."""
 
     id: str
@@ -46,26 +46,26 @@ class Page(NamedTuple):
     fact: Fact | None = None
 
 
-def write_pages(world: World, maker: Maker) -> tuple[Page, ...]:
+def write_pages(world: World, maker: WorldBuilder) -> tuple[CorpusPage, ...]:
     """All pages, in an order that says nothing, under ids that say nothing."""
     pages = [page for number, fact in enumerate(world.facts) for page in _about(world, maker, fact, number)]
     order = stream(world.seed, "vistahop", "pages").permutation(len(pages)).tolist()
     return tuple(pages[at]._replace(id=f"d-{number:03}") for number, at in enumerate(order, start=1))
 
 
-def _about(world: World, maker: Maker, fact: Fact, number: int) -> Iterator[Page]:
+def _about(world: World, maker: WorldBuilder, fact: Fact, number: int) -> Iterator[CorpusPage]:
     rng, subject = stream(world.seed, "vistahop", fact.document), fact.subject
     length = _LONG if number % _EVERY == _EVERY - 1 else int(rng.integers(*_SHORT))
     known = f"{fact.object}, also called {fact.also}" if fact.also else fact.object
     told = fact.relation.told.format(a=subject, b=known)
-    yield Page(fact.document, subject, _filled(rng, subject, told, length), fact)
+    yield CorpusPage(fact.document, subject, _filled(rng, subject, told, length), fact)
     year = maker.thing("year")
     told = f"A letter of {year} names {subject} for the first time since long. In {year} much was changed."
-    yield Page("", f"{subject}, from {year} on", _filled(rng, subject, told, int(rng.integers(*_SHORT))))
+    yield CorpusPage("", f"{subject}, from {year} on", _filled(rng, subject, told, int(rng.integers(*_SHORT))))
     namesake = world.look_alikes[subject][0] if subject in world.look_alikes else f"{subject} of {maker.thing('town')}"
     others = ", ".join(maker.thing(fact.relation.leads_to) for _ in fact.objects)
     told = f"{fact.relation.told.format(a=namesake, b=others)} It is often taken for another one of that name."
-    yield Page("", namesake, _filled(rng, namesake, told, int(rng.integers(*_SHORT))))
+    yield CorpusPage("", namesake, _filled(rng, namesake, told, int(rng.integers(*_SHORT))))
 
 
 def _filled(rng: np.random.Generator, about: str, told: str, length: int) -> str:

@@ -13,9 +13,9 @@ import tomli_w
 
 from demo.building import complete
 from demo.canvas import Canvas, replacing
-from demo.drawn import Drawn
-from demo.manifest import Manifest
-from demo.painting import Painter, Scene, write_jpeg
+from demo.drawn import DrawnDataset
+from demo.manifest import DemoManifest
+from demo.painting import DrawnScene, ScenePainter, write_jpeg
 from demo.pyramids import write_pyramid
 from demo.vistahop.checking import check_signs, check_world
 from demo.vistahop.corpus import write_pages
@@ -55,7 +55,7 @@ def build_dataset(folder: Path, *, seed: int = 7, scale: float = 1.0, progress: 
     Raises RecordInvalidError when a chain cannot be walked, a sign does not show, or a record breaks a check.
     """
     folder = folder.resolve()
-    manifest = Manifest.open(folder, GENERATOR, seed, scale)
+    manifest = DemoManifest.open(folder, GENERATOR, seed, scale)
     missing = [name for name, picture in PICTURES.items() if not manifest.holds(picture.image)]
 
     def draw() -> None:
@@ -101,12 +101,12 @@ def hits() -> dict[str, tuple[tuple[str, str], ...]]:
     }
 
 
-def _write_thumbnail(scene: Scene, path: Path, number: int) -> None:
+def _write_thumbnail(scene: DrawnScene, path: Path, number: int) -> None:
     """Write a part of a scene, each of another place and size."""
     scale = _THUMBNAIL.width / scene.size.width * (1 + number / 2)
     whole = Size(round(scene.size.width * scale), round(scene.size.height * scale))
     left, top = (number * max(0, side - part) // 5 for side, part in zip(whole, _THUMBNAIL, strict=True))
-    part = Painter(scene).part(left, top, _THUMBNAIL, scale)
+    part = ScenePainter(scene).part(left, top, _THUMBNAIL, scale)
     Canvas(np.asarray(part)).write_jpeg(path, 88)
 
 
@@ -134,4 +134,4 @@ def _write_lines(path: Path, lines: Sequence[str]) -> None:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-DRAWN = Drawn("demo-vistahop", "vistahop", build_dataset, {"max_tokens": 24})
+DRAWN = DrawnDataset("demo-vistahop", "vistahop", build_dataset, {"max_tokens": 24})

@@ -7,7 +7,7 @@ import numpy as np
 
 from demo.draws import stream
 from demo.vistahop.names import Names
-from demo.vistahop.relations import RELATIONS, THAT, Kind, Relation
+from demo.vistahop.relations import RELATIONS, THAT, ChainRelation, Kind
 from tiling.geometry import Size
 
 SIGNS = 10
@@ -15,7 +15,7 @@ SIGNS = 10
 _LOOK_ALIKES = 2
 
 
-class Picture(NamedTuple):
+class WorldImage(NamedTuple):
     """One picture: its file, its size, and what stands in its row."""
 
     name: str
@@ -33,21 +33,21 @@ class Picture(NamedTuple):
         return self.size if self.is_flat else Size(*(round(side * scale) for side in self.size))
 
 
-PICTURES: Mapping[str, Picture] = {
+PICTURES: Mapping[str, WorldImage] = {
     one.name: one
     for one in (
-        Picture("harbour", "images/harbour.tif", Size(57_600, 38_400), "crane"),
-        Picture("street", "images/street.tif", Size(51_200, 32_000), "house"),
-        Picture("fair", "images/fair.tif", Size(46_080, 30_720), "stand"),
-        Picture("hall", "images/hall.tif", Size(40_960, 27_648), "tree"),
-        Picture("yard", "images/yard.jpg", Size(3_750, 2_400), "crane"),
-        Picture("market", "images/market.jpg", Size(3_600, 2_500), "stand"),
+        WorldImage("harbour", "images/harbour.tif", Size(57_600, 38_400), "crane"),
+        WorldImage("street", "images/street.tif", Size(51_200, 32_000), "house"),
+        WorldImage("fair", "images/fair.tif", Size(46_080, 30_720), "stand"),
+        WorldImage("hall", "images/hall.tif", Size(40_960, 27_648), "tree"),
+        WorldImage("yard", "images/yard.jpg", Size(3_750, 2_400), "crane"),
+        WorldImage("market", "images/market.jpg", Size(3_600, 2_500), "stand"),
     )
 }
 """Four gigapixel pictures, and two of nine megapixels."""
 
 
-class Way(NamedTuple):
+class ChainPath(NamedTuple):
     """How a chain goes: from what in which picture, by which relations, to one tail or to another."""
 
     picture: str
@@ -57,27 +57,27 @@ class Way(NamedTuple):
     tails: tuple[str, ...]
 
 
-WAYS: Mapping[str, Way] = {
-    "harbour-mark": Way("harbour", "logo", "mark", ("mark_of", "part_of", "founded_by", "born_in"), ("charter",)),
-    "harbour-engine": Way(
+WAYS: Mapping[str, ChainPath] = {
+    "harbour-mark": ChainPath("harbour", "logo", "mark", ("mark_of", "part_of", "founded_by", "born_in"), ("charter",)),
+    "harbour-engine": ChainPath(
         "harbour", "product", "type plate", ("engine_of", "licensed_by", "studied_at", "stands_in"), ("charter",)
     ),
-    "street-shop": Way("street", "text", "sign", ("shop_of", "apprentice_of", "head_of", "seat_of"), ("bridges",)),
-    "street-portrait": Way(
+    "street-shop": ChainPath("street", "text", "sign", ("shop_of", "apprentice_of", "head_of", "seat_of"),
+    ("bridges",)), "street-portrait": ChainPath(
         "street", "person", "name under the portrait", ("painted_by", "taught_by", "shown_at", "stands_in"),
         ("towers",),
     ),
-    "fair-mark": Way("fair", "logo", "mark", ("mark_of", "supplied_by", "led_by", "born_in"), ("first_fair",)),
-    "fair-device": Way(
+    "fair-mark": ChainPath("fair", "logo", "mark", ("mark_of", "supplied_by", "led_by", "born_in"), ("first_fair",)),
+    "fair-device": ChainPath(
         "fair", "product", "type plate", ("device_of", "winner_of", "given_by", "named_after"), ("captain",)
     ),
-    "hall-folly": Way(
+    "hall-folly": ChainPath(
         "hall", "landmark", "plate of the folly", ("folly_of", "apprentice_of", "taught_by", "sailed_on", "home_port"),
         ("twin", "guilds"),
     ),
-    "hall-plant": Way("hall", "text", "label", ("plant_of", "taught_by", "head_of", "seat_of"), ("ferry", "guilds")),
-    "yard-mark": Way("yard", "logo", "mark", ("mark_of",), ("founded_by",)),
-    "market-shop": Way("market", "text", "sign", ("shop_of",), ("born_in",)),
+    "hall-plant": ChainPath("hall", "text", "label", ("plant_of", "taught_by", "head_of", "seat_of"), ("ferry",
+    "guilds")), "yard-mark": ChainPath("yard", "logo", "mark", ("mark_of",), ("founded_by",)),
+    "market-shop": ChainPath("market", "text", "sign", ("shop_of",), ("born_in",)),
 }  # fmt: skip
 _ALSO_CALLED = {"hall-folly": "twin", "fair-device": "captain"}
 """Last facts of which a page tells a second name."""
@@ -96,7 +96,7 @@ class Fact(NamedTuple):
     also: str = ""
 
     @property
-    def relation(self) -> Relation:
+    def relation(self) -> ChainRelation:
         """Its relation."""
         return RELATIONS[self.name]
 
@@ -117,7 +117,7 @@ class Fact(NamedTuple):
         return tuple(filter(None, (self.object, self.also)))
 
 
-class Sign(NamedTuple):
+class WorldSign(NamedTuple):
     """A text on the thing at a position, from 0, of a picture's row."""
 
     text: str
@@ -127,8 +127,8 @@ class Sign(NamedTuple):
 class Chain(NamedTuple):
     """Facts from a sign to an answer."""
 
-    way: Way
-    sign: Sign
+    way: ChainPath
+    sign: WorldSign
     facts: tuple[Fact, ...]
 
     @property
@@ -167,7 +167,7 @@ class World(NamedTuple):
 
     seed: int
     chains: Mapping[tuple[str, str], Chain]
-    signs: Mapping[str, tuple[Sign, ...]]
+    signs: Mapping[str, tuple[WorldSign, ...]]
     look_alikes: Mapping[str, tuple[str, ...]]
 
     @property
@@ -180,7 +180,7 @@ class World(NamedTuple):
         return self.chains[name, tail or WAYS[name].tails[0]]
 
 
-class Maker:
+class WorldBuilder:
     """Makes things up, no two alike."""
 
     def __init__(self, seed: int, *words: str) -> None:
@@ -209,11 +209,11 @@ class Maker:
         return " ".join(filter(None, (self._names.word(), _SUFFIX.get(kind))))
 
 
-def plan_world(seed: int) -> tuple[World, Maker]:
+def plan_world(seed: int) -> tuple[World, WorldBuilder]:
     """Make up the world of a seed; and who goes on making up what is in nobody's chain."""
-    maker = Maker(seed, "world")
+    maker = WorldBuilder(seed, "world")
     chains: dict[tuple[str, str], Chain] = {}
-    signs: dict[str, tuple[Sign, ...]] = {}
+    signs: dict[str, tuple[WorldSign, ...]] = {}
     look_alikes: dict[str, tuple[str, ...]] = {}
     for picture in PICTURES:
         ways = {name: way for name, way in WAYS.items() if way.picture == picture}
@@ -222,14 +222,14 @@ def plan_world(seed: int) -> tuple[World, Maker]:
         shown = [*texts.values(), *(alike for text in texts.values() for alike in look_alikes[text])]
         shown += [maker.sign() for _ in range(SIGNS - len(shown))]
         places = maker.rng.permutation(SIGNS).tolist()
-        signs[picture] = tuple(Sign(text, place) for text, place in zip(shown, places, strict=True))
+        signs[picture] = tuple(WorldSign(text, place) for text, place in zip(shown, places, strict=True))
         for sign, (name, way) in zip(signs[picture], ways.items(), strict=False):
             chains |= _chains(maker, name, way, sign)
     _share_a_guild(chains)
     return World(seed, chains, signs, look_alikes), maker
 
 
-def _chains(maker: Maker, name: str, way: Way, sign: Sign) -> dict[tuple[str, str], Chain]:
+def _chains(maker: WorldBuilder, name: str, way: ChainPath, sign: WorldSign) -> dict[tuple[str, str], Chain]:
     """The chain to each of the tails; all before those is shared."""
     facts: list[Fact] = []
     subject = sign.text
@@ -245,7 +245,7 @@ def _chains(maker: Maker, name: str, way: Way, sign: Sign) -> dict[tuple[str, st
     return found
 
 
-def _fact(maker: Maker, subject: str, name: str, document: str) -> Fact:
+def _fact(maker: WorldBuilder, subject: str, name: str, document: str) -> Fact:
     relation = RELATIONS[name]
     objects = tuple(maker.thing(relation.leads_to) for _ in range(relation.listed))
     return Fact(subject, name, objects, document)

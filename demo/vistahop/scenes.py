@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from demo.draws import stream
-from demo.painting import BOARD, Lettering, Scene, Shape, box
+from demo.painting import BOARD, DrawnScene, FlatShape, Lettering, box
 from demo.sprites import Color, shaded
 from demo.vistahop.plan import PICTURES, SIGNS, World
 from tiling.geometry import Size
-from tiling.views import fit
+from tiling.views import fit_area
 
 SHOWN = (32, 65_536, 8_294_400)
 """The rule by which a picture's first raster has its size: factor, least and largest area."""
@@ -35,7 +35,7 @@ class _Pen:
 
     def __init__(self, size: Size, rng: np.random.Generator) -> None:
         self.size, self.rng = size, rng
-        self.shapes: list[Shape] = []
+        self.shapes: list[FlatShape] = []
 
     def box(self, x1: float, y1: float, x2: float, y2: float, color: Color) -> None:
         """A rectangle."""
@@ -46,12 +46,12 @@ class _Pen:
         """An ellipse about a middle."""
         width, height = self.size
         edges = ((x - across) * width, (y - down) * height, (x + across) * width, (y + down) * height)
-        self.shapes.append(Shape("ellipse", color, tuple(map(round, edges))))
+        self.shapes.append(FlatShape("ellipse", color, tuple(map(round, edges))))
 
     def polygon(self, points: Sequence[tuple[float, float]], color: Color) -> None:
         """A polygon."""
         flat = (round(part * side) for point in points for part, side in zip(point, self.size, strict=True))
-        self.shapes.append(Shape("polygon", color, tuple(flat)))
+        self.shapes.append(FlatShape("polygon", color, tuple(flat)))
 
     def paint(self) -> Color:
         """A colour for something bright."""
@@ -62,7 +62,7 @@ class _Pen:
         return float(self.rng.uniform(low, high))
 
 
-def draw_scene(world: World, name: str, scale: float = 1.0) -> Scene:
+def draw_scene(world: World, name: str, scale: float = 1.0) -> DrawnScene:
     """The scene of a picture, with every sign of the world on its thing."""
     size = PICTURES[name].scaled(scale)
     pen = _Pen(size, stream(world.seed, "vistahop", name))
@@ -77,12 +77,12 @@ def draw_scene(world: World, name: str, scale: float = 1.0) -> Scene:
         x1, y1, x2, y2 = lettering.extent
         pen.shapes.append(box(x1 - down, y1 - down // 2, x2 + down, y2 + down // 2, BOARD))
         letterings.append(lettering)
-    return Scene(size, pen.shapes, letterings)
+    return DrawnScene(size, pen.shapes, letterings)
 
 
 def _shrink(size: Size) -> float:
     """How much smaller a picture's first raster is than the picture."""
-    return fit(size, *SHOWN).height / size.height
+    return fit_area(size, *SHOWN).height / size.height
 
 
 def _columns() -> Iterator[tuple[float, float]]:

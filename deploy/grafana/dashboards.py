@@ -19,28 +19,28 @@ _WIDTH, _HEIGHT = 12, 8
 _STAT_WIDTH, _STAT_HEIGHT = 4, 4
 
 
-class Line(NamedTuple):
+class PanelQuery(NamedTuple):
     """A query, and what its series are called; `{{label}}` stands for a label."""
 
     query: str
     legend: str = ""
 
 
-class Panel(NamedTuple):
+class DashboardPanel(NamedTuple):
     """A question of the operator's, and the lines that answer it; `stat` shows the last value alone."""
 
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[PanelQuery]
     unit: str = "short"
     stat: bool = False
     why: str = ""
 
 
-class Board(NamedTuple):
+class Dashboard(NamedTuple):
     """A dashboard; `variables` are chosen above it, by name and query."""
 
     title: str
-    panels: Sequence[Panel]
+    panels: Sequence[DashboardPanel]
     variables: Mapping[str, str] = {}
 
 
@@ -56,131 +56,153 @@ def _quantile(share: float, name: str, by: str, where: str = "") -> str:
     return f"histogram_quantile({share}, sum by (le, {by}) (rate({name}_bucket{where}{_WINDOW})))"
 
 
-BOARDS = {
-    "fleet": Board(
+DASHBOARDS = {
+    "fleet": Dashboard(
         "gigavqa: fleet",
         [
-            Panel("Gateways up", [Line('sum(up{job="gigavqa-gateway"})')], stat=True),
-            Panel("State server takes writes", [Line("min(gigavqa_server_takes_writes)")], stat=True),
-            Panel("Workers", [Line("sum(gigavqa:workers:max)")], stat=True),
-            Panel("Jobs in progress", [Line('max(gigavqa_jobs{status="in_progress"})')], stat=True),
-            Panel(
-                "Oldest bundle", [Line('max(gigavqa:queue_oldest_seconds:max{state="waiting"})')], _SECONDS, stat=True
-            ),
-            Panel(
-                "Alerts that fire",
-                [Line('count(ALERTS{alertname=~"Gigavqa.*",alertstate="firing"}) or vector(0)')],
+            DashboardPanel("Gateways up", [PanelQuery('sum(up{job="gigavqa-gateway"})')], stat=True),
+            DashboardPanel("State server takes writes", [PanelQuery("min(gigavqa_server_takes_writes)")], stat=True),
+            DashboardPanel("Workers", [PanelQuery("sum(gigavqa:workers:max)")], stat=True),
+            DashboardPanel("Jobs in progress", [PanelQuery('max(gigavqa_jobs{status="in_progress"})')], stat=True),
+            DashboardPanel(
+                "Oldest bundle",
+                [PanelQuery('max(gigavqa:queue_oldest_seconds:max{state="waiting"})')],
+                _SECONDS,
                 stat=True,
             ),
-            Panel("Responses", [Line("gigavqa:responses:rate5m", "{{model}} {{outcome}}")], _RATE),
-            Panel("Tokens", [Line("gigavqa:tokens:rate5m", "{{model}} {{kind}}")], _RATE),
-            Panel("Bundles in the queue", [Line("gigavqa:queue_bundles:max", "{{model}} {{state}}")]),
-            Panel(
-                "Oldest bundle by model", [Line("gigavqa:queue_oldest_seconds:max", "{{model}} {{state}}")], _SECONDS
+            DashboardPanel(
+                "Alerts that fire",
+                [PanelQuery('count(ALERTS{alertname=~"Gigavqa.*",alertstate="firing"}) or vector(0)')],
+                stat=True,
             ),
-            Panel(
+            DashboardPanel("Responses", [PanelQuery("gigavqa:responses:rate5m", "{{model}} {{outcome}}")], _RATE),
+            DashboardPanel("Tokens", [PanelQuery("gigavqa:tokens:rate5m", "{{model}} {{kind}}")], _RATE),
+            DashboardPanel("Bundles in the queue", [PanelQuery("gigavqa:queue_bundles:max", "{{model}} {{state}}")]),
+            DashboardPanel(
+                "Oldest bundle by model",
+                [PanelQuery("gigavqa:queue_oldest_seconds:max", "{{model}} {{state}}")],
+                _SECONDS,
+            ),
+            DashboardPanel(
                 "What engines do",
-                [Line("gigavqa:engine_state:ratio_rate5m", "{{model}} {{state}}")],
+                [PanelQuery("gigavqa:engine_state:ratio_rate5m", "{{model}} {{state}}")],
                 _SHARE,
                 why="pixels: they play nothing, and claimed requests wait for their rasters",
             ),
-            Panel(
-                "Workers by model and state", [Line("max by (model, state) (gigavqa_workers)", "{{model}} {{state}}")]
+            DashboardPanel(
+                "Workers by model and state",
+                [PanelQuery("max by (model, state) (gigavqa_workers)", "{{model}} {{state}}")],
             ),
-            Panel(
+            DashboardPanel(
                 "Leases that ran out",
-                [Line(f"max by (model) (increase(gigavqa_lease_reclaims_total{_WINDOW}))", "{{model}}")],
+                [PanelQuery(f"max by (model) (increase(gigavqa_lease_reclaims_total{_WINDOW}))", "{{model}}")],
                 why="bundles whose worker died, or was cut off",
             ),
-            Panel("Share of requests that fail", [Line("gigavqa:failed:ratio_rate5m", "{{model}}")], _SHARE),
-            Panel(
+            DashboardPanel(
+                "Share of requests that fail", [PanelQuery("gigavqa:failed:ratio_rate5m", "{{model}}")], _SHARE
+            ),
+            DashboardPanel(
                 "Paid to engines elsewhere",
-                [Line("max by (model) (gigavqa_dollars_total)", "{{model}}")],
+                [PanelQuery("max by (model) (gigavqa_dollars_total)", "{{model}}")],
                 "currencyUSD",
             ),
-            Panel(
+            DashboardPanel(
                 "Jobs that ended, by how long they took",
                 [
-                    Line(_quantile(0.5, "gigavqa_job_seconds", "kind"), "{{kind}}, median"),
-                    Line(_quantile(0.95, "gigavqa_job_seconds", "kind"), "{{kind}}, 95 %"),
+                    PanelQuery(_quantile(0.5, "gigavqa_job_seconds", "kind"), "{{kind}}, median"),
+                    PanelQuery(_quantile(0.95, "gigavqa_job_seconds", "kind"), "{{kind}}, 95 %"),
                 ],
                 _SECONDS,
             ),
         ],
     ),
-    "job": Board(
+    "job": Dashboard(
         "gigavqa: one job",
         [
-            Panel("Done", [Line('max(gigavqa_running_job_requests{job_id=~"$job_id",state="done"})')], stat=True),
-            Panel("Left", [Line('max(gigavqa_running_job_requests{job_id=~"$job_id",state="left"})')], stat=True),
-            Panel(
+            DashboardPanel(
+                "Done", [PanelQuery('max(gigavqa_running_job_requests{job_id=~"$job_id",state="done"})')], stat=True
+            ),
+            DashboardPanel(
+                "Left", [PanelQuery('max(gigavqa_running_job_requests{job_id=~"$job_id",state="left"})')], stat=True
+            ),
+            DashboardPanel(
                 "Will take",
-                [Line(f'max(gigavqa_running_job_requests{{job_id=~"$job_id",state="left"}}) / (sum({_PACE}) > 0)')],
+                [
+                    PanelQuery(
+                        f'max(gigavqa_running_job_requests{{job_id=~"$job_id",state="left"}}) / (sum({_PACE}) > 0)'
+                    )
+                ],
                 _SECONDS,
                 stat=True,
                 why="at the pace of now",
             ),
-            Panel(
+            DashboardPanel(
                 "Requests",
                 [
-                    Line(
+                    PanelQuery(
                         'max by (job_id, state) (gigavqa_running_job_requests{job_id=~"$job_id"})',
                         "{{job_id}} {{state}}",
                     )
                 ],
                 why="the twenty newest jobs in progress; of others the gateway tells: /v1/jobs/{job_id}",
             ),
-            Panel(
+            DashboardPanel(
                 "Pace",
                 [
-                    Line(
+                    PanelQuery(
                         _PACE,
                         "{{job_id}}",
                     )
                 ],
                 _RATE,
             ),
-            Panel("Jobs by status", [Line("max by (status) (gigavqa_jobs)", "{{status}}")]),
+            DashboardPanel("Jobs by status", [PanelQuery("max by (status) (gigavqa_jobs)", "{{status}}")]),
         ],
         _JOB,
     ),
-    "model": Board(
+    "model": Dashboard(
         "gigavqa: one model",
         [
-            Panel("Workers", [Line('sum(gigavqa:workers:max{model=~"$model"})')], stat=True),
-            Panel(
+            DashboardPanel("Workers", [PanelQuery('sum(gigavqa:workers:max{model=~"$model"})')], stat=True),
+            DashboardPanel(
                 "Bundles that wait",
-                [Line('sum(gigavqa:queue_bundles:max{model=~"$model",state="waiting"})')],
+                [PanelQuery('sum(gigavqa:queue_bundles:max{model=~"$model",state="waiting"})')],
                 stat=True,
             ),
-            Panel(
+            DashboardPanel(
                 "Prompt tokens found in the prefix cache",
-                [Line('avg(gigavqa:cache_prefix:ratio_rate5m{model=~"$model"})')],
+                [PanelQuery('avg(gigavqa:cache_prefix:ratio_rate5m{model=~"$model"})')],
                 _SHARE,
                 stat=True,
             ),
-            Panel("Responses", [Line('gigavqa:responses:rate5m{model=~"$model"}', "{{model}} {{outcome}}")], _RATE),
-            Panel("Tokens", [Line('gigavqa:tokens:rate5m{model=~"$model"}', "{{model}} {{kind}}")], _RATE),
-            Panel(
+            DashboardPanel(
+                "Responses", [PanelQuery('gigavqa:responses:rate5m{model=~"$model"}', "{{model}} {{outcome}}")], _RATE
+            ),
+            DashboardPanel(
+                "Tokens", [PanelQuery('gigavqa:tokens:rate5m{model=~"$model"}', "{{model}} {{kind}}")], _RATE
+            ),
+            DashboardPanel(
                 "What engines do",
-                [Line('gigavqa:engine_state:ratio_rate5m{model=~"$model"}', "{{model}} {{state}}")],
+                [PanelQuery('gigavqa:engine_state:ratio_rate5m{model=~"$model"}', "{{model}} {{state}}")],
                 _SHARE,
             ),
-            Panel(
+            DashboardPanel(
                 "Requests in each stage",
                 [
-                    Line(
+                    PanelQuery(
                         f"sum by (model, stage) (rate(gigavqa_worker_request_seconds_total{_OF_MODEL}{_WINDOW}))",
                         "{{model}} {{stage}}",
                     )
                 ],
                 why="on the average: waiting for pixels, for a place in the engine, and in it",
             ),
-            Panel("Prefix cache", [Line('gigavqa:cache_prefix:ratio_rate5m{model=~"$model"}', "{{model}}")], _SHARE),
-            Panel(
+            DashboardPanel(
+                "Prefix cache", [PanelQuery('gigavqa:cache_prefix:ratio_rate5m{model=~"$model"}', "{{model}}")], _SHARE
+            ),
+            DashboardPanel(
                 "Tokens of a response",
                 [
-                    Line(
+                    PanelQuery(
                         f"max by (model, kind) (rate(gigavqa_tokens_total{_OF_MODEL}{_WINDOW}))"
                         " / on (model) group_left () sum by (model) (max by (model, outcome) "
                         f"(rate(gigavqa_responses_recorded_total{_OF_MODEL}{_WINDOW})) > 0)",
@@ -191,100 +213,123 @@ BOARDS = {
         ],
         _MODEL,
     ),
-    "pixels": Board(
+    "pixels": Dashboard(
         "gigavqa: pixels",
         [
-            Panel("Rasters not rendered anew", [Line("gigavqa:cache_raster:ratio_rate5m")], _SHARE, stat=True),
-            Panel("Rasters not encoded anew", [Line("gigavqa:cache_encoder:ratio_rate5m")], _SHARE, stat=True),
-            Panel(
+            DashboardPanel(
+                "Rasters not rendered anew", [PanelQuery("gigavqa:cache_raster:ratio_rate5m")], _SHARE, stat=True
+            ),
+            DashboardPanel(
+                "Rasters not encoded anew", [PanelQuery("gigavqa:cache_encoder:ratio_rate5m")], _SHARE, stat=True
+            ),
+            DashboardPanel(
                 "Engines wait for pixels",
-                [Line('max(gigavqa:engine_state:ratio_rate5m{state="pixels"})')],
+                [PanelQuery('max(gigavqa:engine_state:ratio_rate5m{state="pixels"})')],
                 _SHARE,
                 stat=True,
             ),
-            Panel(
+            DashboardPanel(
                 "Seconds of a pass, 95 %, by format and level",
-                [Line(_quantile(0.95, "gigavqa_worker_pass_seconds", "format, level"), "{{format}} level {{level}}")],
+                [
+                    PanelQuery(
+                        _quantile(0.95, "gigavqa_worker_pass_seconds", "format, level"), "{{format}} level {{level}}"
+                    )
+                ],
                 _SECONDS,
             ),
-            Panel(
+            DashboardPanel(
                 "Threads that render",
                 [
-                    Line(
+                    PanelQuery(
                         f"sum by (format, level) (rate(gigavqa_worker_pass_seconds_sum{_WINDOW}))",
                         "{{format}} level {{level}}",
                     )
                 ],
                 why="seconds of passes a second",
             ),
-            Panel(
+            DashboardPanel(
                 "Rasters",
                 [
-                    Line(f"sum(rate(gigavqa_worker_shown_rasters_total{_WINDOW}))", "shown"),
-                    Line(f"sum(rate(gigavqa_worker_renders_total{_WINDOW}))", "rendered"),
-                    Line(f"sum(rate(gigavqa_worker_raster_hits_total{_WINDOW}))", "found in memory"),
-                    Line(f"sum(rate(gigavqa_worker_found_rasters_total{_WINDOW}))", "found on the disk"),
-                    Line(f"sum(rate(gigavqa_worker_encoder_runs_total{_WINDOW}))", "encoded"),
+                    PanelQuery(f"sum(rate(gigavqa_worker_shown_rasters_total{_WINDOW}))", "shown"),
+                    PanelQuery(f"sum(rate(gigavqa_worker_renders_total{_WINDOW}))", "rendered"),
+                    PanelQuery(f"sum(rate(gigavqa_worker_raster_hits_total{_WINDOW}))", "found in memory"),
+                    PanelQuery(f"sum(rate(gigavqa_worker_found_rasters_total{_WINDOW}))", "found on the disk"),
+                    PanelQuery(f"sum(rate(gigavqa_worker_encoder_runs_total{_WINDOW}))", "encoded"),
                 ],
                 _RATE,
             ),
-            Panel(
+            DashboardPanel(
                 "Requests wait for their rasters, 95 %",
-                [Line(_quantile(0.95, "gigavqa_worker_rendering_seconds", "worker"), "{{worker}}")],
+                [PanelQuery(_quantile(0.95, "gigavqa_worker_rendering_seconds", "worker"), "{{worker}}")],
                 _SECONDS,
             ),
-            Panel("Disk of workers that is free", [Line("gigavqa_worker_disk_free_bytes", "{{worker}}")], _BYTES),
-            Panel("Memory of workers", [Line("gigavqa_worker_rss_bytes", "{{worker}}")], _BYTES),
+            DashboardPanel(
+                "Disk of workers that is free", [PanelQuery("gigavqa_worker_disk_free_bytes", "{{worker}}")], _BYTES
+            ),
+            DashboardPanel("Memory of workers", [PanelQuery("gigavqa_worker_rss_bytes", "{{worker}}")], _BYTES),
         ],
     ),
-    "server": Board(
+    "server": Dashboard(
         "gigavqa: server and gateway",
         [
-            Panel("State server answers", [Line("min(gigavqa_server_up)")], stat=True),
-            Panel("It takes writes", [Line("min(gigavqa_server_takes_writes)")], stat=True),
-            Panel("Its memory", [Line("gigavqa:server_memory:ratio")], _SHARE, stat=True),
-            Panel(
+            DashboardPanel("State server answers", [PanelQuery("min(gigavqa_server_up)")], stat=True),
+            DashboardPanel("It takes writes", [PanelQuery("min(gigavqa_server_takes_writes)")], stat=True),
+            DashboardPanel("Its memory", [PanelQuery("gigavqa:server_memory:ratio")], _SHARE, stat=True),
+            DashboardPanel(
                 "Memory of the state server",
                 [
-                    Line("max(gigavqa_server_memory_used_bytes)", "used"),
-                    Line("max(gigavqa_server_memory_limit_bytes)", "limit"),
+                    PanelQuery("max(gigavqa_server_memory_used_bytes)", "used"),
+                    PanelQuery("max(gigavqa_server_memory_limit_bytes)", "limit"),
                 ],
                 _BYTES,
             ),
-            Panel(
+            DashboardPanel(
                 "Responses in no Parquet part yet",
-                [Line("max(gigavqa_unsunk_responses)", "responses")],
+                [PanelQuery("max(gigavqa_unsunk_responses)", "responses")],
             ),
-            Panel("Age of the oldest of them", [Line("max(gigavqa_unsunk_oldest_seconds)", "seconds")], _SECONDS),
-            Panel(
+            DashboardPanel(
+                "Age of the oldest of them", [PanelQuery("max(gigavqa_unsunk_oldest_seconds)", "seconds")], _SECONDS
+            ),
+            DashboardPanel(
                 "Requests in the queue",
-                [Line("max(gigavqa_queue_requests)", "requests"), Line("max(gigavqa_queue_limit_requests)", "limit")],
-            ),
-            Panel("Disks: free", [Line("min by (place) (gigavqa_disk_free_bytes)", "{{place}}")], _BYTES),
-            Panel(
-                "HTTP requests",
-                [Line(f"sum by (route, status) (rate(gigavqa_http_requests_total{_WINDOW}))", "{{route}} {{status}}")],
-                _RATE,
-            ),
-            Panel(
-                "Seconds to the first byte, 95 %",
-                [Line(_quantile(0.95, "gigavqa_http_first_byte_seconds", "route"), "{{route}}")],
-                _SECONDS,
-            ),
-            Panel("Open streams", [Line("sum by (kind) (gigavqa_open_streams) or vector(0)", "{{kind}}")]),
-            Panel(
-                "Failures in the background",
                 [
-                    Line(
-                        f"sum by (loop) (increase(gigavqa_background_failures_total{_WINDOW})) or vector(0)", "{{loop}}"
-                    ),
-                    Line(f"sum(increase(gigavqa_sink_failures_total{_WINDOW}))", "sink, put off"),
-                    Line(f"sum(increase(gigavqa_audit_failures_total{_WINDOW}))", "audit"),
+                    PanelQuery("max(gigavqa_queue_requests)", "requests"),
+                    PanelQuery("max(gigavqa_queue_limit_requests)", "limit"),
                 ],
             ),
-            Panel(
+            DashboardPanel(
+                "Disks: free", [PanelQuery("min by (place) (gigavqa_disk_free_bytes)", "{{place}}")], _BYTES
+            ),
+            DashboardPanel(
+                "HTTP requests",
+                [
+                    PanelQuery(
+                        f"sum by (route, status) (rate(gigavqa_http_requests_total{_WINDOW}))", "{{route}} {{status}}"
+                    )
+                ],
+                _RATE,
+            ),
+            DashboardPanel(
+                "Seconds to the first byte, 95 %",
+                [PanelQuery(_quantile(0.95, "gigavqa_http_first_byte_seconds", "route"), "{{route}}")],
+                _SECONDS,
+            ),
+            DashboardPanel(
+                "Open streams", [PanelQuery("sum by (kind) (gigavqa_open_streams) or vector(0)", "{{kind}}")]
+            ),
+            DashboardPanel(
+                "Failures in the background",
+                [
+                    PanelQuery(
+                        f"sum by (loop) (increase(gigavqa_background_failures_total{_WINDOW})) or vector(0)", "{{loop}}"
+                    ),
+                    PanelQuery(f"sum(increase(gigavqa_sink_failures_total{_WINDOW}))", "sink, put off"),
+                    PanelQuery(f"sum(increase(gigavqa_audit_failures_total{_WINDOW}))", "audit"),
+                ],
+            ),
+            DashboardPanel(
                 "Memory of gateways",
-                [Line('process_resident_memory_bytes{job="gigavqa-gateway"}', "{{instance}}")],
+                [PanelQuery('process_resident_memory_bytes{job="gigavqa-gateway"}', "{{instance}}")],
                 _BYTES,
             ),
         ],
@@ -295,7 +340,7 @@ BOARDS = {
 
 def text_of(name: str) -> str:
     """The file of one dashboard."""
-    board = BOARDS[name]
+    board = DASHBOARDS[name]
     made = (
         dashboard.Dashboard(board.title).uid(f"gigavqa-{name}").tags(["gigavqa"]).refresh("30s").time("now-3h", "now")
     )
@@ -316,7 +361,7 @@ def text_of(name: str) -> str:
     return json.dumps(made.build(), cls=JSONEncoder, indent=1, sort_keys=True) + "\n"
 
 
-def _panel(panel: Panel) -> "stat.Panel | timeseries.Panel":
+def _panel(panel: DashboardPanel) -> "stat.Panel | timeseries.Panel":
     if panel.stat:
         made: stat.Panel | timeseries.Panel = stat.Panel().height(_STAT_HEIGHT).span(_STAT_WIDTH)
         made = made.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]))
@@ -335,7 +380,7 @@ def _panel(panel: Panel) -> "stat.Panel | timeseries.Panel":
 
 def main() -> None:
     """Write all files."""
-    for name in BOARDS:
+    for name in DASHBOARDS:
         (HERE / f"{name}.json").write_text(text_of(name), encoding="utf-8")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.lexicon import Words, phrases, words
+from evaluation.answers.negation import verdicts
+from evaluation.answers.normalization import passages
 from evaluation.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from evaluation.answers.stances import verdicts
 from evaluation.answers.text import is_ended, lines_backwards, plain, sentences
-from evaluation.answers.utterances import passages
 from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 
 _TRUTH = {

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from evaluation.answers.abstention import abstains
-from evaluation.answers.matching import Box
+from evaluation.answers.matching import BoxCorners
+from evaluation.answers.negation import Mention, settled
+from evaluation.answers.normalization import is_blank, passages
 from evaluation.answers.readings import AMBIGUOUS, BLANK, OUT_OF_RANGE, UNPARSABLE, Reading, parsed
-from evaluation.answers.stances import Mention, settled
 from evaluation.answers.text import sentences
-from evaluation.answers.utterances import is_blank, passages
 from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 from tiling.geometry import Size
 
@@ -58,7 +58,7 @@ def read_box(value: Any, frame: BoxFrame) -> Reading:
     return Reading(distinct[0], "parsed", reading.converted) if len(distinct) == 1 else AMBIGUOUS
 
 
-def _meant(text: str) -> list[Box]:
+def _meant(text: str) -> list[BoxCorners]:
     """Return the boxes that a text still means, after denials and retractions."""
     text, found = behind_retraction(text, lambda rest: bool(_QUADRUPLE.search(rest))), []
     for sentence in (part for line in text.splitlines() for part in sentences(line)):
@@ -87,7 +87,7 @@ def _read_text(text: str, frame: BoxFrame) -> Reading:
     return BLANK if _ABSENT.search(text) and not abstains(text) else UNPARSABLE
 
 
-def _written(text: str) -> list[Box]:
+def _written(text: str) -> list[BoxCorners]:
     bare, labels = _LABELS.subn("", text)
     matches = [*_QUADRUPLE.finditer(bare)] or [*_CORNERS.finditer(bare)]
     if not matches and ("[" in text or "{" in text) and (boxes := _embedded(text)):
@@ -103,7 +103,7 @@ def _without_stop(text: str) -> str:
     return text.strip().removesuffix(".").strip()
 
 
-def _embedded(text: str) -> list[Box]:
+def _embedded(text: str) -> list[BoxCorners]:
     """Return the boxes of JSON that stands in prose, from its first bracket on."""
     start = min(at for at in (text.find("["), text.find("{")) if at >= 0)
     try:
@@ -113,7 +113,7 @@ def _embedded(text: str) -> list[Box]:
     return _from_json(value) or []
 
 
-def _from_json(value: Any) -> list[Box] | None:
+def _from_json(value: Any) -> list[BoxCorners] | None:
     """Return the boxes of decoded JSON; None where it holds something else."""
     try:
         return [*_gathered(value)]
@@ -121,7 +121,7 @@ def _from_json(value: Any) -> list[Box] | None:
         return None
 
 
-def _gathered(value: Any) -> Iterator[Box]:
+def _gathered(value: Any) -> Iterator[BoxCorners]:
     if isinstance(value, dict):
         yield from _from_object(value)
     elif isinstance(value, str):
@@ -137,7 +137,7 @@ def _gathered(value: Any) -> Iterator[Box]:
             yield from _gathered(part)
 
 
-def _from_object(value: dict[str, Any]) -> Iterator[Box]:
+def _from_object(value: dict[str, Any]) -> Iterator[BoxCorners]:
     lowered = {str(key).lower(): inner for key, inner in value.items()}
     for sides in _SIDES:
         if all(side in lowered for side in sides):
@@ -155,12 +155,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _box(sides: Any) -> Box:
+def _box(sides: Any) -> BoxCorners:
     x1, y1, x2, y2 = map(float, sides)
     return x1, y1, x2, y2
 
 
-def _normalized(boxes: list[Box], frame: BoxFrame) -> Reading:
+def _normalized(boxes: list[BoxCorners], frame: BoxFrame) -> Reading:
     if all(side <= 1 for box in boxes for side in box):
         return parsed(tuple(boxes))
     if frame.convention == "thousand":

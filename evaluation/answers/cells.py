@@ -4,7 +4,7 @@ import re
 
 from evaluation.answers.coordinates import Coordinate, read_coordinate
 from evaluation.answers.lexicon import by_language
-from evaluation.answers.stances import Mention
+from evaluation.answers.negation import Mention
 
 _ROW = r"(?:rows?|r|ligne|zeile|fila|linha|riga|строк[аеи]|ряд|行)"
 _COLUMN = r"(?:columns?|cols?|c|colonne|colonna|spalte|columna|coluna|столб(?:ец|це)|колонк[аеи]|列)"

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.answers.final import parse_answer
+from evaluation.answers.negation import Mention, joined, said_values, settled, stances
+from evaluation.answers.normalization import is_blank, passages
 from evaluation.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
-from evaluation.answers.stances import Mention, joined, said_values, settled, stances
 from evaluation.answers.text import lines_backwards, plain, sentences
-from evaluation.answers.utterances import is_blank, passages
 from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
@@ -32,7 +32,7 @@ def key_of(text: str) -> str:
     return _JOINTS.sub(" ", plain(text)).strip(" .,:;!?()[]")
 
 
-class Space:
+class AnswerSpace:
     """The texts that a step may be answered with, each with its variants. Empty: any text.
 
     `canonical` maps the compared form of a text to the choice it stands for.
@@ -91,7 +91,7 @@ def _key_named(text: str, known: Mapping[str, str]) -> str:
     return bare if bare in known else next(whole for whole in known if _ARTICLE.sub("", whole) == bare)
 
 
-def read_choice(value: Any, space: Space) -> Reading:
+def read_choice(value: Any, space: AnswerSpace) -> Reading:
     """Read one text of a space: the whole answer, the one announced, or the last sentence's; else an option letter."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -108,7 +108,7 @@ def read_choice(value: Any, space: Space) -> Reading:
     return _announced(text, space) or _lettered(text, space) or _last_named(text, space)
 
 
-def _announced(text: str, space: Space) -> Reading | None:
+def _announced(text: str, space: AnswerSpace) -> Reading | None:
     for passage in passages(text):
         first = next((line for line in passage.splitlines() if line.strip()), "")
         if passage is text:
@@ -119,7 +119,7 @@ def _announced(text: str, space: Space) -> Reading | None:
     return None
 
 
-def _opening(line: str, space: Space) -> Reading | None:
+def _opening(line: str, space: AnswerSpace) -> Reading | None:
     """Read a line that begins with a choice and then explains it."""
     opening = re.split(r"[,.;:!(—\n]|\s[–-]\s|\bbecause\b|\bsince\b", line, maxsplit=1)[0]
     key = key_of(opening)
@@ -128,7 +128,7 @@ def _opening(line: str, space: Space) -> Reading | None:
     return None if is_first_thought(line) else parsed(space.canonical[key])
 
 
-def _lettered(text: str, space: Space) -> Reading | None:
+def _lettered(text: str, space: AnswerSpace) -> Reading | None:
     options = {chr(ord("A") + at): choice for at, choice in enumerate(space.choices[:26])}
     answer = parse_answer(text, options) if len(options) > 1 else None
     if answer is None or answer.value is None or (answer.status != "marker" and len(plain(text)) > 1):
@@ -136,7 +136,7 @@ def _lettered(text: str, space: Space) -> Reading | None:
     return parsed(options[answer.value])
 
 
-def _last_named(text: str, space: Space) -> Reading:
+def _last_named(text: str, space: AnswerSpace) -> Reading:
     for line in lines_backwards(text):
         for sentence in reversed(sentences(line)):
             if named := space.settled_in(sentence):
@@ -144,7 +144,7 @@ def _last_named(text: str, space: Space) -> Reading:
     return UNPARSABLE
 
 
-def _read_free(text: str, space: Space) -> Reading:
+def _read_free(text: str, space: AnswerSpace) -> Reading:
     for passage in passages(text):
         line = passage.strip().partition("\n")[0] if passage is not text else passage
         if key := space.canonical_of(line):
@@ -173,7 +173,7 @@ def _ratio_of(passage: str, ratios: list[re.Match[str]], *, announced: bool) -> 
     return parsed(mentions[0 if announced else -1].value)
 
 
-def read_choices(value: Any, space: Space) -> Reading:
+def read_choices(value: Any, space: AnswerSpace) -> Reading:
     """Read several texts of a space: a JSON list, or those that a text names; for an open space, its parts."""
     if isinstance(value, str):
         value = _listed(value)
@@ -183,7 +183,7 @@ def read_choices(value: Any, space: Space) -> Reading:
     return UNPARSABLE if not isinstance(value, str) else _read_several(value, space)
 
 
-def _item(text: str, space: Space) -> str:
+def _item(text: str, space: AnswerSpace) -> str:
     key = key_of(text)
     if key in space.canonical:
         return space.canonical[key]
@@ -201,7 +201,7 @@ def _listed(text: str) -> Any:
     return [item.strip(" \"'") for item in re.findall(r"\"[^\"]*\"|'[^']*'", lists[-1])] or text
 
 
-def _read_several(text: str, space: Space) -> Reading:
+def _read_several(text: str, space: AnswerSpace) -> Reading:
     for passage in passages(text):
         if is_blank(passage.strip().partition("\n")[0]):
             return BLANK

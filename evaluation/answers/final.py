@@ -12,16 +12,16 @@ from functools import partial
 
 from evaluation.answers.abstention import abstains
 from evaluation.answers.cells import join_halves
-from evaluation.answers.endings import from_the_end
+from evaluation.answers.final_sentences import from_the_end
 from evaluation.answers.forms import DENIES
 from evaluation.answers.glosses import without_glosses
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.listed import listings, may_be_list, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
-from evaluation.answers.openings import opening_answer
+from evaluation.answers.negation import joined
+from evaluation.answers.opening_answers import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
-from evaluation.answers.readers import CELLS, Reader, announced_in, letter_reader, quoted_option, remembered
-from evaluation.answers.stances import joined
+from evaluation.answers.readers import CELLS, AnswerReader, announced_in, letter_reader, quoted_option, remembered
 from evaluation.answers.text import Answer, answer_of, is_ended, sentences
 from evaluation.answers.withdrawals import (
     behind_retraction,
@@ -58,7 +58,7 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
     return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
 
 
-def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: Reader) -> bool:
+def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: AnswerReader) -> bool:
     """Whether what was read of the end of an answer alone may not be what all of it says."""
     if parsed.status in ("marker", "ambiguous"):
         return False
@@ -74,7 +74,7 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
     return bool(options) and option_line(text.partition("\n")[0], options) is not None
 
 
-def _is_broken_off(text: str, parsed: ParsedAnswer, reader: Reader) -> bool:
+def _is_broken_off(text: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
     """Whether a text ends amid a sentence, and its answer was but named in passing, or a last "But" goes against it."""
     if is_ended(text):
         return False
@@ -86,7 +86,7 @@ def _is_broken_off(text: str, parsed: ParsedAnswer, reader: Reader) -> bool:
 _SHORTEST_RETRACTION = 8
 
 
-def _read(answer: str, reader: Reader) -> ParsedAnswer:
+def _read(answer: str, reader: AnswerReader) -> ParsedAnswer:
     return (
         _announced_answer(answer, reader)
         or opening_answer(answer, reader)
@@ -95,7 +95,7 @@ def _read(answer: str, reader: Reader) -> ParsedAnswer:
     )
 
 
-def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
+def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
     """Return what the last announcement says: final ones first, then others; of an option's words, its letter's."""
     quoted: str | None = None
     conditional = False
@@ -126,7 +126,7 @@ def _announced_answer(text: str, reader: Reader) -> ParsedAnswer | None:
 _CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
 
 
-def _is_contested(rest: str, parsed: ParsedAnswer, reader: Reader) -> bool:
+def _is_contested(rest: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
     """Whether what stands behind an announcement, in its paragraph, settles on another value; none is final there."""
     if parsed.value is None or not reader.mentions(rest):
         return False
@@ -134,12 +134,12 @@ def _is_contested(rest: str, parsed: ParsedAnswer, reader: Reader) -> bool:
     return last is not None and last.value not in (None, parsed.value) and last.rule in _CONTESTS
 
 
-def _unconditional(text: str, reader: Reader) -> bool:
+def _unconditional(text: str, reader: AnswerReader) -> bool:
     last = from_the_end(text, reader)
     return last is not None and last.value is not None
 
 
-def _is_in_list(text: str, position: int, reader: Reader) -> bool:
+def _is_in_list(text: str, position: int, reader: AnswerReader) -> bool:
     """Whether a place of a text is in a list of options, all of it one line, or at the end of a line of one."""
     line_start, line_end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     line = text[line_start:] if line_end < 0 else text[line_start:line_end]
@@ -150,7 +150,7 @@ def _is_in_list(text: str, position: int, reader: Reader) -> bool:
     return listing is not None and (ends_line or listing.first == listing.last)
 
 
-def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader: Reader) -> bool:
+def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader: AnswerReader) -> bool:
     """Whether an announcement is another's, is denied by the next sentence, or holds on a condition that does not."""
     start = text.find(announced, marker.end)
     end = start + len(announced)
@@ -169,7 +169,9 @@ def _clause_before(text: str, marker: Marker) -> str:
     return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
 
 
-def _from_marker(text: str, marker: Marker, announced: str, reader: Reader) -> tuple[ParsedAnswer | None, str | None]:
+def _from_marker(
+    text: str, marker: Marker, announced: str, reader: AnswerReader
+) -> tuple[ParsedAnswer | None, str | None]:
     """Return what one announcement says, or the letter of the option whose words it quotes instead."""
     values = reader.behind(text, marker)
     if marker.form != "json" and values and len(announced) > 1 and reader.options:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from evaluation.answers.abstention import abstains, commits
-from evaluation.answers.choices import Space, key_of, read_choices
+from evaluation.answers.choices import AnswerSpace, key_of, read_choices
 from evaluation.answers.glosses import without_glosses
-from evaluation.answers.letters import Letters, behind_glue, latin, letter_mentions, letters_of
+from evaluation.answers.letters import LetterPatterns, behind_glue, latin, letter_mentions, letters_of
 from evaluation.answers.lexicon import words
 from evaluation.answers.listed import restated_option
 from evaluation.answers.markers import Marker, answer_markers, final_markers
+from evaluation.answers.negation import joined, said_values
 from evaluation.answers.parsed_answers import ParseStatus
-from evaluation.answers.stances import joined, said_values
 from evaluation.answers.text import answer_of, lines_backwards, sentences
 
 _MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|[*_`\"'“”‘’$\\{}<>\[\]()]")
@@ -48,14 +48,14 @@ def parse_letters(text: str, options: Mapping[str, str]) -> ParsedLetters:
     return _unannounced(answer.text, letters, options) or _by_words(answer.text, options)
 
 
-def _announced(text: str, marker: Marker, letters: Letters, options: Mapping[str, str]) -> ParsedLetters | None:
+def _announced(text: str, marker: Marker, letters: LetterPatterns, options: Mapping[str, str]) -> ParsedLetters | None:
     lines = [line for line in text[marker.end :].splitlines() if any(map(str.isalnum, line))]
     if listed := _restated(lines, options):
         return _ordered(listed, options, "marker")
     return _in_line(behind_glue(lines[0]), letters, options, "marker") if lines else None
 
 
-def _unannounced(text: str, letters: Letters, options: Mapping[str, str]) -> ParsedLetters | None:
+def _unannounced(text: str, letters: LetterPatterns, options: Mapping[str, str]) -> ParsedLetters | None:
     lines = [line for line in reversed(list(lines_backwards(text))) if any(map(str.isalnum, line))]
     listed = _restated(lines, options)
     if listed and len(listed) == len(lines):
@@ -75,7 +75,9 @@ def _restated(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
     return list(filter(None, takewhile(bool, repeated)))
 
 
-def _in_line(line: str, letters: Letters, options: Mapping[str, str], status: ParseStatus) -> ParsedLetters | None:
+def _in_line(
+    line: str, letters: LetterPatterns, options: Mapping[str, str], status: ParseStatus
+) -> ParsedLetters | None:
     """What a line says; of several sentences that name letters and do not deny them, all must name the same."""
     if alone := _letters_alone(line, letters):
         return _ordered(alone, options, status)
@@ -92,14 +94,14 @@ def _in_line(line: str, letters: Letters, options: Mapping[str, str], status: Pa
     return _ordered(named.pop(), options, status) if named else None
 
 
-def _stand_together(sentence: str, said: frozenset[str], letters: Letters) -> bool:
+def _stand_together(sentence: str, said: frozenset[str], letters: LetterPatterns) -> bool:
     """Whether letters are one list, "A, B and C", and no alternatives, "A or C"."""
     mentions = letter_mentions(sentence, letters)
     between = (sentence[one.end : other.start].lower() for one, other in pairwise(mentions))
     return joined(sentence, mentions) == said and not any(_ALTERNATIVE.search(text) for text in between)
 
 
-def _letters_alone(line: str, letters: Letters) -> list[str]:
+def _letters_alone(line: str, letters: LetterPatterns) -> list[str]:
     """The letters of a line that holds nothing else but marks and words such as "and" between them: "A, C", "AC"."""
     bare = _NOUN.sub("", _MARKUP.sub(" ", line)).strip(" .:。")
     parts = [part.strip(" .:") for part in _JOINT.split(bare) if part.strip(" .:")]
@@ -114,7 +116,7 @@ def _ordered(found: Sequence[str] | frozenset[str], options: Mapping[str, str], 
 
 
 def _by_words(answer: str, options: Mapping[str, str]) -> ParsedLetters:
-    reading = read_choices(answer, Space(list(options.values()), {}))
+    reading = read_choices(answer, AnswerSpace(list(options.values()), {}))
     by_key = {key_of(text): letter for letter, text in options.items()}
     named = [by_key.get(key_of(text)) for text in reading.value or ()]
     if reading.status != "parsed" or None in named:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evaluation.answers.lexicon import by_language, phrases, words
-from evaluation.answers.stances import Mention
+from evaluation.answers.negation import Mention
 
 _JOIN = (
     r"(?:,|/|&|\+|\band/or\b|\bor\b|\band\b|\bund\b|\boder\b|\bou\b|\bet\b|\by\b|\bo\b|\be\b|\bили\b|\bи\b"
@@ -64,7 +64,7 @@ _GLUE = re.compile(
 
 
 @dataclass(frozen=True)
-class Letters:
+class LetterPatterns:
     """The option letters of one sample, with the patterns that find them."""
 
     valid: frozenset[str]
@@ -77,11 +77,11 @@ class Letters:
 
 
 @lru_cache(maxsize=32)
-def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
+def letters_of(options: tuple[tuple[str, str], ...]) -> LetterPatterns:
     """Compile the patterns for the letters of some options."""
     valid = tuple(letter for letter, _ in options)
     upper, lower = "".join(valid), "".join(valid).lower()
-    return Letters(
+    return LetterPatterns(
         valid=frozenset(valid),
         direct=re.compile(
             rf"([{upper}АВСΑΒ])(?![{WORD}]|['’-](?!d[iı]r|t[iı]r)[A-Za-z]){_ARTICLE}"
@@ -99,7 +99,7 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> Letters:
     )
 
 
-def direct_letters(text: str, position: int, letters: Letters) -> frozenset[str]:
+def direct_letters(text: str, position: int, letters: LetterPatterns) -> frozenset[str]:
     """Return the letter at `position`, behind glue words, with those joined to it by "or", "and" or a comma."""
     start = _glued(text, position)
     match = letters.direct.match(text, start)
@@ -119,7 +119,7 @@ _MOST_JOINED = 52
 """Letters that are joined at most: each of the alphabet twice."""
 
 
-def preceding_letter(text: str, position: int, letters: Letters) -> frozenset[str]:
+def preceding_letter(text: str, position: int, letters: LetterPatterns) -> frozenset[str]:
     """Return the letter that is announced after it was named, "B is my final answer"."""
     match = letters.preceding.search(text, max(0, position - 60), position)
     return frozenset({match[1]}) if match else frozenset()
@@ -130,7 +130,7 @@ def behind_glue(text: str) -> str:
     return text[_glued(text, 0) :]
 
 
-def letter_mentions(sentence: str, letters: Letters) -> list[Mention]:
+def letter_mentions(sentence: str, letters: LetterPatterns) -> list[Mention]:
     """Return where a sentence names option letters, in order; letters of a noun, "Claim B", and articles are none."""
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return []
@@ -151,7 +151,7 @@ _LONGEST_JOINT, _LONGEST_WORD = 40, 40
 _WORD_BACKWARDS = re.compile(r"[^\W\d_]*")
 
 
-def _without_labels(sentence: str, letters: Letters) -> str:
+def _without_labels(sentence: str, letters: LetterPatterns) -> str:
     """Put semicolons in place of letters that belong to a noun, "Claim A and B"."""
     characters, behind_label = list(sentence), 0
     for match in letters.mention.finditer(sentence):
@@ -194,13 +194,13 @@ _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
 
 
-def _is_claim(text: str, match: re.Match[str], letters: Letters) -> bool:
+def _is_claim(text: str, match: re.Match[str], letters: LetterPatterns) -> bool:
     """Whether a letter is a claim's, "A is true", where the options speak of lettered claims."""
     judged = letters.own and _JUDGED.match(text, match.end())
     return bool(judged) and not _last_word(text, match.start()).startswith(_OPTION)
 
 
-def _is_option(text: str, match: re.Match[str], letters: Letters) -> bool:
+def _is_option(text: str, match: re.Match[str], letters: LetterPatterns) -> bool:
     before = text[max(0, match.start() - 1) : match.start()]
     behind = text[match.end() : match.end() + 1]
     if before and before in _OPENING and behind and behind in _CLOSING:

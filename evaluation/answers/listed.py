@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from evaluation.answers.letters import is_of_noun, latin
 from evaluation.answers.lexicon import words
-from evaluation.answers.stances import verdicts
+from evaluation.answers.negation import verdicts
 from evaluation.answers.text import plain, sentences
 
 _YES, _NO = "✓✔✅☑○◯⭕", "✗✘✖❌×☐✕🚫⛔❎"
@@ -31,7 +31,7 @@ _LONGEST_VERDICT = 32
 _SHORT = 12
 
 
-class Listing(NamedTuple):
+class OptionList(NamedTuple):
     """Lines of a text that list options, and the one that they leave; `ambiguous` where they affirm several."""
 
     first: int
@@ -40,23 +40,23 @@ class Listing(NamedTuple):
     ambiguous: bool = False
 
 
-class _Row(NamedTuple):
+class _OptionRow(NamedTuple):
     at: int
     letter: str
     box: str
     said: str
 
 
-class _Labels(NamedTuple):
+class _LabelPatterns(NamedTuple):
     line: re.Pattern[str]
     inline: re.Pattern[str]
     chained: re.Pattern[str]
 
 
 @lru_cache(maxsize=32)
-def _labels(letters: str) -> _Labels:
+def _labels(letters: str) -> _LabelPatterns:
     mark = rf"[{_YES}{_NO}]"
-    return _Labels(
+    return _LabelPatterns(
         re.compile(
             rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?i:{words('option_noun')}\s*+)?[(\[*_`\"'“]*+"
             rf"(?P<letter>[{letters}{letters.lower()}])[)\]*_`\"'”]*+(?:\s*+(?:[.):：\]|=→⇒–—-]+>?|$|(?={mark}))|\s+(?=\[)|(?<=[)\]*]))"
@@ -88,19 +88,19 @@ def restated_option(line: str, options: Mapping[str, str]) -> str | None:
     return letter if match and match["said"] and plain(match["said"]) == plain(options[letter]) else None
 
 
-def listings(text: str, lines: Sequence[str], options: Mapping[str, str]) -> dict[int, Listing]:
+def listings(text: str, lines: Sequence[str], options: Mapping[str, str]) -> dict[int, OptionList]:
     """Return the lists of a text, by each of their lines."""
-    found: dict[int, Listing] = {}
+    found: dict[int, OptionList] = {}
     for rows, last in (*_by_lines(lines, options), *_inline(text, options), *_chained(lines, options)):
         if len({row.letter for row in rows}) > 1:
-            listing = Listing(rows[0].at, last, *_left(rows, options))
+            listing = OptionList(rows[0].at, last, *_left(rows, options))
             found |= {at: listing for at in range(listing.first, last + 1) if at not in found}
     return found
 
 
-def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
+def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_OptionRow], int]]:
     """Yield the rows of each list whose labels open lines, in their order, with the last line of the list."""
-    rows: list[_Row] = []
+    rows: list[_OptionRow] = []
     for at, line in enumerate(lines):
         match = _labels("".join(options)).line.fullmatch(line)
         if match is None or (match["letter"].islower() and not (match["box"] or option_line(line, options))):
@@ -109,12 +109,12 @@ def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tupl
         if rows and letter <= rows[-1].letter:
             yield _sections(rows, lines, options)
             rows = []
-        rows.append(_Row(at, letter, match["box"] or "", match["said"]))
+        rows.append(_OptionRow(at, letter, match["box"] or "", match["said"]))
     if rows:
         yield _sections(rows, lines, options)
 
 
-def _sections(rows: list[_Row], lines: Sequence[str], options: Mapping[str, str]) -> tuple[list[_Row], int]:
+def _sections(rows: list[_OptionRow], lines: Sequence[str], options: Mapping[str, str]) -> tuple[list[_OptionRow], int]:
     """Give headings what stands below them, up to the next one, or of the last up to an empty line."""
     ends = [row.at for row in rows[1:]]
     bare = all(not row.box and (not plain(row.said) or option_line(lines[row.at], options)) for row in rows)
@@ -126,12 +126,12 @@ def _sections(rows: list[_Row], lines: Sequence[str], options: Mapping[str, str]
     return [row._replace(said=told) for row, told in zip(rows, said, strict=True)], last
 
 
-def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
+def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_OptionRow], int]]:
     """Yield the rows of a list within lines: marks beside letters, or questions that are answered at once."""
     if "?" not in text and "？" not in text and not _MARK.search(text):
         return
     rows = [
-        _Row(
+        _OptionRow(
             text.count("\n", 0, found.start()),
             found["letter"] or found["boxed"],
             found["box"] or "",
@@ -144,7 +144,7 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Row],
         yield rows, rows[-1].at
 
 
-def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_Row], int]]:
+def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_OptionRow], int]]:
     """Yield the rows of each list that is one line, "A: no, B: yes": labels in their order, a verdict behind each."""
     for at, line in enumerate(lines):
         if not may_be_list(line, options):
@@ -156,7 +156,7 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
             continue
         ends = [*(label.start() for label in labels[1:]), len(line)]
         said = [line[label.end() : end] for label, end in zip(labels, ends, strict=True)]
-        rows = [_Row(at, *row) for row in zip(letters, _circles(said), said, strict=True)]
+        rows = [_OptionRow(at, *row) for row in zip(letters, _circles(said), said, strict=True)]
         if all(_is_judged(row, options[row.letter]) for row in rows):
             yield rows, at
 
@@ -189,7 +189,7 @@ def _circles(said: Sequence[str]) -> list[str]:
     return [""] * len(said)
 
 
-def _is_judged(row: _Row, wording: str) -> bool:
+def _is_judged(row: _OptionRow, wording: str) -> bool:
     """Whether a row begins with a verdict, that is no word of its option."""
     rest = row.said[:_LONGEST].lower().replace(wording.lower(), " ", 1)
     return bool(_HEAD.match(rest) or _MARK.match(rest.lstrip(" *_`"))) or (
@@ -197,7 +197,7 @@ def _is_judged(row: _Row, wording: str) -> bool:
     )
 
 
-def _left(rows: Sequence[_Row], options: Mapping[str, str]) -> tuple[str | None, bool]:
+def _left(rows: Sequence[_OptionRow], options: Mapping[str, str]) -> tuple[str | None, bool]:
     """Return the option that a list leaves, and whether it affirms several."""
     said = {row.letter: _verdict(row, options[row.letter]) for row in rows}
     affirmed, denied = ([letter for letter, verdict in said.items() if verdict is one] for one in (True, False))
@@ -209,7 +209,7 @@ def _left(rows: Sequence[_Row], options: Mapping[str, str]) -> tuple[str | None,
     return None, len(affirmed) > 1
 
 
-def _verdict(row: _Row, wording: str) -> bool | None:
+def _verdict(row: _OptionRow, wording: str) -> bool | None:
     """Whether a row affirms its option or denies it; None where it does neither, or only repeats the option's words."""
     said = row.said[:_LONGEST].lower()
     marks = {bool(mark["yes"]) for mark in _MARK.finditer(row.box + said)}

@@ -27,16 +27,16 @@ _DEEPEST, _DEEPEST_CLOSED = 20, 100
 _MOST_OBJECTS = 100
 
 
-class CutOff(NamedTuple):
+class TruncatedJson(NamedTuple):
     """An object or a list that breaks off; `content` is what was complete before, and what broke off itself."""
 
     content: dict[str, Any] | list[Any]
 
 
-class Placed(NamedTuple):
+class JsonSpan(NamedTuple):
     """An object of a text and where it stands; one that breaks off reaches to the prose or the object behind it."""
 
-    value: dict[str, Any] | CutOff
+    value: dict[str, Any] | TruncatedJson
     start: int
     end: int
 
@@ -45,7 +45,7 @@ class _BrokenError(Exception):
     """A value breaks off or cannot be read."""
 
 
-def read_objects(text: str) -> Iterator[Placed]:
+def read_objects(text: str) -> Iterator[JsonSpan]:
     """Yield the outermost objects of a text in order; one that breaks off is a CutOff.
 
     The hundredth reaches to the end: that many stand only in a text that runs in circles.
@@ -58,10 +58,10 @@ def read_objects(text: str) -> Iterator[Placed]:
         found, position, closed = _read_object(text, start, missing)
         opening = _OPENING.search(text, position) if number < _MOST_OBJECTS else None
         following = opening.start() if opening else len(text)
-        yield Placed(found, start, position if closed and number < _MOST_OBJECTS else following)
+        yield JsonSpan(found, start, position if closed and number < _MOST_OBJECTS else following)
 
 
-def _read_object(text: str, start: int, missing: set[str]) -> tuple[dict[str, Any] | CutOff, int, bool]:
+def _read_object(text: str, start: int, missing: set[str]) -> tuple[dict[str, Any] | TruncatedJson, int, bool]:
     """Return the object that begins at `start`, where reading ended, and whether what stands there is prose again.
 
     One that nests too deep to be gone through counts as cut off.
@@ -69,10 +69,10 @@ def _read_object(text: str, start: int, missing: set[str]) -> tuple[dict[str, An
     try:
         strict, end = _STRICT.raw_decode(text, start)
     except (ValueError, RecursionError):
-        reader = _Reader(text, start, missing)
+        reader = _JsonCursor(text, start, missing)
         found = reader.read_object()
-        return found, reader.position, not isinstance(found, CutOff) or reader.is_at_prose()
-    return CutOff({}) if is_deep(strict) else strict, end, True
+        return found, reader.position, not isinstance(found, TruncatedJson) or reader.is_at_prose()
+    return TruncatedJson({}) if is_deep(strict) else strict, end, True
 
 
 def is_deep(value: Any, left: int = _DEEPEST_CLOSED) -> bool:
@@ -81,7 +81,7 @@ def is_deep(value: Any, left: int = _DEEPEST_CLOSED) -> bool:
     return any(left == 0 or is_deep(one, left - 1) for one in inner if isinstance(one, dict | list))
 
 
-class _Reader:
+class _JsonCursor:
     """A cursor in a text that holds loosely written JSON.
 
     `missing` gathers what was looked for up to the text's end and not found, so that nobody looks again from later on.
@@ -99,7 +99,7 @@ class _Reader:
         on_new_line = "\n" in before[len(before.rstrip()) :]
         return on_new_line and not self._in_value and self._peek() not in _STRINGS
 
-    def read_object(self) -> dict[str, Any] | CutOff:
+    def read_object(self) -> dict[str, Any] | TruncatedJson:
         """Read the object that begins at the cursor."""
         return self._read_entries(0)
 
@@ -124,7 +124,7 @@ class _Reader:
         self.position = match.end() if match else self.position
         return self._peek()
 
-    def _read_entries(self, depth: int) -> dict[str, Any] | CutOff:
+    def _read_entries(self, depth: int) -> dict[str, Any] | TruncatedJson:
         self.position += 1
         entries: dict[str, Any] = {}
         while self._skip() != "}":
@@ -135,10 +135,10 @@ class _Reader:
                 entries[key] = self.read_value(depth + 1)
             except _BrokenError:
                 if not self._find_entry():
-                    return CutOff(entries)
+                    return TruncatedJson(entries)
             else:
-                if isinstance(entries[key], CutOff):
-                    return CutOff(entries)
+                if isinstance(entries[key], TruncatedJson):
+                    return TruncatedJson(entries)
         self.position += 1
         return entries
 
@@ -151,7 +151,7 @@ class _Reader:
         self.position = found.end()
         return True
 
-    def _read_items(self, depth: int) -> list[Any] | CutOff:
+    def _read_items(self, depth: int) -> list[Any] | TruncatedJson:
         self.position += 1
         items: list[Any] = []
         try:
@@ -159,10 +159,10 @@ class _Reader:
                 if self._peek() == "}":
                     raise _BrokenError
                 items.append(self.read_value(depth + 1))
-                if isinstance(items[-1], CutOff):
-                    return CutOff(items)
+                if isinstance(items[-1], TruncatedJson):
+                    return TruncatedJson(items)
         except _BrokenError:
-            return CutOff(items)
+            return TruncatedJson(items)
         self.position += 1
         return items
 

@@ -21,7 +21,7 @@ class Marker:
     form: Announcement = "announced"
 
 
-class _Phrases:
+class _MarkerPhrases:
     """Phrases of one strength, lower case. `connector` wants "is", ":" or the like behind them.
 
     ASCII ones are kept by a stem that each of them holds: looking for the stems spares most texts the phrases.
@@ -45,9 +45,9 @@ class _Phrases:
         return found
 
 
-_FINAL = _Phrases("announcement_final", direct=False, connector=False)
-_ANSWER = _Phrases("announcement", direct=False, connector=True)
-_CHOICE = _Phrases("announcement_direct", direct=True, connector=False)
+_FINAL = _MarkerPhrases("announcement_final", direct=False, connector=False)
+_ANSWER = _MarkerPhrases("announcement", direct=False, connector=True)
+_CHOICE = _MarkerPhrases("announcement_direct", direct=True, connector=False)
 _DENIALS = frozenset({*phrases("denial_before"), *phrases("negation"), "wrong", "incorrect"})
 _NOT = frozenset("不非無无未")
 _JOINED_TO_WORDS, _PREFIXES = re.compile(r"[\u0400-\u052f\u0600-\u06ff\u0900-\u097f]"), frozenset("وف")
@@ -98,7 +98,7 @@ def _keys(text: str) -> Iterator[Marker]:
             yield from (Marker(*key.span(), direct=True, form="json") for key in _KEYED.finditer(text))
 
 
-def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
+def _find(phrases: _MarkerPhrases, text: str, lowered: str) -> Iterator[Marker]:
     # Lower-casing may lengthen a text (İ); positions are then of no use, and the text itself is searched.
     searched = lowered if len(lowered) == len(text) else text
     for phrase in phrases.candidates(searched):
@@ -111,7 +111,7 @@ def _find(phrases: _Phrases, text: str, lowered: str) -> Iterator[Marker]:
             position = searched.rfind(phrase, 0, position)
 
 
-def _counts(phrases: _Phrases, phrase: str, text: str, start: int, end: int) -> bool:
+def _counts(phrases: _MarkerPhrases, phrase: str, text: str, start: int, end: int) -> bool:
     if phrase[0].isalpha() and phrase.isascii() and _letter_at(text, start - 1):
         return False
     if phrase[-1].isalpha() and phrase.isascii() and _letter_at(text, end):

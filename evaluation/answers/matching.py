@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence, Set
 
-Box = tuple[float, float, float, float]
+BoxCorners = tuple[float, float, float, float]
 
 IOU_THRESHOLD = 0.5
 """Least intersection over union of a box that counts. The paper gives no rule; reports record this one."""
 
 
-def iou(first: Box, second: Box) -> float:
+def iou(first: BoxCorners, second: BoxCorners) -> float:
     """Intersection over union of two boxes (x1, y1, x2, y2) in one frame; 0 where either has no area."""
     width = min(first[2], second[2]) - max(first[0], second[0])
     height = min(first[3], second[3]) - max(first[1], second[1])
@@ -18,11 +18,11 @@ def iou(first: Box, second: Box) -> float:
     return shared / (_area(first) + _area(second) - shared)
 
 
-def _area(box: Box) -> float:
+def _area(box: BoxCorners) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def matched(first: Sequence[Box], second: Sequence[Box], threshold: float = IOU_THRESHOLD) -> int:
+def matched(first: Sequence[BoxCorners], second: Sequence[BoxCorners], threshold: float = IOU_THRESHOLD) -> int:
     """Size of the largest one-to-one matching of boxes at `threshold`, by augmenting paths.
 
     Source: Kuhn 1955, as Berge's theorem has it: a matching is largest when no augmenting path is left.

@@ -9,11 +9,11 @@ from typing import Any
 from evaluation.answers.abstention import abstains
 from evaluation.answers.counting import chief_among, counts_in, is_bound, is_compared, text_before
 from evaluation.answers.lexicon import Words, words
+from evaluation.answers.negation import Mention, settled
+from evaluation.answers.normalization import passages
 from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, digits_for_words, value_of
 from evaluation.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from evaluation.answers.stances import Mention, settled
 from evaluation.answers.text import is_ended, lines_backwards, plain, sentences
-from evaluation.answers.utterances import passages
 from evaluation.answers.withdrawals import behind_retraction
 
 _NONE = frozenset({"none", "no one", "nobody", "nothing"})

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evaluation.answers.markers import Announcement
-from evaluation.answers.stances import Rule
+from evaluation.answers.negation import ConclusionRule
 
 ParseStatus = Literal[
     "marker",
@@ -26,7 +26,7 @@ a last sentence without an end, `too_long` more than is read, of which the end d
 outgrew the model's context before its answer, `filtered` an answer that who serves the model withheld or refused,
 `none` nothing that could be an answer.
 """
-ReadingRule = Literal[Announcement, Rule, "opening", "verdicts", "option text", ""]
+ReadingRule = Literal[Announcement, ConclusionRule, "opening", "verdicts", "option text", ""]
 """By which rule an answer was read, more finely than its status tells: behind an announcement in words, in a box or
 under a key of JSON; as the opening line; by a list of verdicts; by a sentence's stance. Empty where none was."""
 

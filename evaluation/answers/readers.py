@@ -15,40 +15,40 @@ from evaluation.answers.letters import (
 )
 from evaluation.answers.listed import option_line
 from evaluation.answers.markers import Marker
-from evaluation.answers.stances import Mention, Settled, joined, settle
+from evaluation.answers.negation import Mention, SentenceConclusion, joined, settle
 from evaluation.answers.text import plain, sentences
 
-_Found = TypeVar("_Found")
+_ReadingT = TypeVar("_ReadingT")
 _REACH = 400
 """How many characters behind a marker its answer may begin at the furthest."""
 
 
-class Reader(NamedTuple):
+class AnswerReader(NamedTuple):
     """Recognizes one kind of answer; `options` are empty for cells. `is_whole` tells what is a value alone."""
 
     behind: Callable[[str, Marker], frozenset[str]]
-    within: Callable[[str], Settled]
+    within: Callable[[str], SentenceConclusion]
     mentions: Callable[[str], list[Mention]]
     is_whole: Callable[[str], bool]
     options: Mapping[str, str]
 
 
-class _Memory(dict[str, _Found]):
-    def __init__(self, function: Callable[[str], _Found]) -> None:
+class _TextCache(dict[str, _ReadingT]):
+    def __init__(self, function: Callable[[str], _ReadingT]) -> None:
         super().__init__()
         self._function = function
 
-    def __missing__(self, text: str) -> _Found:
+    def __missing__(self, text: str) -> _ReadingT:
         found = self[text] = self._function(text)
         return found
 
 
-def remembered(function: Callable[[str], _Found]) -> Callable[[str], _Found]:
+def remembered(function: Callable[[str], _ReadingT]) -> Callable[[str], _ReadingT]:
     """Return the function, called once for each text: as `functools.cache`, which takes longer to make than to use."""
-    return _Memory(function).__getitem__
+    return _TextCache(function).__getitem__
 
 
-def letter_reader(options: Mapping[str, str]) -> Reader:
+def letter_reader(options: Mapping[str, str]) -> AnswerReader:
     """Make what reads answers to a question with lettered options."""
     letters = letters_of(tuple(options.items()))
     mentions = remembered(partial(letter_mentions, letters=letters))
@@ -58,7 +58,7 @@ def letter_reader(options: Mapping[str, str]) -> Reader:
             text, marker.start, letters
         )
 
-    return Reader(
+    return AnswerReader(
         behind,
         remembered(lambda sentence: _letters_within(sentence, mentions, options)),
         mentions,
@@ -67,10 +67,12 @@ def letter_reader(options: Mapping[str, str]) -> Reader:
     )
 
 
-def _letters_within(sentence: str, mentions: Callable[[str], list[Mention]], options: Mapping[str, str]) -> Settled:
+def _letters_within(
+    sentence: str, mentions: Callable[[str], list[Mention]], options: Mapping[str, str]
+) -> SentenceConclusion:
     alone = latin(plain(sentence)) if len(sentence) < len(max(options)) + 16 else ""
     line = alone if alone in options else option_line(sentence, options)
-    return Settled(frozenset({line})) if line else settle(sentence, mentions(sentence))
+    return SentenceConclusion(frozenset({line})) if line else settle(sentence, mentions(sentence))
 
 
 def _cells_behind(text: str, marker: Marker) -> frozenset[str]:
@@ -81,18 +83,18 @@ def _cells_behind(text: str, marker: Marker) -> frozenset[str]:
     return _written([cell] if cell else [])
 
 
-def _cells_within(sentence: str) -> Settled:
+def _cells_within(sentence: str) -> SentenceConclusion:
     if cell := lone_cell(sentence):
-        return Settled(_written([cell]))
+        return SentenceConclusion(_written([cell]))
     said = settle(sentence, cell_mentions(sentence))
-    return Settled(_written(said.values), said.rule, _written(said.denied))
+    return SentenceConclusion(_written(said.values), said.rule, _written(said.denied))
 
 
 def _written(cells: Iterable[Hashable]) -> frozenset[str]:
     return frozenset(format_coordinate(cell) for cell in cells if isinstance(cell, Coordinate))
 
 
-CELLS = Reader(_cells_behind, _cells_within, cell_mentions, lambda sentence: lone_cell(sentence) is not None, {})
+CELLS = AnswerReader(_cells_behind, _cells_within, cell_mentions, lambda sentence: lone_cell(sentence) is not None, {})
 
 
 def announced_in(text: str, marker: Marker) -> str:

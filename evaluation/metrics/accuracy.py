@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluation.metrics.estimates import NOTHING, Estimate
-from evaluation.metrics.intervals import Floats, Indices, Terms, combined, proportion
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from evaluation.metrics.intervals import Floats, Indices, WeightedRates, combine_rates, proportion
 from evaluation.samples import Sample
 
 
@@ -105,11 +105,11 @@ class Contrast:
         rows = [columns[at] for at in self.strata.units.values()]
         known = [found for row in rows if (found := row[~np.isnan(row).any(axis=1)]).size]
         if not known:
-            return NOTHING
+            return NO_ESTIMATE
         shares = np.array(list(weights.values())) / len(known)
-        return combined((_terms(row, shares) for row in known), sum(map(len, known)))
+        return combine_rates((_terms(row, shares) for row in known), sum(map(len, known)))
 
 
-def _terms(rows: Floats, weights: Floats) -> Terms:
+def _terms(rows: Floats, weights: Floats) -> WeightedRates:
     trials = np.full(len(weights), float(len(rows)))
-    return Terms(tuple(map(proportion, rows.T)), weights, rows - rows.mean(axis=0), trials)
+    return WeightedRates(tuple(map(proportion, rows.T)), weights, rows - rows.mean(axis=0), trials)

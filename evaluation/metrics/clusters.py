@@ -10,54 +10,54 @@ from functools import lru_cache
 
 import numpy as np
 
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, wilson
 
 _DRAWS = 2000
 _SEED = 7
 _ENDS = (2.5, 97.5)
 
-Metric = Callable[[Floats], Floats]
+ClusterMetric = Callable[[Floats], Floats]
 """Takes sums over clusters (draws x columns) and gives a value a draw, NaN where there is none."""
 
 
-def clustered(repeats: Sequence[Floats], metric: Metric, count: int) -> Estimate:
+def bootstrap_clusters(repeats: Sequence[Floats], metric: ClusterMetric, count: int) -> Estimate:
     """Estimate a metric of sums by cluster (clusters x columns), one matrix for each repeat of the same clusters.
 
     The value is the mean over the repeats that have one, and so in every draw. `count` is what the number rests on. The
     ends are percentiles of the draws that have a value; there are none where all draws agree, which would be an
     interval without width. Source: Efron and Tibshirani 1993, chapters 13 and 17.
     """
-    return clustered_means(repeats, (metric,), lambda mean: mean, count)
+    return bootstrap_cluster_means(repeats, (metric,), lambda mean: mean, count)
 
 
-def clustered_means(
-    repeats: Sequence[Floats], metrics: Sequence[Metric], joined: Callable[..., Floats], count: int
+def bootstrap_cluster_means(
+    repeats: Sequence[Floats], metrics: Sequence[ClusterMetric], joined: Callable[..., Floats], count: int
 ) -> Estimate:
     """Estimate what is `joined` of metrics, each of which is averaged by itself over the repeats that have it."""
     if not repeats:
-        return NOTHING
+        return NO_ESTIMATE
     drawn = [_weights(len(sums)) @ sums for sums in repeats]
     whole = [sums.sum(axis=0, keepdims=True) for sums in repeats]
     value, draws = (joined(*(_mean_of([metric(one) for one in sums]) for metric in metrics)) for sums in (whole, drawn))
     value = value[0]
     if np.isnan(value):
-        return NOTHING
+        return NO_ESTIMATE
     low, high = _ends(draws)
     # Where the metric is skewed its draws may all lie on one side of it.
     ends = {} if low == high else {"low": min(low, float(value)), "high": max(high, float(value))}
     return Estimate(value=float(value), count=count, **ends)
 
 
-def clustered_share(repeats: Sequence[Floats], count: int) -> Estimate:
+def bootstrap_cluster_share(repeats: Sequence[Floats], count: int) -> Estimate:
     """Estimate the share of sums by cluster, the first column over the second, that rests on `count` right or wrong.
 
-    The interval is that of `clustered`, and nowhere shorter than Wilson's, which takes what shares a cluster for
-    independent: draws of few clusters, or of such that are all right, say too much.
+    The interval is that of `bootstrap_clusters`, and nowhere shorter than Wilson's, which takes what shares a
+    cluster for independent: draws of few clusters, or of such that are all right, say too much.
     """
-    drawn = clustered(repeats, ratio(0, 1), count)
+    drawn = bootstrap_clusters(repeats, ratio(0, 1), count)
     if drawn.value is None:
-        return NOTHING
+        return NO_ESTIMATE
     alone = wilson(min(1.0, max(0.0, drawn.value)), count)
     ends = ((drawn.low, alone.low), (drawn.high, alone.high))
     lows, highs = ([end for end in both if end is not None] for both in ends)
@@ -86,7 +86,7 @@ def _weights(num_clusters: int) -> Floats:
     return weights
 
 
-def ratio(numerator: int, denominator: int) -> Metric:
+def ratio(numerator: int, denominator: int) -> ClusterMetric:
     """The metric that divides one column's sum by another's; without a denominator there is no value."""
 
     def divided(sums: Floats) -> Floats:

@@ -14,4 +14,4 @@ class Estimate(BaseModel):
     high: float | None = Field(default=None, description="upper end of the 95 % interval")
 
 
-NOTHING = Estimate(value=None, count=0)
+NO_ESTIMATE = Estimate(value=None, count=0)

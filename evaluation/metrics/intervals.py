@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -30,7 +30,7 @@ def proportion(values: Floats, lowest: float = 0.0, highest: float = 1.0) -> Est
     """
     known = values[~np.isnan(values)]
     if known.size == 0:
-        return NOTHING
+        return NO_ESTIMATE
     span = highest - lowest
     share = wilson(float(np.clip((known.mean() - lowest) / span, 0.0, 1.0)), int(known.size))
     if share.low is None or share.high is None:
@@ -51,7 +51,7 @@ def wilson(rate: float, count: int) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Terms:
+class WeightedRates:
     """Rates over the same samples, to be weighted and added.
 
     `residuals` (samples x terms, in units of one trial) says how far each sample lies from each rate; a term rests on
@@ -88,7 +88,7 @@ class Terms:
         return shared
 
 
-def combined(groups: Iterable[Terms], count: int) -> Estimate:
+def combine_rates(groups: Iterable[WeightedRates], count: int) -> Estimate:
     """Add weighted rates; those of one group go together as their residuals do, groups are independent.
 
     The distance from the sum to either end is that of its parts to theirs, added as standard errors are: the method of
@@ -108,7 +108,7 @@ def combined(groups: Iterable[Terms], count: int) -> Estimate:
     return Estimate(value=value, count=count, low=min(low, value), high=max(high, value))
 
 
-def _bounds(groups: Iterable[Terms]) -> tuple[float, float]:
+def _bounds(groups: Iterable[WeightedRates]) -> tuple[float, float]:
     """The least and the greatest that a weighted sum of rates can be."""
     weights = [float(weight) for group in groups for weight in group.weights]
     return sum(weight for weight in weights if weight < 0), sum(weight for weight in weights if weight > 0)

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.metrics.intervals import Floats
 
 
-class Paired(NamedTuple):
+class McNemarResult(NamedTuple):
     """How two cells compare: samples that both have, those on which each is the better one, and the p-value."""
 
     both: int
@@ -19,7 +19,7 @@ class Paired(NamedTuple):
     p: float
 
 
-def paired_test(first: Floats, second: Floats) -> Paired:
+def paired_test(first: Floats, second: Floats) -> McNemarResult:
     """Compare two cells by one value a sample each, NaN where there is none.
 
     Of samples with different values, as many should favour either cell: the p-value is two-sided and exact, of the
@@ -29,7 +29,7 @@ def paired_test(first: Floats, second: Floats) -> Paired:
     known = ~(np.isnan(first) | np.isnan(second))
     difference = first[known] - second[known]
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
-    return Paired(int(known.sum()), better, worse, _two_sided(min(better, worse), better + worse))
+    return McNemarResult(int(known.sum()), better, worse, _two_sided(min(better, worse), better + worse))
 
 
 def _two_sided(least: int, trials: int) -> float:

@@ -8,19 +8,19 @@ import re
 import threading
 from typing import Any, Literal
 
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.report import Report
 from evaluation.tables import Figure, Table, Value
-from evaluation.writers.forms import INK, Drawing, Numbers
+from evaluation.writers.figure_forms import INK, Drawing, RowEstimates
 
 _SETTINGS = {"svg.fonttype": "none", "text.parse_math": False, "font.size": 9.0, "font.family": "sans-serif"}
-_DRAWING = threading.Lock()
+_MATPLOTLIB_LOCK = threading.Lock()
 
-Form = Literal["svg", "png"]
-FORMS: tuple[Form, ...] = ("svg", "png")
+DrawingFormat = Literal["svg", "png"]
+DRAWING_FORMATS: tuple[DrawingFormat, ...] = ("svg", "png")
 
 
-def drawings(report: Report) -> list[Drawing]:
+def list_drawings(report: Report) -> list[Drawing]:
     """Return the figures of a report that hold numbers."""
     tables = {table.name: table for table in report.tables}
     found = (_drawing(figure, tables[figure.table]) for figure in report.figures if figure.table in tables)
@@ -34,15 +34,15 @@ def _drawing(figure: Figure, table: Table) -> Drawing:
     return Drawing(
         figure,
         tuple(table.columns[place] for place in places),
-        tuple(Numbers(row.title, tuple(_estimate(row.values[place]) for place in places)) for row in rows),
+        tuple(RowEstimates(row.title, tuple(_estimate(row.values[place]) for place in places)) for row in rows),
     )
 
 
 def _estimate(value: Value) -> Estimate:
-    return value if isinstance(value, Estimate) else NOTHING
+    return value if isinstance(value, Estimate) else NO_ESTIMATE
 
 
-def write_drawing(drawing: Drawing, form: Form, *, ink: str = "#1a1a1a") -> bytes:
+def write_drawing(drawing: Drawing, form: DrawingFormat, *, ink: str = "#1a1a1a") -> bytes:
     """Draw one figure; `ink` is the colour of text and lines. The same numbers give the same bytes."""
     import matplotlib  # noqa: PLC0415 - takes most of a second
     from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
@@ -51,7 +51,7 @@ def write_drawing(drawing: Drawing, form: Form, *, ink: str = "#1a1a1a") -> byte
     colour = INK if form == "svg" else ink
     settings |= dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), colour)
     buffer = io.BytesIO()
-    with _DRAWING, matplotlib.rc_context(settings):
+    with _MATPLOTLIB_LOCK, matplotlib.rc_context(settings):
         figure = Canvas(figsize=(6.4, drawing.height), layout="constrained")
         drawing.draw(figure.add_subplot(projection=drawing.projection))
         metadata = {"Date": None} if form == "svg" else {}

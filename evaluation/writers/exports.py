@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
-from evaluation.writers.numbers import fixed, written
-from evaluation.writers.visible import visible, visible_json
+from evaluation.writers.escaping import escape_controls, escape_controls_json
+from evaluation.writers.numbers import format_fixed, format_value
 
 _FIRST_KEYS = ("model", "protocol", "condition")
 _ROUNDS = "rounds"
@@ -26,18 +26,18 @@ def render_csv(report: Report) -> str:
     then names of groups), metric, value, low, high, count, and text, which holds what is shown in words and is no
     single number. A count has neither ends nor what it rests on.
     """
-    lines = list(_lines(report))
+    lines = list(_value_lines(report))
     others = dict.fromkeys(key for keys, _ in lines for key in keys if key not in (*_FIRST_KEYS, "table", "metric"))
     names = ("table", *_FIRST_KEYS, *sorted(others, key=lambda key: key != _ROUNDS), "metric")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, "value", "low", "high", "count", "text"])
     for keys, value in lines:
-        writer.writerow([*(guarded(visible(keys.get(name, ""))) for name in names), *_fields(value)])
+        writer.writerow([*(escape_formula(escape_controls(keys.get(name, ""))) for name in names), *_fields(value)])
     return out.getvalue()
 
 
-def _lines(report: Report) -> Iterator[tuple[dict[str, str], Value]]:
+def _value_lines(report: Report) -> Iterator[tuple[dict[str, str], Value]]:
     for table in report.tables:
         columns = table.columns
         for row in table.rows:
@@ -50,22 +50,22 @@ def _fields(value: Value) -> tuple[str | int, ...]:
     if isinstance(value, Estimate):
         return (*(_number(one) for one in (value.value, value.low, value.high)), value.count, "")
     if isinstance(value, str):
-        return "", "", "", "", guarded(visible(value))
+        return "", "", "", "", escape_formula(escape_controls(value))
     return "" if value is None else value, "", "", "", ""
 
 
-def guarded(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Keep a text from being a formula: a spreadsheet runs what begins with one of these characters."""
     return f"'{text}" if text.startswith(_FORMULAS) else text
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else fixed(value, 6)
+    return "" if value is None else format_fixed(value, 6)
 
 
 def render_json(report: Report) -> str:
     """Write a report as JSON; rates are fractions, 0.5 is 50 %."""
-    return visible_json(report.model_dump_json(indent=2))
+    return escape_controls_json(report.model_dump_json(indent=2))
 
 
 def render_latex(report: Report) -> str:
@@ -92,9 +92,9 @@ def _latex_row(row: Row, table: Table) -> str:
 
 
 def _latex_value(value: Value, column: Column, row: Row) -> str:
-    text = _escaped(written(value, column))
+    text = _escaped(format_value(value, column))
     return f"\\textbf{{{text}}}" if column.key in row.best else text
 
 
 def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in visible(" ".join(text.split())))
+    return "".join(_SPECIAL.get(character, character) for character in escape_controls(" ".join(text.split())))

@@ -8,7 +8,7 @@ from rich.text import Text
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
-from evaluation.writers.numbers import MISSING, counted, interval, written
+from evaluation.writers.numbers import MISSING, format_count, format_interval, format_value
 
 _FULL_COLUMNS = 6
 """Rows of a table that stand side by side; one of more is written as it is, without intervals."""
@@ -18,11 +18,11 @@ def report_tables(report: Report) -> Iterator[Grid]:
     """Yield the tables that are no detail and have any row."""
     for table in report.tables:
         if table.rows and not table.detail:
-            yield _turned(table) if len(table.rows) <= _FULL_COLUMNS else _upright(table)
+            yield _transposed_grid(table) if len(table.rows) <= _FULL_COLUMNS else _row_grid(table)
 
 
-def _turned(table: Table) -> Grid:
-    grid = _empty(table, [row.title for row in table.rows])
+def _transposed_grid(table: Table) -> Grid:
+    grid = _empty_grid(table, [row.title for row in table.rows])
     values = [iter(row.values) for row in table.rows]
     for group in table.groups:
         for column in group.columns:
@@ -31,20 +31,20 @@ def _turned(table: Table) -> Grid:
     return grid
 
 
-def _upright(table: Table) -> Grid:
-    grid = _empty(table, [column.title for column in table.columns])
+def _row_grid(table: Table) -> Grid:
+    grid = _empty_grid(table, [column.title for column in table.columns])
     for row in table.rows:
-        grid.add_row(Text(row.title), *_short(row, table.columns), style="bold" if row.summary else "")
+        grid.add_row(Text(row.title), *_short_values(row, table.columns), style="bold" if row.summary else "")
     return grid
 
 
-def _short(row: Row, columns: Sequence[Column]) -> Iterator[Text]:
+def _short_values(row: Row, columns: Sequence[Column]) -> Iterator[Text]:
     for value, column in zip(row.values, columns, strict=True):
-        text = written(value, column)
+        text = format_value(value, column)
         yield Text(text, style="dim" if text == MISSING else "bold" if column.key in row.best else "")
 
 
-def _empty(table: Table, columns: Sequence[str]) -> Grid:
+def _empty_grid(table: Table, columns: Sequence[str]) -> Grid:
     look = {"title_justify": "left", "title_style": "bold", "caption_justify": "left", "caption_style": "dim"}
     grid = Grid(title=Text(table.title), caption=Text(table.caption), show_lines=False, **look)  # type: ignore[arg-type]
     grid.add_column("")
@@ -58,9 +58,9 @@ def _style(column: Column) -> str:
 
 
 def _number(value: Value, column: Column) -> Text:
-    text = written(value, column)
+    text = format_value(value, column)
     if text == MISSING:
         return Text(MISSING, style="dim")
     if not isinstance(value, Estimate):
         return Text(text)
-    return Text.assemble(text, (f"{interval(value, column):>16}", "dim"), (f" {counted(value):<7}", "dim"))
+    return Text.assemble(text, (f"{format_interval(value, column):>16}", "dim"), (f" {format_count(value):<7}", "dim"))

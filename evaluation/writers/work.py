@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from evaluation.report import JobFacts, Report
-from evaluation.work import Work
+from evaluation.work import WorkTotals
 
 
 def work_lines(report: Report) -> Iterator[tuple[str, str]]:
@@ -46,14 +46,14 @@ def job_line(job: JobFacts) -> str:
     return f"{job.status}, created {job.created_at:%Y-%m-%d %H:%M:%S} UTC{ended}; {', '.join(facts)}"
 
 
-def _span(work: Work) -> str:
+def _span(work: WorkTotals) -> str:
     if work.first_at is None or work.last_at is None:
         return ""
     seconds = (work.last_at - work.first_at).total_seconds()
     return f", recorded within {_seconds(seconds)}" if seconds else ""
 
 
-def _phases(work: Work) -> str:
+def _phases(work: WorkTotals) -> str:
     phases = {
         "waiting": work.queued_seconds,
         "for pictures": work.rendering_seconds,

@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from jobs.flaws import Flaw, flaw_of, flaws_of
-from jobs.keeping.findings import Finding, counted
+from jobs.keeping.findings import CheckFinding, count_noun
 from jobs.models import Response
-from jobs.stored import read_response
+from jobs.schema_versions import read_response
 
 _SUSPECT = re.compile(rb'"finish_reason": ?"(?!stop"|length")|"text": ?""')
 """What the JSON of every flawed response has, and of few others: these alone are read whole."""
@@ -31,24 +31,24 @@ class AnswerChecks:
         self._flaws[job_id].update(flaws_of(response))
         self._reasons[job_id].update(_reasons(response))
 
-    def of_job(self, job_id: str, *, is_retried: bool) -> Iterator[Finding]:
+    def of_job(self, job_id: str, *, is_retried: bool) -> Iterator[CheckFinding]:
         """What was heard of a job; one of a batch is not to be retried: its file says what came of each line."""
         flaws, subject = self._flaws.pop(job_id, Counter[Flaw]()), f"job {job_id}"
         again = f"`gigavqa retry {job_id} --empty` asks again" if is_retried else "send the lines in another batch"
         if number := flaws["broken_off"]:
             reasons = ", ".join(f"'{reason}'" for reason in sorted(self._reasons.pop(job_id)))
-            ends = f"{counted(number, 'response')} for no reason of answers ({reasons})"
+            ends = f"{count_noun(number, 'response')} for no reason of answers ({reasons})"
             told = f"the engine broke off {ends}: reports count failures; {again}"
-            yield Finding("answers-broken-off", "void", subject, told)
+            yield CheckFinding("answers-broken-off", "void", subject, told)
         if number := flaws["empty"]:
             told = f"{_replies(number)} empty, with no token written: reports count them as they are; {again}"
-            yield Finding("answers-empty", "void", subject, told)
+            yield CheckFinding("answers-empty", "void", subject, told)
         if number := flaws["filtered"]:
             told = (
                 f"{_replies(number)} filtered or refused by the server: reports count them as wrong; "
                 "only a new job, or another server, asks again"
             )
-            yield Finding("answers-filtered", "void", subject, told)
+            yield CheckFinding("answers-filtered", "void", subject, told)
 
 
 def _reasons(response: Response) -> set[str]:

@@ -115,7 +115,7 @@ class Archive:
 
     def verify(self) -> None:
         """Read every file. Raises BackupInvalidError, which names those that are gone or changed."""
-        wrong = [name for name, digest in self.checksums.items() if not _is(self.path(name), digest)]
+        wrong = [name for name, digest in self.checksums.items() if not _has_digest(self.path(name), digest)]
         if wrong:
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             named = ", ".join(wrong[:3]) + more
@@ -163,7 +163,7 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _is(path: Path, digest: str) -> bool:
+def _has_digest(path: Path, digest: str) -> bool:
     try:
         return digest_of(path) == digest
     except OSError:

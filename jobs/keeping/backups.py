@@ -15,11 +15,11 @@ from redis import Redis
 from jobs.errors import PartUnreadableError
 from jobs.home import Home
 from jobs.keeping.archives import STATE, ArchiveWriter, Manifest, new_archive
-from jobs.keeping.snapshots import held_by_a_server, open_client, take_snapshot
-from jobs.keeping.surveys import Survey
-from jobs.keys import KEYS
-from jobs.parts import PartStore
+from jobs.keeping.snapshots import open_client, serve_snapshot, take_snapshot
+from jobs.keeping.state_reader import StateReader
+from jobs.parquet_parts import PartStore
 from jobs.previews import PreviewStore
+from jobs.redis_keys import KEYS
 
 _HOLD_SECONDS = 600
 
@@ -31,29 +31,29 @@ def back_up(url: str, home: Home, folder: Path) -> Manifest:
     """
     live = open_client(url)
     try:
-        with new_archive(folder) as archive, _holding(live):
+        with new_archive(folder) as archive, _hold_parts(live):
             return _Backup(archive, live, home).make(url)
     finally:
         live.close()
 
 
-def uploaded(folder: Path) -> Iterable[Path]:
+def uploaded_files(folder: Path) -> Iterable[Path]:
     """The files below a folder of uploads that have arrived whole."""
     found = (path for path in sorted(folder.rglob("*")) if path.suffix != ".partial" and path.is_file())
     return (path for path in found if path.relative_to(folder).parts[0] != "partial")
 
 
 @contextmanager
-def _holding(live: Redis) -> Iterator[None]:
+def _hold_parts(live: Redis) -> Iterator[None]:
     """Let no part be removed; jobs may be deleted all the same, and their parts go later."""
-    _hold(live)
+    _renew_hold(live)
     try:
         yield
     finally:
         live.delete(KEYS.backup())
 
 
-def _hold(live: Redis) -> None:
+def _renew_hold(live: Redis) -> None:
     live.set(KEYS.backup(), "", ex=_HOLD_SECONDS)
 
 
@@ -72,8 +72,8 @@ class _Backup:
         made_at = datetime.now(UTC)
         snapshot = take_snapshot(url, self._archive.folder / STATE)  # before the files: all that it names are there
         self._archive.take(STATE)
-        with held_by_a_server(snapshot, self._archive.folder / "server") as frozen:
-            survey = Survey(open_client(frozen))
+        with serve_snapshot(snapshot, self._archive.folder / "server") as frozen:
+            survey = StateReader(open_client(frozen))
             census = survey.census()
             for job_id in sorted(census.jobs):
                 self._copy_parts(survey, job_id)
@@ -90,19 +90,19 @@ class _Backup:
             gone=self._gone,
         )
 
-    def _copy_parts(self, survey: Survey, job_id: str) -> None:
+    def _copy_parts(self, survey: StateReader, job_id: str) -> None:
         seals: dict[str, str | None] = {**survey.seals(job_id)}
         if set(self._parts.parts(job_id)) - seals.keys():  # of an older release, which sealed none; or made just now
             seals |= {each.part: None for each in survey.recordings(job_id) if each.part and each.part not in seals}
         for part, seal in sorted(seals.items()):
-            _hold(self._live)
+            _renew_hold(self._live)
             try:
                 self._archive.put(f"results/{job_id}/{part}.parquet", self._parts.check(job_id, part, seal))
             except PartUnreadableError as error:
                 self._damaged.append(f"job {job_id}: {error}")
 
     def _copy_uploads(self, known: set[str]) -> None:
-        for path in uploaded(self._home.uploads):
+        for path in uploaded_files(self._home.uploads):
             name = path.relative_to(self._home.uploads).as_posix()
             if path.parent.name != "files" or path.name in known:
                 self._copy(f"uploads/{name}", path)

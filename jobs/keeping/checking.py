@@ -6,32 +6,32 @@ from jobs.connection import connect
 from jobs.home import Home
 from jobs.keeping.answer_checks import AnswerChecks
 from jobs.keeping.file_checks import PartChecks, check_uploads
-from jobs.keeping.findings import Finding
+from jobs.keeping.findings import CheckFinding
+from jobs.keeping.image_checks import ImageChecks
 from jobs.keeping.job_checks import check_job, check_lists
-from jobs.keeping.picture_checks import PictureChecks
 from jobs.keeping.queue_checks import check_queue
-from jobs.keeping.snapshots import frozen, open_client
-from jobs.keeping.surveys import Survey
-from jobs.keys import KEYS
-from jobs.parts import PartStore
+from jobs.keeping.snapshots import open_client, serve_frozen_copy
+from jobs.keeping.state_reader import StateReader
+from jobs.parquet_parts import PartStore
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 
 
-def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[Finding]:
+def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[CheckFinding]:
     """Find what is wrong with the installation whose server is at `url`, which may run; nothing is changed.
 
     With `pictures`, also which of them were replaced since they were asked about. Raises SnapshotRefusedError,
     ServerUnavailableError, and OSError where a store does not answer.
     """
-    live, looks, answers = open_client(url), PictureChecks(home.data, home.uploads), AnswerChecks()
+    live, looks, answers = open_client(url), ImageChecks(home.data, home.uploads), AnswerChecks()
 
     def hear(job_id: str, text: str | bytes) -> None:
         answers.hear(job_id, text)
         if pictures:
             looks.hear(job_id, text)
 
-    with frozen(url) as held:
-        survey = Survey(open_client(held))
+    with serve_frozen_copy(url) as held:
+        survey = StateReader(open_client(held))
         census = survey.census()
         parts = PartChecks(survey, live, PartStore(home.results_uri), hear)
         for job_id in sorted(census.jobs):
@@ -47,7 +47,7 @@ def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[Finding]:
             yield from looks.check()
 
 
-async def repair(url: str, findings: Sequence[Finding]) -> list[Finding]:
+async def repair(url: str, findings: Sequence[CheckFinding]) -> list[CheckFinding]:
     """Put right what can be put right while others use the server; returns what was."""
     redis = connect(url)
     try:
@@ -59,7 +59,7 @@ async def repair(url: str, findings: Sequence[Finding]) -> list[Finding]:
         await redis.aclose()
 
 
-async def remove(url: str, home: Home, findings: Sequence[Finding]) -> None:
+async def remove(url: str, home: Home, findings: Sequence[CheckFinding]) -> None:
     """Remove what is left over, for good."""
     redis = connect(url)
     try:

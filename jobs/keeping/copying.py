@@ -9,9 +9,9 @@ from typing import Any
 
 from redis import Redis
 
-from jobs.keys import KEYS, Keys
+from jobs.redis_keys import KEYS, RedisKeys
 
-ASIDE = "restoring:"
+STAGING_PREFIX = "restoring:"
 """What the names of keys begin with until all of them are there."""
 
 _CHUNK = 500
@@ -23,23 +23,23 @@ end
 """
 
 
-def copy_state(source: Redis, target: Redis, keys: Keys = KEYS) -> None:
+def copy_state(source: Redis, target: Redis, keys: RedisKeys = KEYS) -> None:
     """Let `target` hold the installation's keys as `source` does, in one step, in place of those that it has.
 
     What a call that was cut off has left is removed first. Nobody may use the keys of `target` meanwhile.
     """
-    for names in _chunks(target.scan_iter(f"{ASIDE}{keys.prefix}:*", count=_CHUNK)):
+    for names in _chunks(target.scan_iter(f"{STAGING_PREFIX}{keys.prefix}:*", count=_CHUNK)):
         target.unlink(*names)
     for name in source.scan_iter(f"{keys.prefix}:*", count=_CHUNK):
         _copy(source, target, name)
-    target.eval(_SWAP, 0, ASIDE, keys.prefix)
+    target.eval(_SWAP, 0, STAGING_PREFIX, keys.prefix)
 
 
 def _copy(source: Redis, target: Redis, name: bytes) -> None:
     kind = source.type(name).decode()
     if kind == "none":  # it expired
         return
-    aside = ASIDE.encode() + name
+    aside = STAGING_PREFIX.encode() + name
     _COPIES[kind](source, target, name, aside)
     if (at := source.pexpiretime(name)) > 0:
         target.pexpireat(aside, at)

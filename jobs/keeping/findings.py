@@ -11,39 +11,39 @@ Severity = Literal["damage", "changed", "void", "leftover"]
 """Something is lost or wrong; a picture is not what was asked about; what is recorded as answered is no answer; or
 something takes room and does no harm."""
 
-Mend = Callable[[Redis], Awaitable[object]]
+RepairAction = Callable[[Redis], Awaitable[object]]
 """Puts something right on the installation's server while others use it; never deletes a response."""
 
-Remove = Callable[[Redis], Awaitable[object]]
+RemovalAction = Callable[[Redis], Awaitable[object]]
 """Removes what is left over, for good."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """One thing that is not as it should be. `kind` is for scripts, `subject` names what it is about."""
 
     kind: str
     severity: Severity
     subject: str
     told: str
-    mend: Mend | None = field(default=None, repr=False, compare=False)
-    remove: Remove | None = field(default=None, repr=False, compare=False)
+    mend: RepairAction | None = field(default=None, repr=False, compare=False)
+    remove: RemovalAction | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.told}"
 
 
-def damage(kind: str, subject: str, told: str, mend: Mend | None = None) -> Finding:
+def damage(kind: str, subject: str, told: str, mend: RepairAction | None = None) -> CheckFinding:
     """Something is lost, or wrong."""
-    return Finding(kind, "damage", subject, told, mend)
+    return CheckFinding(kind, "damage", subject, told, mend)
 
 
-def leftover(kind: str, subject: str, told: str, remove: Remove | None = None) -> Finding:
+def leftover(kind: str, subject: str, told: str, remove: RemovalAction | None = None) -> CheckFinding:
     """Something is left that nobody needs."""
-    return Finding(kind, "leftover", subject, told, remove=remove)
+    return CheckFinding(kind, "leftover", subject, told, remove=remove)
 
 
-def removing(act: Callable[[], object]) -> Remove:
+def make_removal(act: Callable[[], object]) -> RemovalAction:
     """Remove what the server knows nothing of: `act` blocks."""
 
     async def remove(_: Redis) -> None:
@@ -52,6 +52,6 @@ def removing(act: Callable[[], object]) -> Remove:
     return remove
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """A number of things, in words."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -7,18 +7,18 @@ from redis.asyncio import Redis
 from zstandard import ZstdError
 
 from jobs.codec import decompress
-from jobs.keeping.findings import Finding, Mend, counted, damage, leftover
-from jobs.keeping.surveys import Census, Survey
-from jobs.keys import KEYS
+from jobs.keeping.findings import CheckFinding, RepairAction, count_noun, damage, leftover
+from jobs.keeping.state_reader import KeyInventory, StateReader
 from jobs.queue import GROUP
-from jobs.stored import read_bundle
+from jobs.redis_keys import KEYS
+from jobs.schema_versions import read_bundle
 
 _PAGE = 1000
 
 
-def check_queue(survey: Survey, census: Census) -> Iterator[Finding]:
+def check_queue(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
     """What is wrong with bundles, lanes, their counts, and with the stream of the sink."""
-    queued = {lane: set(_waiting(survey, lane)) for lane in survey.lanes()}
+    queued = {lane: set(_pending_entries(survey, lane)) for lane in survey.lanes()}
     entries = [dict(fields) for found in queued.values() for fields in found]
     waiting = {(fields[b"job"].decode(), fields[b"bundle"].decode()) for fields in entries}
     depth: Counter[str] = Counter()
@@ -26,7 +26,7 @@ def check_queue(survey: Survey, census: Census) -> Iterator[Finding]:
         yield from _check_bundles(survey, job_id, waiting, depth)
     for lane, found in queued.items():
         if gone := {dict(fields)[b"job"].decode() for fields in found} - census.jobs:
-            told = f"has entries of {counted(len(gone), 'job')} that are deleted; workers pass them over"
+            told = f"has entries of {count_noun(len(gone), 'job')} that are deleted; workers pass them over"
             yield leftover("queue-entry", lane, told)
     yield from _check_depth(survey, depth)
     yield from _check_room(survey, census)
@@ -34,8 +34,8 @@ def check_queue(survey: Survey, census: Census) -> Iterator[Finding]:
 
 
 def _check_bundles(
-    survey: Survey, job_id: str, waiting: set[tuple[str, str]], depth: Counter[str]
-) -> Iterator[Finding]:
+    survey: StateReader, job_id: str, waiting: set[tuple[str, str]], depth: Counter[str]
+) -> Iterator[CheckFinding]:
     redis, subject, lost, unplayable = survey.redis, f"job {job_id}", [], []
     leased = redis.smembers(KEYS.leased(job_id))
     for name, state in redis.hscan_iter(KEYS.bundles(job_id), count=_PAGE):
@@ -48,11 +48,13 @@ def _check_bundles(
         elif (job_id, name.decode()) not in waiting:
             lost.append(name.decode())
     if unplayable:
-        told = f"the requests of {counted(len(unplayable), 'bundle')} are gone or damaged; cancel the job and retry it"
+        told = (
+            f"the requests of {count_noun(len(unplayable), 'bundle')} are gone or damaged; cancel the job and retry it"
+        )
         yield damage("bundle-gone", subject, told)
     if lost:
-        told = f"{counted(len(lost), 'bundle')} stand in no lane, so that the job would never end"
-        yield damage("bundle-lost", subject, told, _queueing(job_id, lost))
+        told = f"{count_noun(len(lost), 'bundle')} stand in no lane, so that the job would never end"
+        yield damage("bundle-lost", subject, told, _repair_queue(job_id, lost))
 
 
 def _is_readable(packed: bytes | None) -> bool:
@@ -62,15 +64,15 @@ def _is_readable(packed: bytes | None) -> bool:
         return False
 
 
-def _check_depth(survey: Survey, depth: Counter[str]) -> Iterator[Finding]:
+def _check_depth(survey: StateReader, depth: Counter[str]) -> Iterator[CheckFinding]:
     told = {name.decode(): int(number) for name, number in survey.redis.hgetall(KEYS.depth()).items()}
     for name in sorted(told.keys() | depth.keys()):
         if (off := depth[name] - told.get(name, 0)) != 0:
             message = f"counts {told.get(name, 0)} bundles {name.replace(':', ' for ', 1)}, and there are {depth[name]}"
-            yield damage("depth-wrong", "the queue", message, _adding(KEYS.depth(), name, off))
+            yield damage("depth-wrong", "the queue", message, _repair_count(KEYS.depth(), name, off))
 
 
-def _check_room(survey: Survey, census: Census) -> Iterator[Finding]:
+def _check_room(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
     redis, owned, total = survey.redis, Counter[str](), 0
     for job_id in census.jobs:
         reserved, owner, interactive = redis.hmget(KEYS.job(job_id), "reserved", "owner", "interactive_limit")
@@ -81,28 +83,28 @@ def _check_room(survey: Survey, census: Census) -> Iterator[Finding]:
     told = int(redis.get(KEYS.outstanding()) or 0)
     if told != total:
         message = f"counts {told} requests outstanding, and jobs have {total}"
-        yield damage("room-wrong", "the queue", message, _adding(KEYS.outstanding(), None, total - told))
+        yield damage("room-wrong", "the queue", message, _repair_count(KEYS.outstanding(), None, total - told))
     of_owners = {name.decode(): int(number) for name, number in redis.hgetall(KEYS.queued()).items()}
     for owner in sorted(of_owners.keys() | owned.keys()):
         if (off := owned[owner] - of_owners.get(owner, 0)) != 0:
             message = f"counts {of_owners.get(owner, 0)} requests of {owner}, whose jobs have {owned[owner]}"
-            yield damage("room-wrong", "the queue", message, _adding(KEYS.queued(), owner, off))
+            yield damage("room-wrong", "the queue", message, _repair_count(KEYS.queued(), owner, off))
 
 
-def _check_unsunk(survey: Survey, census: Census) -> Iterator[Finding]:
+def _check_unsunk(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
     redis = survey.redis
-    due = {(fields[b"job"], fields[b"request"]) for fields in _behind(survey, KEYS.unsunk(), "-")}
+    due = {(fields[b"job"], fields[b"request"]) for fields in _entries_from(survey, KEYS.unsunk(), "-")}
     for job_id in sorted(census.jobs):
         if redis.hget(KEYS.job(job_id), "hidden") == b"chat":
             continue
         unread = (name for name in redis.hkeys(KEYS.texts(job_id)) if (job_id.encode(), name) not in due)
         stuck = [name.decode() for name in unread if redis.exists(KEYS.response(job_id, name.decode()))]
         if stuck:
-            told = f"{counted(len(stuck), 'text')} on the server would go into no part"
-            yield damage("text-unsunk", f"job {job_id}", told, _sinking(job_id, stuck))
+            told = f"{count_noun(len(stuck), 'text')} on the server would go into no part"
+            yield damage("text-unsunk", f"job {job_id}", told, _repair_sink_stream(job_id, stuck))
 
 
-def _waiting(survey: Survey, lane: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
+def _pending_entries(survey: StateReader, lane: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
     """The fields of all entries that a worker holds, or workers will read."""
     redis = survey.redis
     if not redis.exists(lane):
@@ -114,17 +116,17 @@ def _waiting(survey: Survey, lane: str) -> Iterator[tuple[tuple[bytes, bytes], .
         first, last = rows[0]["message_id"].decode(), rows[-1]["message_id"].decode()
         yield from (tuple(fields.items()) for entry, fields in redis.xrange(lane, first, last) if entry in held)
         after = f"({last}"
-    yield from (tuple(fields.items()) for fields in _behind(survey, lane, f"({read}"))
+    yield from (tuple(fields.items()) for fields in _entries_from(survey, lane, f"({read}"))
 
 
-def _behind(survey: Survey, stream: str, first: str) -> Iterator[dict[bytes, bytes]]:
+def _entries_from(survey: StateReader, stream: str, first: str) -> Iterator[dict[bytes, bytes]]:
     """The fields of all entries of a stream from one on."""
     while rows := survey.redis.xrange(stream, first, "+", _PAGE):
         yield from (fields for _, fields in rows)
         first = f"({rows[-1][0].decode()}"
 
 
-def _queueing(job_id: str, bundles: list[str]) -> Mend:
+def _repair_queue(job_id: str, bundles: list[str]) -> RepairAction:
     async def mend(redis: Redis) -> None:
         for name in bundles:
             # An entry too many is passed over by workers.
@@ -136,7 +138,7 @@ def _queueing(job_id: str, bundles: list[str]) -> Mend:
     return mend
 
 
-def _sinking(job_id: str, requests: list[str]) -> Mend:
+def _repair_sink_stream(job_id: str, requests: list[str]) -> RepairAction:
     async def mend(redis: Redis) -> None:
         for request in requests:
             if cursor := await redis.hget(KEYS.response(job_id, request), "cursor"):
@@ -145,7 +147,7 @@ def _sinking(job_id: str, requests: list[str]) -> Mend:
     return mend
 
 
-def _adding(key: str, field: str | None, by: int) -> Mend:
+def _repair_count(key: str, field: str | None, by: int) -> RepairAction:
     async def mend(redis: Redis) -> None:
         # A difference, and not the sum: others count on meanwhile.
         await (redis.incrby(key, by) if field is None else redis.hincrby(key, field, by))

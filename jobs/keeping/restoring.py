@@ -12,18 +12,25 @@ from pathlib import Path
 from redis import Redis
 
 from jobs.connection import connect
+from jobs.embedded_store import stopped_store
 from jobs.errors import RestoreRefusedError
 from jobs.files import FileRegistry
 from jobs.home import Home
 from jobs.keeping.archives import STATE, Archive, digest_of
 from jobs.keeping.copying import copy_state
-from jobs.keeping.snapshots import Snapshot, held_by_a_server, holds_something, lay_out, open_client, take_snapshot
-from jobs.keeping.surveys import Survey
-from jobs.keys import KEYS
-from jobs.parts import PartStore
+from jobs.keeping.snapshots import (
+    StateSnapshot,
+    has_state,
+    install_snapshot,
+    open_client,
+    serve_snapshot,
+    take_snapshot,
+)
+from jobs.keeping.state_reader import StateReader
+from jobs.parquet_parts import PartStore
 from jobs.previews import PreviewStore
 from jobs.queue import GROUP
-from jobs.server import stopped_server
+from jobs.redis_keys import KEYS
 
 _AT_ONCE_MS = 1_000_000_000  # a lease that was idle for so long is anybody's
 _PAGE = 1000
@@ -38,46 +45,46 @@ def restore(archive: Archive, home: Home, *, overwrite: bool = False) -> Path | 
     Raises BackupInvalidError, RestoreRefusedError, ServerUnavailableError, OSError.
     """
     archive.verify()
-    with tempfile.TemporaryDirectory(prefix="gigavqa-") as work, _at_rest(home):
-        _refuse_what_is_there(archive, home, overwrite)
-        snapshot = Snapshot(archive.path(STATE), archive.manifest.database)
-        with held_by_a_server(snapshot, Path(work) / "server") as held:
+    with tempfile.TemporaryDirectory(prefix="gigavqa-") as work, _require_stopped(home):
+        _require_empty(archive, home, overwrite)
+        snapshot = StateSnapshot(archive.path(STATE), archive.manifest.database)
+        with serve_snapshot(snapshot, Path(work) / "server") as held:
             redis = open_client(held)
-            _settle(redis)
+            _reset_processes(redis)
             asyncio.run(_forget_files(held, archive.manifest.gone))
             _restore_files(archive, home)
             if home.redis_url:
                 target = open_client(home.redis_url)
                 copy_state(redis, target)
                 return None
-            return lay_out(take_snapshot(held, Path(work) / "state.rdb").file, home.server)
+            return install_snapshot(take_snapshot(held, Path(work) / "state.rdb").file, home.server)
 
 
 @contextmanager
-def _at_rest(home: Home) -> Iterator[None]:
+def _require_stopped(home: Home) -> Iterator[None]:
     """Refuse an installation that runs, and let the embedded server not be started meanwhile."""
     if not home.redis_url:
-        with stopped_server(home.server):
+        with stopped_store(home.server):
             yield
         return
     redis = open_client(home.redis_url)
-    if redis.exists(KEYS.sink_lock()) or redis.exists(*_announced(redis)):
+    if redis.exists(KEYS.sink_lock()) or redis.exists(*_announced_workers(redis)):
         raise RestoreRefusedError("gateways or workers use the server at REDIS_URL, or did so a minute ago; end them")
     yield
 
 
-def _announced(redis: Redis) -> list[str]:
+def _announced_workers(redis: Redis) -> list[str]:
     return [KEYS.workers() + ":none", *(KEYS.worker(name.decode()) for name in redis.smembers(KEYS.workers()))]
 
 
-def _refuse_what_is_there(archive: Archive, home: Home, overwrite: bool) -> None:
+def _require_empty(archive: Archive, home: Home, overwrite: bool) -> None:
     if overwrite:
         return
     remedy = "restore elsewhere, or say --overwrite"
     if home.redis_url:
         if next(open_client(home.redis_url).scan_iter(f"{KEYS.prefix}:*", count=_PAGE), None):
             raise RestoreRefusedError(f"the server at REDIS_URL holds an installation already; {remedy}")
-    elif holds_something(home.server):
+    elif has_state(home.server):
         raise RestoreRefusedError(f"{home.server} holds an installation already; {remedy}")
     for kind, folder in _folders(home):
         for name, digest in archive.under(kind):
@@ -85,12 +92,12 @@ def _refuse_what_is_there(archive: Archive, home: Home, overwrite: bool) -> None
                 raise RestoreRefusedError(f"{path} is there already, and is another file; {remedy}")
 
 
-def _settle(redis: Redis) -> None:
+def _reset_processes(redis: Redis) -> None:
     """Forget what tells of processes that ran, and give back what they held."""
     for pattern in KEYS.of_what_runs:
         for key in list(redis.scan_iter(pattern, count=_PAGE)):
             redis.unlink(key)
-    for lane in Survey(redis).lanes():
+    for lane in StateReader(redis).lanes():
         if redis.exists(lane):
             _hand_back(redis, lane)
 
@@ -124,14 +131,14 @@ def _restore_files(archive: Archive, home: Home) -> None:
         previews.write(name.removesuffix(".jpg"), archive.path(f"previews/{name}").read_bytes())
     for kind, folder in _folders(home):
         for name, digest in archive.under(kind):
-            _place(archive.path(f"{kind}/{name}"), folder / name, digest)
+            _restore_file(archive.path(f"{kind}/{name}"), folder / name, digest)
 
 
 def _folders(home: Home) -> tuple[tuple[str, Path], ...]:
     return (("uploads", home.uploads), ("catalogue", home.catalogue))
 
 
-def _place(source: Path, target: Path, digest: str) -> None:
+def _restore_file(source: Path, target: Path, digest: str) -> None:
     if target.exists() and digest_of(target) == digest:
         return
     target.parent.mkdir(parents=True, exist_ok=True)

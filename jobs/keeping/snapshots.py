@@ -18,19 +18,19 @@ from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from jobs.errors import ServerUnavailableError, SnapshotRefusedError
+from jobs.embedded_store import start_store
+from jobs.errors import SnapshotRefusedError, StateStoreUnavailableError
 from jobs.keeping.archives import sync
-from jobs.private import private_folder
-from jobs.server import start_server
+from jobs.private_files import private_folder
 
 _PIECE = 1 << 20
 _SILENCE_SECONDS = 120.0  # the server sends empty lines while it prepares the file
 _LARGEST_HEAD = 256
-_NUMBERED = re.compile(r"appendonly\.aof\.(\d+)\.")
-_LIST = "appendonly.aof.manifest"
+_AOF_NAME = re.compile(r"appendonly\.aof\.(\d+)\.")
+_AOF_MANIFEST = "appendonly.aof.manifest"
 
 
-class Snapshot(NamedTuple):
+class StateSnapshot(NamedTuple):
     """A file that holds a server's state, and which of its databases the installation uses."""
 
     file: Path
@@ -42,7 +42,7 @@ def open_client(url: str) -> Redis:
     return Redis.from_url(url, protocol=2, socket_timeout=_SILENCE_SECONDS, socket_connect_timeout=10)
 
 
-def take_snapshot(url: str, file: Path) -> Snapshot:
+def take_snapshot(url: str, file: Path) -> StateSnapshot:
     """Write down all that the server holds at one moment.
 
     Raises SnapshotRefusedError, ServerUnavailableError, OSError.
@@ -59,24 +59,24 @@ def take_snapshot(url: str, file: Path) -> Snapshot:
             out.flush()
             os.fsync(out.fileno())
     except (RedisConnectionError, TimeoutError) as error:
-        raise ServerUnavailableError(f"the server does not answer: {error}") from error
+        raise StateStoreUnavailableError(f"the server does not answer: {error}") from error
     except RedisError as error:
-        raise SnapshotRefusedError(_refused(str(error))) from error
+        raise SnapshotRefusedError(_describe_refusal(str(error))) from error
     finally:
         if connection is not None:
             connection.disconnect()
         client.close()
-    return Snapshot(file, int(client.connection_pool.connection_kwargs.get("db") or 0))
+    return StateSnapshot(file, int(client.connection_pool.connection_kwargs.get("db") or 0))
 
 
 @contextmanager
-def held_by_a_server(snapshot: Snapshot, folder: Path) -> Iterator[str]:
+def serve_snapshot(snapshot: StateSnapshot, folder: Path) -> Iterator[str]:
     """The URL of a server of one's own that holds a snapshot, for the length of a block; it lives in `folder`.
 
     Raises ServerUnavailableError when it cannot load the snapshot.
     """
-    lay_out(snapshot.file, folder)
-    server = start_server(folder)
+    install_snapshot(snapshot.file, folder)
+    server = start_store(folder)
     try:
         yield f"{server.url}?db={snapshot.database}"
     finally:
@@ -84,23 +84,23 @@ def held_by_a_server(snapshot: Snapshot, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def frozen(url: str, within: Path | None = None) -> Iterator[str]:
+def serve_frozen_copy(url: str, within: Path | None = None) -> Iterator[str]:
     """The URL of a server that holds what the one at `url` holds now, and that nobody else knows.
 
     It lives in a new folder, below `within` where that is given, for the length of a block.
     """
     with tempfile.TemporaryDirectory(prefix="gigavqa-", dir=within) as folder:
         snapshot = take_snapshot(url, Path(folder) / "state.rdb")
-        with held_by_a_server(snapshot, Path(folder) / "server") as held:
+        with serve_snapshot(snapshot, Path(folder) / "server") as held:
             yield held
 
 
-def holds_something(folder: Path) -> bool:
+def has_state(folder: Path) -> bool:
     """Whether the embedded server of a folder has a state that it would load."""
-    return (folder / "appendonlydir" / _LIST).exists()
+    return (folder / "appendonlydir" / _AOF_MANIFEST).exists()
 
 
-def lay_out(file: Path, folder: Path) -> Path | None:
+def install_snapshot(file: Path, folder: Path) -> Path | None:
     """Let the embedded server of a folder, which does not run, hold a snapshot when it starts next.
 
     At each moment the folder holds all of what it held or all of the snapshot. Returns the folder that what it held
@@ -108,18 +108,18 @@ def lay_out(file: Path, folder: Path) -> Path | None:
     """
     private_folder(folder)
     kept = private_folder(folder / "appendonlydir")
-    before = [path for path in kept.iterdir() if _NUMBERED.match(path.name)]
-    number = 1 + max((int(found.group(1)) for path in before if (found := _NUMBERED.match(path.name))), default=0)
+    before = [path for path in kept.iterdir() if _AOF_NAME.match(path.name)]
+    number = 1 + max((int(found.group(1)) for path in before if (found := _AOF_NAME.match(path.name))), default=0)
     base, later = kept / f"appendonly.aof.{number}.base.rdb", kept / f"appendonly.aof.{number}.incr.aof"
     shutil.copyfile(file, base)
     later.touch()  # else the server would write behind what it may find of this kind
-    listed, unfinished = kept / _LIST, kept / f"{_LIST}.new"
+    listed, unfinished = kept / _AOF_MANIFEST, kept / f"{_AOF_MANIFEST}.new"
     unfinished.write_text(f"file {base.name} seq {number} type b\nfile {later.name} seq {number} type i\n")
     for path in (base, later, unfinished):
         sync(path)
     aside = private_folder(folder / f"before-{time.time_ns()}") if before else None
     if aside and listed.exists():
-        shutil.copyfile(listed, aside / _LIST)
+        shutil.copyfile(listed, aside / _AOF_MANIFEST)
     unfinished.replace(listed)  # from here on it is the snapshot
     sync(kept)
     for path in before:
@@ -133,9 +133,9 @@ def _receive(sock: object, out: IO[bytes]) -> None:
     while not head.lstrip().endswith(b"\n") or not head.strip():
         head = (head + _recv(sock, 1)).lstrip(b"\n")
         if len(head) > _LARGEST_HEAD:
-            raise SnapshotRefusedError(_refused(repr(head)))
+            raise SnapshotRefusedError(_describe_refusal(repr(head)))
     if not re.fullmatch(rb"\$\d+", told := head.strip()):
-        raise SnapshotRefusedError(_refused(told.decode(errors="replace")))
+        raise SnapshotRefusedError(_describe_refusal(told.decode(errors="replace")))
     left = int(told[1:])
     while left:
         piece = _recv(sock, min(left, _PIECE))
@@ -146,11 +146,11 @@ def _receive(sock: object, out: IO[bytes]) -> None:
 def _recv(sock: object, most: int) -> bytes:
     piece: bytes = sock.recv(most)  # type: ignore[attr-defined]  # of a socket, with TLS or without
     if not piece:
-        raise ServerUnavailableError("the server ended the connection while it sent its state; see its log")
+        raise StateStoreUnavailableError("the server ended the connection while it sent its state; see its log")
     return piece
 
 
-def _refused(reason: str) -> str:
+def _describe_refusal(reason: str) -> str:
     return (
         f"the server does not send its state ({reason}); it must allow REPLCONF and SYNC and be a primary. "
         "Else keep it with its provider's own snapshots"

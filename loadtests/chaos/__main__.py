@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from loadtests.chaos.crowd import crowd
 from loadtests.chaos.kills import kills
-from loadtests.chaos.outcome import Outcome, table
+from loadtests.chaos.outcome import ChaosOutcome, table
 from loadtests.chaos.rounds import rounds
 from loadtests.chaos.scenarios import SCENARIOS
 
@@ -30,13 +30,13 @@ def main() -> int:
         "--only", nargs="+", choices=["kills", "rounds", "crowd", *SCENARIOS], help="these scenarios alone"
     )
     asked = parser.parse_args()
-    chosen: dict[str, Callable[[], Outcome]] = {
+    chosen: dict[str, Callable[[], ChaosOutcome]] = {
         "kills": lambda: kills(asked.requests, asked.minutes),
         "rounds": lambda: rounds(asked.chats, kill_seconds=5.0),
         "crowd": lambda: crowd(asked.images, ("demo-qwen3-vl", "demo-sight"), "--shift", "4"),
         **SCENARIOS,
     }
-    outcomes: list[Outcome] = []
+    outcomes: list[ChaosOutcome] = []
     for name in asked.only or chosen:
         outcomes.append(chosen[name]())
         print("\n".join([outcomes[-1].row(), *sorted(set(outcomes[-1].why))]), file=sys.stderr, flush=True)

@@ -18,9 +18,9 @@ import httpx
 import numpy as np
 from PIL import Image
 
-from loadtests.chaos.kills import Progress
-from loadtests.chaos.outcome import Outcome, inspect
-from loadtests.installation import Installation, installed
+from loadtests.chaos.kills import JobProgress
+from loadtests.chaos.outcome import ChaosOutcome, inspect_job
+from loadtests.installation import Installation, running_installation
 
 _DATASET = "crowd"
 _QUESTIONS = 4
@@ -34,7 +34,7 @@ _LEFT_AFTER = (0.001, 0.06)
 _READY = ": ready for"
 
 
-class _Crowd:
+class _ChatCrowd:
     """Threads that chat about the job's images until it is over, and keep what they were answered."""
 
     def __init__(self, url: str, models: Sequence[str], images: int) -> None:
@@ -105,37 +105,37 @@ class _Crowd:
         return json.dumps({**asked, "messages": [{"role": "user", "content": [*urls, question]}]})
 
 
-def crowd(images: int, models: Sequence[str], *arguments: str) -> Outcome:
+def crowd(images: int, models: Sequence[str], *arguments: str) -> ChaosOutcome:
     """Play a job of four questions on each image and model in a crowd, its worker killed once, and all of it alone."""
-    outcome = Outcome("a crowd of chats that overflow and leave", _QUESTIONS * images * len(models))
+    outcome = ChaosOutcome("a crowd of chats that overflow and leave", _QUESTIONS * images * len(models))
     named = [argument for model in models for argument in ("--model", model)]
-    with installed(0) as installation:
+    with running_installation(0) as installation:
         _write_dataset(installation.home / "data" / _DATASET, images)
         installation.add_worker("--engine", "vllm", "--lease", "3", *named, *arguments)
         installation.until(lambda: _READY in installation.workers[0].log, "the worker")
-        met, began = _Crowd(installation.url, models, images), time.monotonic()
+        met, began = _ChatCrowd(installation.url, models, images), time.monotonic()
         with met.asking():
             disturbed = _play(installation, outcome, models, kill=True)
         outcome.seconds = time.monotonic() - began
         _restart(installation)
-        alone = _play(installation, Outcome("alone"), models, kill=False)
+        alone = _play(installation, ChaosOutcome("alone"), models, kill=False)
         _compare(met, disturbed, alone, outcome)
     return outcome
 
 
-def _play(installation: Installation, outcome: Outcome, models: Sequence[str], *, kill: bool) -> dict[str, Any]:
+def _play(installation: Installation, outcome: ChaosOutcome, models: Sequence[str], *, kill: bool) -> dict[str, Any]:
     """Play the job; returns what was answered to each of its requests."""
     cells = [{"protocol": "direct", "condition": "V2"}]
     spec = {"dataset": _DATASET, "models": list(models), "cells": cells, "seed": 7}
     job_id = installation.submit_spec({**spec, "sampling": {"temperature": 0, "max_tokens": _MOST_TOKENS}})
-    progress = Progress(installation, job_id)
+    progress = JobProgress(installation, job_id)
     total = installation.ask(f"/v1/jobs/{job_id}")["request_counts"]["total"]
     if kill:
         installation.until(lambda: progress.look() >= total // 3, "a third of the job")
         _restart(installation)
         outcome.hurt["SIGKILL worker"] += 1
     installation.until(lambda: progress.look() >= total, "the job's last response")
-    found = inspect(installation, job_id, outcome, parts=False)
+    found = inspect_job(installation, job_id, outcome, parts=False)
     for turn in (turn for response in found for turn in response["turns"]):
         if not turn["usage"]["completion_tokens"]:
             outcome.missed.append(f"a text without a token, which ended by {turn['finish_reason']}")
@@ -149,7 +149,7 @@ def _restart(installation: Installation) -> None:
     installation.until(lambda: worker.log.count(_READY) > lives, "the next worker")
 
 
-def _compare(met: _Crowd, disturbed: dict[str, Any], alone: dict[str, Any], outcome: Outcome) -> None:
+def _compare(met: _ChatCrowd, disturbed: dict[str, Any], alone: dict[str, Any], outcome: ChaosOutcome) -> None:
     outcome.hurt += Counter({f"{kind} chat": met.counts[kind] for kind in ("too long", "left")})
     outcome.why += met.faults
     outcome.failed += len(met.faults)

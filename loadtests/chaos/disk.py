@@ -49,7 +49,7 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 """
 
 
-class Disk:
+class FaultyDisk:
     """What a server that is started with `environment` writes to; `seconds` is how long a synchronization takes.
 
     What is written to a file waits while it is synchronized. What the server forks may lack its locks, and has another
@@ -69,7 +69,7 @@ class Disk:
 
     @classmethod
     @contextmanager
-    def below_a_server(cls, *, seconds: int = 0) -> Iterator["Disk | None"]:
+    def below_a_server(cls, *, seconds: int = 0) -> Iterator["FaultyDisk | None"]:
         """One for the length of a block; None where there is no C compiler."""
         with TemporaryDirectory(prefix="gigavqa-disk-") as folder:
             try:

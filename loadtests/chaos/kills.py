@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import redis
 
-from loadtests.chaos.outcome import Outcome, inspect, told_recovery
-from loadtests.installation import Installation, installed
+from loadtests.chaos.outcome import ChaosOutcome, describe_recovery, inspect_job
+from loadtests.installation import Installation, running_installation
 from loadtests.processes import Process
 
 WORKER = ("--lease", "3", "--max-requests", "16", "--speed", "0.02")
@@ -23,7 +23,7 @@ _SHARES = {"worker": 12, "gateway": 3, "sink": 3, "server": 4}
 _SIGNALS = ("SIGKILL", "SIGSTOP")
 
 
-class Progress:
+class JobProgress:
     """How many requests of a job are recorded, as far as the server can be asked."""
 
     def __init__(self, installation: Installation, job_id: str) -> None:
@@ -40,10 +40,10 @@ class Progress:
         return self.recorded
 
 
-class Havoc:
+class FaultInjector:
     """Hurts one process after the other until a job is done: each in each way at first, and then as the draw has it."""
 
-    def __init__(self, installation: Installation, outcome: Outcome, progress: Progress, seed: int) -> None:
+    def __init__(self, installation: Installation, outcome: ChaosOutcome, progress: JobProgress, seed: int) -> None:
         self._installation = installation
         self._outcome = outcome
         self._progress = progress
@@ -76,7 +76,7 @@ class Havoc:
     def _tell(self) -> None:
         for role, seconds in sorted(self._recoveries.items()):
             self._outcome.recoveries += seconds
-            self._outcome.notes.append(f"{role}: {told_recovery(seconds)}")
+            self._outcome.notes.append(f"{role}: {describe_recovery(seconds)}")
         for name, role in ((name, role) for name in _SIGNALS for role in _SHARES):
             if not self._outcome.hurt[f"{name} {role}"]:
                 self._outcome.missed.append(f"no {name} of the {role}")
@@ -115,17 +115,17 @@ def _kill(victim: Process) -> None:
     victim.start()
 
 
-def kills(num_requests: int, minutes: float, seed: int = 20) -> Outcome:
+def kills(num_requests: int, minutes: float, seed: int = 20) -> ChaosOutcome:
     """Play a job under continuous kills and freezes of workers, gateway, sink and server."""
-    outcome = Outcome("kills and freezes", num_requests)
-    with installed(_WORKERS, *WORKER) as installation:
+    outcome = ChaosOutcome("kills and freezes", num_requests)
+    with running_installation(_WORKERS, *WORKER) as installation:
         began = time.monotonic()
         job_id = installation.submit(num_requests)
-        progress = Progress(installation, job_id)
+        progress = JobProgress(installation, job_id)
         installation.until(progress.look, "the first response")
-        Havoc(installation, outcome, progress, seed).go_on(int(0.98 * num_requests), began + 60 * minutes)
+        FaultInjector(installation, outcome, progress, seed).go_on(int(0.98 * num_requests), began + 60 * minutes)
         outcome.notes.append(f"{progress.look():,} of the responses came under kills")
         installation.until(lambda: progress.look() >= num_requests, "the last response", 60 * minutes)
         outcome.seconds = time.monotonic() - began
-        inspect(installation, job_id, outcome)
+        inspect_job(installation, job_id, outcome)
     return outcome

@@ -15,7 +15,7 @@ from loadtests.installation import Installation
 
 
 @dataclass
-class Outcome:
+class ChaosOutcome:
     """Of one scenario: what was asked and hurt, what was lost, doubled or failed, and how long recoveries took."""
 
     name: str
@@ -43,21 +43,23 @@ class Outcome:
             return f"| {self.name} | | not run: {self.skipped} | | | | |"
         hurt = ", ".join(f"{number} x {what}" for what, number in sorted(self.hurt.items()))
         counts = f"{self.lost} | {self.twice} | {self.failed}"
-        notes = "; ".join(filter(None, [told_recovery(self.recoveries), *self.notes, *self.missed]))
+        notes = "; ".join(filter(None, [describe_recovery(self.recoveries), *self.notes, *self.missed]))
         return f"| {self.name} | {self.requests:,} in {self.seconds:.0f} s | {hurt} | {counts} | {notes} |"
 
 
-def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def table(outcomes: Sequence[ChaosOutcome]) -> Iterator[str]:
     """All outcomes in Markdown."""
     yield "| scenario | requests | hurt by | lost | twice | failed | time to recover |"
     yield "|---|---|---|---|---|---|---|"
     yield from (outcome.row() for outcome in outcomes)
 
 
-def inspect(installation: Installation, job_id: str, outcome: Outcome, *, parts: bool = True) -> list[dict[str, Any]]:
+def inspect_job(
+    installation: Installation, job_id: str, outcome: ChaosOutcome, *, parts: bool = True
+) -> list[dict[str, Any]]:
     """Count what of a completed job is lost, there twice or failed, as its client and as its Parquet parts tell it."""
-    job = _patiently(installation, f"/v1/jobs/{job_id}").json()
-    answers = _patiently(installation, f"/v1/jobs/{job_id}/results?limit=100000")
+    job = _get_with_retries(installation, f"/v1/jobs/{job_id}").json()
+    answers = _get_with_retries(installation, f"/v1/jobs/{job_id}/results?limit=100000")
     found = [httpx.Response(200, content=line).json() for line in answers.content.split(b"\n") if line]
     times = Counter(response["request_id"] for response in found)
     for response in found:
@@ -75,7 +77,7 @@ def inspect(installation: Installation, job_id: str, outcome: Outcome, *, parts:
     return found
 
 
-def until_sunk(installation: Installation, job_id: str) -> None:
+def wait_until_sunk(installation: Installation, job_id: str) -> None:
     """Wait until no text of a job is left on the server."""
     key = f"gigavqa:job:{job_id}:texts"
     installation.until(lambda: not installation.client().hlen(key), "the last part")
@@ -86,8 +88,8 @@ def parts_of(installation: Installation, job_id: str) -> list[Path]:
     return sorted((installation.results / f"job={job_id}").glob("*.parquet"))
 
 
-def _inspect_parts(installation: Installation, job_id: str, asked: set[str], outcome: Outcome) -> None:
-    until_sunk(installation, job_id)
+def _inspect_parts(installation: Installation, job_id: str, asked: set[str], outcome: ChaosOutcome) -> None:
+    wait_until_sunk(installation, job_id)
     rows = Counter[str]()
     for part in parts_of(installation, job_id):
         rows.update(pq.read_table(part, columns=["request_id"])["request_id"].to_pylist())
@@ -97,7 +99,7 @@ def _inspect_parts(installation: Installation, job_id: str, asked: set[str], out
         outcome.notes.append(f"{doubled} rows stand in two Parquet parts")
 
 
-def _patiently(installation: Installation, path: str) -> httpx.Response:
+def _get_with_retries(installation: Installation, path: str) -> httpx.Response:
     told: list[httpx.Response] = []
 
     def answered() -> bool:
@@ -111,7 +113,7 @@ def _patiently(installation: Installation, path: str) -> httpx.Response:
     return told[0]
 
 
-def told_recovery(seconds: Sequence[float]) -> str:
+def describe_recovery(seconds: Sequence[float]) -> str:
     """How long recoveries took, in words; nothing where there was none."""
     if not seconds:
         return ""

@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 
-from loadtests.chaos.disk import Disk
-from loadtests.chaos.outcome import Outcome, inspect
-from loadtests.installation import PATIENCE_SECONDS, Installation, installed
+from loadtests.chaos.disk import FaultyDisk
+from loadtests.chaos.outcome import ChaosOutcome, inspect_job
+from loadtests.installation import PATIENCE_SECONDS, Installation, running_installation
 from performance.installation import DATASET, MODEL
 
 _WORKERS = 2
@@ -30,7 +30,7 @@ _FINAL = {"completed", "failed", "cancelled", "expired"}
 
 
 @dataclass
-class _Accepted:
+class _AcceptedWork:
     """What a client was told is accepted: a job by its specification and key, or a batch."""
 
     path: str
@@ -39,15 +39,15 @@ class _Accepted:
     at: float = field(default_factory=time.monotonic)
 
 
-class _Clients:
+class _ClientThreads:
     """Clients of a gateway, each a thread that asks again and again."""
 
     def __init__(self, url: str, seed: int = 22) -> None:
         self._http = httpx.Client(base_url=url, timeout=120)
         self._draw = random.Random(seed)
         self._over = threading.Event()
-        self.jobs: list[_Accepted] = []
-        self.batches: list[_Accepted] = []
+        self.jobs: list[_AcceptedWork] = []
+        self.batches: list[_AcceptedWork] = []
         self.chats: list[str] = []
         self.faults: list[str] = []
 
@@ -65,12 +65,12 @@ class _Clients:
             for thread in threads:
                 thread.join()
 
-    def submit_again(self, forgotten: _Accepted) -> _Accepted:
+    def submit_again(self, forgotten: _AcceptedWork) -> _AcceptedWork:
         """Submit a job once more, as whoever misses it should."""
         told = self._http.post("/v1/jobs", json=forgotten.spec, headers={"Idempotency-Key": forgotten.key})
-        return _Accepted(f"/v1/jobs/{told.raise_for_status().json()['id']}", forgotten.spec, forgotten.key)
+        return _AcceptedWork(f"/v1/jobs/{told.raise_for_status().json()['id']}", forgotten.spec, forgotten.key)
 
-    def look(self, accepted: _Accepted) -> dict[str, Any] | None:
+    def look(self, accepted: _AcceptedWork) -> dict[str, Any] | None:
         """What the gateway tells of a job or a batch; nothing where it is not found."""
         answer = self._http.get(accepted.path)
         return None if answer.status_code == httpx.codes.NOT_FOUND else dict(answer.raise_for_status().json())
@@ -92,7 +92,7 @@ class _Clients:
             "repeats": self._draw.choice((1, 3)),
             "seed": 7,
         }
-        accepted = _Accepted("", spec, key=f"job-{time.monotonic_ns()}")
+        accepted = _AcceptedWork("", spec, key=f"job-{time.monotonic_ns()}")
         self.jobs.append(self.submit_again(accepted))
         self._over.wait(self._draw.uniform(0.0, 0.5))
 
@@ -111,7 +111,7 @@ class _Clients:
         # A file of the last two seconds may be gone like a job.
         answer = self._http.post("/v1/batches", json={**asked, "input_file_id": file.raise_for_status().json()["id"]})
         if answer.status_code != httpx.codes.NOT_FOUND:
-            self.batches.append(_Accepted(f"/v1/batches/{answer.raise_for_status().json()['id']}"))
+            self.batches.append(_AcceptedWork(f"/v1/batches/{answer.raise_for_status().json()['id']}"))
         self._over.wait(self._draw.uniform(0.0, 1.0))
 
 
@@ -119,15 +119,17 @@ def _question() -> dict[str, Any]:
     return {"model": MODEL, "max_tokens": 8, "messages": [{"role": "user", "content": f"{time.monotonic_ns()}?"}]}
 
 
-def power() -> Outcome:
+def power() -> ChaosOutcome:
     """Cut the power while clients ask; all that is still known must end as if nothing had been."""
-    outcome, draw = Outcome("power cuts under the server"), random.Random(22)
-    with Disk.below_a_server() as disk:
+    outcome, draw = ChaosOutcome("power cuts under the server"), random.Random(22)
+    with FaultyDisk.below_a_server() as disk:
         if disk is None:
             outcome.skipped = "there is no C compiler"
             return outcome
-        with installed(_WORKERS, *_WORKER, environment=_GATEWAY, server_environment=disk.environment) as installation:
-            clients, began, cuts, lost = _Clients(installation.url), time.monotonic(), list[float](), 0
+        with running_installation(
+            _WORKERS, *_WORKER, environment=_GATEWAY, server_environment=disk.environment
+        ) as installation:
+            clients, began, cuts, lost = _ClientThreads(installation.url), time.monotonic(), list[float](), 0
             with clients.asking():
                 for _ in range(_CUTS):
                     time.sleep(draw.uniform(*_PAUSE))
@@ -143,14 +145,14 @@ def power() -> Outcome:
     return outcome
 
 
-def _inspect(installation: Installation, clients: _Clients, cuts: list[float], outcome: Outcome) -> None:
+def _inspect(installation: Installation, clients: _ClientThreads, cuts: list[float], outcome: ChaosOutcome) -> None:
     outcome.why += clients.faults
     outcome.failed += len(clients.faults)
-    known = [_known(clients, each, cuts, outcome) for each in (*clients.jobs, *clients.batches)]
+    known = [_is_remembered(clients, each, cuts, outcome) for each in (*clients.jobs, *clients.batches)]
     jobs = [job if is_known else clients.submit_again(job) for job, is_known in zip(clients.jobs, known, strict=False)]
     for job in jobs:
         _until_final(installation, clients, job)
-        inspect(installation, job.path.rpartition("/")[2], outcome)
+        inspect_job(installation, job.path.rpartition("/")[2], outcome)
         outcome.requests += len(job.spec["samples"]) * job.spec["repeats"]
     batches = [batch for batch, is_known in zip(clients.batches, known[len(jobs) :], strict=True) if is_known]
     for batch in batches:
@@ -168,7 +170,7 @@ def _lacks_its_file(batch: dict[str, Any]) -> bool:
     return any(fault["code"] == "invalid_file" for fault in (batch["errors"] or {"data": []})["data"])
 
 
-def _known(clients: _Clients, accepted: _Accepted, cuts: list[float], outcome: Outcome) -> bool:
+def _is_remembered(clients: _ClientThreads, accepted: _AcceptedWork, cuts: list[float], outcome: ChaosOutcome) -> bool:
     if clients.look(accepted) is not None:
         return True
     earliest, latest = _FORGETTING
@@ -177,7 +179,7 @@ def _known(clients: _Clients, accepted: _Accepted, cuts: list[float], outcome: O
     return False
 
 
-def _until_final(installation: Installation, clients: _Clients, accepted: _Accepted) -> dict[str, Any]:
+def _until_final(installation: Installation, clients: _ClientThreads, accepted: _AcceptedWork) -> dict[str, Any]:
     told: list[dict[str, Any]] = []
 
     def is_final() -> bool:

@@ -20,9 +20,9 @@ from typing import Any
 from PIL import Image
 
 from jobs.searches import search_key
-from loadtests.chaos.kills import Progress
-from loadtests.chaos.outcome import Outcome, inspect
-from loadtests.installation import Installation, installed
+from loadtests.chaos.kills import JobProgress
+from loadtests.chaos.outcome import ChaosOutcome, inspect_job
+from loadtests.installation import Installation, running_installation
 from performance.installation import MODEL
 
 _DATASET = "deep"
@@ -36,13 +36,13 @@ _READY = ": ready for"
 _AGAIN = re.compile(r"search (\w+) of \S+ is made again: who made it is gone")
 
 
-class Town(ThreadingHTTPServer):
+class SearchServer(ThreadingHTTPServer):
     """A source of searches on loopback."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
+        super().__init__(("127.0.0.1", 0), _SearchHandler)
         self.asked = Counter[str]()
         self._lock = threading.Lock()
 
@@ -53,10 +53,10 @@ class Town(ThreadingHTTPServer):
             return self.asked.total()
 
 
-class _Answer(BaseHTTPRequestHandler):
+class _SearchHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         query = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["query"]
-        assert isinstance(self.server, Town)
+        assert isinstance(self.server, SearchServer)
         number = self.server.count(query)
         time.sleep(_ANSWER_SECONDS)
         page = {"title": query, "url": "https://pages.invalid/", "snippet": f"This is answer {number}."}
@@ -71,8 +71,8 @@ class _Answer(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _town() -> Iterator[Town]:
-    town = Town()
+def _search_server() -> Iterator[SearchServer]:
+    town = SearchServer()
     thread = threading.Thread(target=town.serve_forever, daemon=True)
     thread.start()
     try:
@@ -83,34 +83,34 @@ def _town() -> Iterator[Town]:
         town.server_close()
 
 
-def rounds(chats: int, kill_seconds: float, most_kills: float = inf) -> Outcome:
+def rounds(chats: int, kill_seconds: float, most_kills: float = inf) -> ChaosOutcome:
     """Play so many chats of ten rounds, and kill one of two workers every so many seconds, in turn.
 
     One that takes longer to start holds up the next kill, so that one of them always plays. A chat whose worker dies
     four times in a row while it plays alone is given up, so kills that follow each other faster than a chat takes are
     to be fewer.
     """
-    outcome = Outcome("chats of ten rounds", chats)
-    with TemporaryDirectory(prefix="gigavqa-rounds-") as folder, _town() as town:
+    outcome = ChaosOutcome("chats of ten rounds", chats)
+    with TemporaryDirectory(prefix="gigavqa-rounds-") as folder, _search_server() as town:
         sources, script = Path(folder) / "sources.toml", Path(folder) / "script.json"
         address = f"http://127.0.0.1:{town.server_address[1]}/search"
         named = f'[{_SOURCE}]\nversion = "{_VERSION}"\nsummarizer = "{_SUMMARIZER}"\n'
         sources.write_text(f'{named}shape = "adapter"\naddress = "{address}"\nprivate = true\n')
         script.write_text(json.dumps([_answers(number) for number in range(_SCRIPTS)]))
-        with installed(2, *_WORKER, "--script", str(script), "--search", str(sources)) as installation:
+        with running_installation(2, *_WORKER, "--script", str(script), "--search", str(sources)) as installation:
             _write_dataset(installation.home / "data" / _DATASET, chats)
             began = time.monotonic()
             job_id = installation.submit_spec(_spec())
-            _kill_until_done(installation, Progress(installation, job_id), outcome, kill_seconds, most_kills)
+            _kill_until_done(installation, JobProgress(installation, job_id), outcome, kill_seconds, most_kills)
             outcome.seconds = time.monotonic() - began
-            found = inspect(installation, job_id, outcome)
+            found = inspect_job(installation, job_id, outcome)
             again = Counter(key for worker in installation.workers for key in _AGAIN.findall(worker.log))
             _inspect_rounds(found, town.asked, again, outcome)
     return outcome
 
 
 def _kill_until_done(
-    installation: Installation, progress: Progress, outcome: Outcome, seconds: float, most: float
+    installation: Installation, progress: JobProgress, outcome: ChaosOutcome, seconds: float, most: float
 ) -> None:
     """Kill the workers in turn, each at its time, or as soon as the other one is there again."""
     due, lives = time.monotonic() + seconds, [1, 1]
@@ -130,7 +130,7 @@ def _kill_until_done(
 
 
 def _inspect_rounds(
-    found: Iterable[Mapping[str, Any]], asked: Counter[str], again: Counter[str], outcome: Outcome
+    found: Iterable[Mapping[str, Any]], asked: Counter[str], again: Counter[str], outcome: ChaosOutcome
 ) -> None:
     """Count rounds and searches, and what of them is wrong; `again` are those by name that a kill interrupted."""
     searches, shown, rounds_played = 0, defaultdict[str, set[str]](set), 0

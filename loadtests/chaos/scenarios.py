@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 from PIL import Image
 
-from gigavqa.contact import Lines
-from loadtests.chaos.disk import Disk
-from loadtests.chaos.kills import Progress
-from loadtests.chaos.outcome import Outcome, inspect, parts_of, until_sunk
+from gigavqa.retries import LineSplitter
+from loadtests.chaos.disk import FaultyDisk
+from loadtests.chaos.kills import JobProgress
+from loadtests.chaos.outcome import ChaosOutcome, inspect_job, parts_of, wait_until_sunk
 from loadtests.chaos.power import power
-from loadtests.installation import Installation, installed
+from loadtests.installation import Installation, running_installation
 from performance.installation import DATASET
 from tiling.digest import content_digest
 
@@ -31,14 +31,14 @@ _MIXED = "samples were asked over different contents of a picture"
 _FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 
 
-class _Run:
+class _FaultRun:
     """A job that is played while something is done to its installation."""
 
-    def __init__(self, installation: Installation, outcome: Outcome) -> None:
+    def __init__(self, installation: Installation, outcome: ChaosOutcome) -> None:
         self.installation = installation
         self.outcome = outcome
         self.job_id = installation.submit(outcome.requests)
-        self.progress = Progress(installation, self.job_id)
+        self.progress = JobProgress(installation, self.job_id)
         self._began = time.monotonic()
         self.until(outcome.requests // 10)
 
@@ -57,14 +57,14 @@ class _Run:
         """Wait for the last response, and look at all of them."""
         self.until(self.outcome.requests)
         self.outcome.seconds = time.monotonic() - self._began
-        return inspect(self.installation, self.job_id, self.outcome)
+        return inspect_job(self.installation, self.job_id, self.outcome)
 
 
-def _memory() -> Outcome:
+def _memory() -> ChaosOutcome:
     """The server's memory is full for a while."""
-    outcome = Outcome("server out of memory", _REQUESTS)
-    with installed(_WORKERS, *_WORKER) as installation:
-        run, client = _Run(installation, outcome), installation.client()
+    outcome = ChaosOutcome("server out of memory", _REQUESTS)
+    with running_installation(_WORKERS, *_WORKER) as installation:
+        run, client = _FaultRun(installation, outcome), installation.client()
         client.config_set("maxmemory", max(1, client.info("memory")["used_memory"] - 1_000_000))
         outcome.hurt["full memory"] += 1
         time.sleep(_HOLD_SECONDS)
@@ -74,15 +74,15 @@ def _memory() -> Outcome:
     return outcome
 
 
-def _disk() -> Outcome:
+def _disk() -> ChaosOutcome:
     """The disk of the server's append-only file is full for a while."""
-    outcome = Outcome("server's disk full", _REQUESTS)
+    outcome = ChaosOutcome("server's disk full", _REQUESTS)
     with _small_disk() as disk:
         if disk is None:
             outcome.skipped = "a small file system cannot be mounted here"
             return outcome
-        with installed(_WORKERS, *_WORKER, server_folder=disk / "server") as installation:
-            run, filler = _Run(installation, outcome), disk / "filler"
+        with running_installation(_WORKERS, *_WORKER, server_folder=disk / "server") as installation:
+            run, filler = _FaultRun(installation, outcome), disk / "filler"
             _fill(filler)
             outcome.hurt["full disk"] += 1
             installation.until(
@@ -117,11 +117,11 @@ def _small_disk() -> Iterator[Path | None]:
             subprocess.run(["umount", "-l", folder], check=True)
 
 
-def _store() -> Outcome:
+def _store() -> ChaosOutcome:
     """The store of the parts cannot be reached for a while."""
-    outcome = Outcome("results store away", _REQUESTS)
-    with installed(_WORKERS, *_WORKER) as installation:
-        run, aside = _Run(installation, outcome), installation.home / "aside"
+    outcome = ChaosOutcome("results store away", _REQUESTS)
+    with running_installation(_WORKERS, *_WORKER) as installation:
+        run, aside = _FaultRun(installation, outcome), installation.home / "aside"
         installation.until(installation.results.exists, "the first part")
         installation.results.rename(aside)
         installation.results.touch()
@@ -132,22 +132,24 @@ def _store() -> Outcome:
         aside.rename(installation.results)
         began = time.monotonic()
         run.until(_REQUESTS)
-        until_sunk(installation, run.job_id)
+        wait_until_sunk(installation, run.job_id)
         outcome.recoveries.append(time.monotonic() - began)
         outcome.notes.append("until all was sunk")
         run.end()
     return outcome
 
 
-def _slow_disk() -> Outcome:
+def _slow_disk() -> ChaosOutcome:
     """Every synchronization of the server's append-only file takes 3 s, and what is written to it waits for that."""
-    outcome = Outcome("slow disk under the server", _REQUESTS)
-    with Disk.below_a_server(seconds=3) as disk:
+    outcome = ChaosOutcome("slow disk under the server", _REQUESTS)
+    with FaultyDisk.below_a_server(seconds=3) as disk:
         if disk is None:
             outcome.skipped = "there is no C compiler"
             return outcome
-        with installed(_WORKERS, *_WORKER, "--speed", "0.1", server_environment=disk.environment) as installation:
-            run = _Run(installation, outcome)
+        with running_installation(
+            _WORKERS, *_WORKER, "--speed", "0.1", server_environment=disk.environment
+        ) as installation:
+            run = _FaultRun(installation, outcome)
             outcome.hurt["fsync of 3 s, always"] += 1
             run.end()
             waited = installation.client().info("persistence")["aof_delayed_fsync"]
@@ -156,18 +158,18 @@ def _slow_disk() -> Outcome:
     return outcome
 
 
-def _clock() -> Outcome:
+def _clock() -> ChaosOutcome:
     """The clock of all processes steps an hour forward, and an hour back; a worker is killed after each step."""
-    outcome = Outcome("clock steps", _REQUESTS)
+    outcome = ChaosOutcome("clock steps", _REQUESTS)
     if _FAKETIME is None:
         outcome.skipped = "libfaketime is not installed (`apt-get install libfaketime`)"
         return outcome
     with TemporaryDirectory(prefix="gigavqa-clock-") as folder:
         clock = Path(folder) / "clock"
         clock.write_text("+0")
-        fake = _faked(clock)
-        with installed(_WORKERS, *_WORKER, environment=fake, server_environment=fake) as installation:
-            run = _Run(installation, outcome)
+        fake = _fake_clock(clock)
+        with running_installation(_WORKERS, *_WORKER, environment=fake, server_environment=fake) as installation:
+            run = _FaultRun(installation, outcome)
             for at, step in ((0.3, "+3600"), (0.6, "+0")):
                 clock.write_text(step)
                 outcome.hurt["a step of an hour"] += 1
@@ -180,7 +182,7 @@ def _clock() -> Outcome:
     return outcome
 
 
-def _faked(clock: Path) -> Mapping[str, str]:
+def _fake_clock(clock: Path) -> Mapping[str, str]:
     return {
         "LD_PRELOAD": str(_FAKETIME),
         "FAKETIME_TIMESTAMP_FILE": str(clock),
@@ -189,19 +191,19 @@ def _faked(clock: Path) -> Mapping[str, str]:
     }
 
 
-def _pictures() -> Outcome:
+def _images() -> ChaosOutcome:
     """Each picture is replaced when a question about it is answered, and again and again while others wait for it."""
-    outcome = Outcome("pictures replaced", 3 * _REQUESTS)
-    with installed(_WORKERS, *_WORKER, "--max-requests", "4") as installation:
+    outcome = ChaosOutcome("pictures replaced", 3 * _REQUESTS)
+    with running_installation(_WORKERS, *_WORKER, "--max-requests", "4") as installation:
         data = installation.home / "data"
         versions = {
             str(picture.relative_to(data)): [content_digest(picture)]
             for picture in (data / DATASET / "images").glob("*.png")
         }
-        run, replaced_at = _Run(installation, outcome), dict.fromkeys(versions, 0.0)
-        for number, image in enumerate(_answered(installation, run.job_id)):
+        run, replaced_at = _FaultRun(installation, outcome), dict.fromkeys(versions, 0.0)
+        for number, image in enumerate(_answered_images(installation, run.job_id)):
             if time.monotonic() - replaced_at[image] > _REPLACED_SECONDS:
-                versions[image].append(_replaced(data / image, number))
+                versions[image].append(_replace_image(data / image, number))
                 replaced_at[image] = time.monotonic()
                 outcome.hurt["picture"] += 1
         for response in run.end():
@@ -215,16 +217,16 @@ def _pictures() -> Outcome:
     return outcome
 
 
-def _answered(installation: Installation, job_id: str) -> Iterator[str]:
+def _answered_images(installation: Installation, job_id: str) -> Iterator[str]:
     """The picture of each response, as soon as it is recorded."""
     with httpx.stream("GET", f"{installation.url}/v1/jobs/{job_id}/results?follow=true", timeout=300) as answer:
-        cut = Lines()
+        cut = LineSplitter()
         for line in chain.from_iterable(map(cut.take, answer.iter_bytes())):
             for raster in json.loads(line).get("rasters", ())[:1]:
                 yield raster["view"]["image"]
 
 
-def _replaced(picture: Path, number: int) -> str:
+def _replace_image(picture: Path, number: int) -> str:
     """Put another picture in the place of one, and return its digest."""
     unfinished = picture.with_suffix(".new")
     Image.new("RGB", (64 + number % 3 * 8, 48), (number % 256, 2, 3)).save(unfinished, format="png")
@@ -241,37 +243,37 @@ def _strings(told: object) -> Iterator[str]:
         yield from _strings(part)
 
 
-def _parts() -> Outcome:
+def _parts() -> ChaosOutcome:
     """One part is cut short and one has a byte changed: their own responses are named, and no other is touched."""
-    outcome = Outcome("parts damaged", _REQUESTS)
-    with installed(_WORKERS, *_WORKER) as installation:
-        run = _Run(installation, outcome)
+    outcome = ChaosOutcome("parts damaged", _REQUESTS)
+    with running_installation(_WORKERS, *_WORKER) as installation:
+        run = _FaultRun(installation, outcome)
         run.end()
         cut, changed, *_ = parts = parts_of(installation, run.job_id)
         kept = {part: part.read_bytes() for part in parts}
         cut.write_bytes(kept[cut][:-20])
         changed.write_bytes(kept[changed][:50] + bytes([kept[changed][50] ^ 1]) + kept[changed][51:])
         outcome.hurt["part"] += 2
-        found = inspect(installation, run.job_id, damaged := Outcome("damaged"), parts=False)
+        found = inspect_job(installation, run.job_id, damaged := ChaosOutcome("damaged"), parts=False)
         named = sum("unreadable" in response for response in found)
         outcome.lost += damaged.lost
         outcome.notes.append(f"{named} responses named as unreadable, {len(found) - named} read, {len(parts)} parts")
         for part in (cut, changed):
             part.write_bytes(kept[part])
         began = time.monotonic()
-        inspect(installation, run.job_id, outcome)
+        inspect_job(installation, run.job_id, outcome)
         outcome.recoveries.append(time.monotonic() - began)
     return outcome
 
 
-SCENARIOS: dict[str, Callable[[], Outcome]] = {
+SCENARIOS: dict[str, Callable[[], ChaosOutcome]] = {
     "memory": _memory,
     "disk": _disk,
     "store": _store,
     "slow-disk": _slow_disk,
     "power": power,
     "clock": _clock,
-    "pictures": _pictures,
+    "pictures": _images,
     "parts": _parts,
 }
 """By name, what is done to an installation."""

@@ -27,11 +27,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from performance.gpu.meter import Meter
+from performance.gpu.meter import ResourceMeter
 from performance.gpu.models import models, write_model
 from performance.gpu.table import write_table
-from performance.gpu.work import Work, draw_pictures
-from tiling.helpers import usable_cores
+from performance.gpu.work import Workload, draw_pictures
+from tiling.decode_threads import usable_cores
 
 _SERVICE = (
     "fastapi",
@@ -98,18 +98,18 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _works(options: argparse.Namespace, folder: Path) -> dict[str, Work]:
+def _works(options: argparse.Namespace, folder: Path) -> dict[str, Workload]:
     works = {}
     for name in options.models:
         model = models(tiny=options.tiny)[name]
         entry = write_model(name, model, folder / name)
         *pictures, warm = draw_pictures(folder / f"pictures-{model.side}", options.pictures + 1, model.side)
         dumped = entry.model_dump(mode="json", exclude_none=True)
-        works[name] = Work((dumped,), str(folder), tuple(pictures), warm, options.questions, options.max_tokens)
+        works[name] = Workload((dumped,), str(folder), tuple(pictures), warm, options.questions, options.max_tokens)
     return works
 
 
-def _beside(options: argparse.Namespace, model: str, work: Work) -> list[dict[str, Any]]:
+def _beside(options: argparse.Namespace, model: str, work: Workload) -> list[dict[str, Any]]:
     ours = ["engine"] if options.engine_only else ["engine", "service"]
     forth = ["vllm", *ours]
     order = [(name, True) for _ in range(options.rounds) for name in (*forth, *reversed(forth))]
@@ -119,7 +119,7 @@ def _beside(options: argparse.Namespace, model: str, work: Work) -> list[dict[st
     return [_run(name, model, work, caches=caches) for name, caches in order]
 
 
-def _switches(options: argparse.Namespace, works: Mapping[str, Work]) -> list[dict[str, Any]]:
+def _switches(options: argparse.Namespace, works: Mapping[str, Workload]) -> list[dict[str, Any]]:
     if "switches" not in options.parts:
         return []
     first, *_, second = [*works.values(), *works.values()]
@@ -130,7 +130,7 @@ def _switches(options: argparse.Namespace, works: Mapping[str, Work]) -> list[di
     return [_run(name, " and ".join(options.models), first, **both) for name in names]
 
 
-def _run(name: str, model: str, work: Work, **changes: Any) -> dict[str, Any]:
+def _run(name: str, model: str, work: Workload, **changes: Any) -> dict[str, Any]:
     """Let one contender play in a process of its own, watched; what fails is a row that says so."""
     folder = Path(work.folder)
     result, log = folder / "result.json", folder / f"{name}.log"
@@ -145,7 +145,7 @@ def _run(name: str, model: str, work: Work, **changes: Any) -> dict[str, Any]:
     with log.open("w") as output:
         argv = [sys.executable, "-P", "-m", "performance.gpu.contender", name, str(folder / "work.json"), str(result)]
         process = subprocess.Popen(argv, stdout=output, stderr=output, env=_environment(), start_new_session=True)
-        meter = Meter(process.pid)
+        meter = ResourceMeter(process.pid)
         try:
             process.wait(_LONGEST_SECONDS)
         except subprocess.TimeoutExpired:

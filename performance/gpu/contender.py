@@ -21,8 +21,8 @@ import numpy as np
 from PIL import Image
 
 from jobs.models import Sampling
-from performance.gpu.meter import Window
-from performance.gpu.work import Work, questions_of
+from performance.gpu.meter import MeasurementWindow
+from performance.gpu.work import Workload, questions_of
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.engine import Message, PromptRaster
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
@@ -31,15 +31,15 @@ from workers.engines.vllm_engine import VllmEngine
 _HOST_BYTES = 1 << 40
 
 
-def run_engine(work: Work) -> dict[str, Any]:
+def run_engine(work: Workload) -> dict[str, Any]:
     """The worker's engine: one picture after the other, its first question before the others, many pictures at once."""
     return asyncio.run(_run_engine(work))
 
 
-async def _run_engine(work: Work) -> dict[str, Any]:
+async def _run_engine(work: Workload) -> dict[str, Any]:
     engine = await _started(work, 0)
     await _ask(engine, work, work.warm_picture, ["Warm?"], 10**6)
-    before, window = await engine.stats(), Window()
+    before, window = await engine.stats(), MeasurementWindow()
     slots = asyncio.Semaphore(max(1, work.at_once // work.questions))
 
     async def play(number: int, picture: str) -> None:
@@ -67,14 +67,14 @@ async def _run_engine(work: Work) -> dict[str, Any]:
     )
 
 
-async def _started(work: Work, model: int) -> VllmEngine:
+async def _started(work: Workload, model: int) -> VllmEngine:
     entry = work.models[model]
     engine = VllmEngine(entry, entry.weights, sleep_bytes=_HOST_BYTES if len(work.models) > 1 else 0)
     await engine.start()
     return engine
 
 
-async def _ask(engine: VllmEngine, work: Work, picture: str, questions: Sequence[str], priority: int) -> None:
+async def _ask(engine: VllmEngine, work: Workload, picture: str, questions: Sequence[str], priority: int) -> None:
     raster = PromptRaster(picture, await asyncio.to_thread(_pixels, picture))
     sampling = Sampling(max_tokens=work.max_tokens, temperature=1.0, top_p=1.0, top_k=-1)
     await asyncio.gather(
@@ -90,7 +90,7 @@ def _pixels(path: str) -> Any:
         return np.asarray(picture.convert("RGB"))
 
 
-def run_vllm(work: Work, *, ordered: bool = False) -> dict[str, Any]:
+def run_vllm(work: Workload, *, ordered: bool = False) -> dict[str, Any]:
     """vLLM's throughput bench with its chat backend and our engine arguments."""
     os.environ.update(engine_environment(work.entry.weights) | dict(os.environ))
     repair_torch_companions()
@@ -107,7 +107,7 @@ def run_vllm(work: Work, *, ordered: bool = False) -> dict[str, Any]:
     return result
 
 
-def _bench_arguments(throughput: Any, work: Work, is_cpu: bool) -> Any:
+def _bench_arguments(throughput: Any, work: Workload, is_cpu: bool) -> Any:
     from vllm.utils.argparse_utils import FlexibleArgumentParser  # noqa: PLC0415 - see above
 
     parser = FlexibleArgumentParser()
@@ -120,7 +120,7 @@ def _bench_arguments(throughput: Any, work: Work, is_cpu: bool) -> Any:
     return args
 
 
-def _bench_requests(work: Work, *, ordered: bool) -> list[Any]:
+def _bench_requests(work: Workload, *, ordered: bool) -> list[Any]:
     """The work as the bench's own data sets of pictures have it: files that it opens, in a shuffled order."""
     from vllm.benchmarks.datasets import SampleRequest  # noqa: PLC0415 - see above
 
@@ -141,7 +141,7 @@ def _url(picture: str) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": f"file://{picture}"}}
 
 
-def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
+def _measure(throughput: Any, work: Workload, result: dict[str, Any]) -> None:
     """Ask one more question before the bench begins, and take its time, tokens and counters; change nothing else."""
     name = "_run_vllm_chat_requests" if hasattr(throughput, "_run_vllm_chat_requests") else "run_vllm_chat"
     original: Callable[..., tuple[float, list[Any]]] = getattr(throughput, name)
@@ -149,7 +149,7 @@ def _measure(throughput: Any, work: Work, result: dict[str, Any]) -> None:
     def measured(first: Any, *args: Any, **kwargs: Any) -> tuple[float, list[Any]]:
         if hasattr(first, "chat"):
             first.chat([[{"role": "user", "content": [_url(work.warm_picture), {"type": "text", "text": "Warm?"}]}]])
-        before, window = _processed(first), Window()
+        before, window = _processed(first), MeasurementWindow()
         seconds, outputs = original(first, *args, **kwargs)
         took, after = window.close(), _processed(first)
         if work.caches and before is not None and after is not None:
@@ -173,12 +173,12 @@ def _processed(llm: Any) -> int | None:
     return int(counted[names[0]] - counted[names[1]]) if set(names) <= set(counted) else None
 
 
-def run_sleep(work: Work) -> dict[str, Any]:
+def run_sleep(work: Workload) -> dict[str, Any]:
     """Two engines take turns: seconds to sleep, to wake, and to the first answer; or to end and start on a CPU."""
     return asyncio.run(_run_sleep(work))
 
 
-async def _run_sleep(work: Work) -> dict[str, Any]:
+async def _run_sleep(work: Workload) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {"start": [], "sleep": [], "wake": [], "end": [], "first answer": []}
 
     async def timed(name: str, call: Any) -> Any:
@@ -187,7 +187,7 @@ async def _run_sleep(work: Work) -> dict[str, Any]:
         seconds[name].append(time.monotonic() - began)
         return found
 
-    window, engines, slept = Window(), dict[int, VllmEngine](), 0
+    window, engines, slept = MeasurementWindow(), dict[int, VllmEngine](), 0
     seen = set[int]()
     for model in (0, 1, 0, 1):
         if model in seen and model not in engines:
@@ -210,7 +210,7 @@ async def _run_sleep(work: Work) -> dict[str, Any]:
 
 def main(name: str, work: str, result: str) -> None:
     """Play the work as this contender, and write what it took."""
-    run: Callable[[Work], dict[str, Any]]
+    run: Callable[[Workload], dict[str, Any]]
     if name in {"service", "shifts"}:
         from performance.gpu.service import run_service, run_shifts  # noqa: PLC0415 - needs more packages
 
@@ -219,7 +219,7 @@ def main(name: str, work: str, result: str) -> None:
         run = functools.partial(run_vllm, ordered=name == "vllm-ordered")
     else:
         run = {"engine": run_engine, "sleep": run_sleep}[name]
-    found = run(Work.read(Path(work)))
+    found = run(Workload.read(Path(work)))
     Path(result).write_text(json.dumps(found))
 
 

@@ -12,7 +12,7 @@ import psutil
 _EVERY_MS = 200
 
 
-class Meter:
+class ResourceMeter:
     """Samples of a GPU and of a process with its children, until `stop`; times are those of `time.monotonic`."""
 
     def __init__(self, pid: int) -> None:
@@ -56,7 +56,7 @@ class Meter:
             self._resident.append((time.monotonic(), sum(_resident(each) for each in family(pid))))
 
 
-class Window:
+class MeasurementWindow:
     """The time in which the work is done, and the CPU seconds that it takes."""
 
     def __init__(self) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from tests.checkpoints.qwen3_5 import QWEN3_5
-from workers.checkpoints.qwen3_vl import QWEN3_VL, processing, qwen_ids
+from workers.checkpoints.qwen3_vl import QWEN3_VL, processing_config, special_token_ids
 from workers.checkpoints.tensors import TokenIds
-from workers.checkpoints.writing import Design, write_description
+from workers.checkpoints.writing import CheckpointDesign, write_without_weights
 
 _VISION = {
     "depth": 27,
@@ -33,40 +33,40 @@ _LARGEST = {"min_pixels": 65536, "max_pixels": 16777216}
 
 
 @dataclass(frozen=True)
-class Model:
+class DummyModel:
     """What is served: a design, the catalogue's entry that it stands for, and bytes of the published weights."""
 
-    design: Design
+    design: CheckpointDesign
     entry: CatalogueEntry
     weights_bytes: int
     side: int
     """Of its largest square picture, in pixels."""
 
 
-def models(*, tiny: bool) -> Mapping[str, Model]:
+def models(*, tiny: bool) -> Mapping[str, DummyModel]:
     """Models by name. Tiny ones have the same architectures and run on any CPU."""
     catalogue = load_catalogue()
     if tiny:
         demo = catalogue["demo-qwen3-vl"]
         linear = demo.model_copy(update={"family": "qwen3.5", "engine": {**demo.engine, "dtype": "bfloat16"}})
         return {
-            "qwen3-vl-tiny": Model(QWEN3_VL, demo, 1 << 20, 512),
-            "qwen3.5-tiny": Model(QWEN3_5, linear, 1 << 20, 512),
+            "qwen3-vl-tiny": DummyModel(QWEN3_VL, demo, 1 << 20, 512),
+            "qwen3.5-tiny": DummyModel(QWEN3_5, linear, 1 << 20, 512),
         }
     return {
-        "qwen3-vl-8b": Model(_QWEN3_VL_8B, catalogue["qwen3-vl-8b"], 17_534_247_392, 4096),
-        "qwen3.5-27b": Model(_QWEN3_5_27B, catalogue["qwen3.5-27b"], 55_560_000_000, 4096),
+        "qwen3-vl-8b": DummyModel(_QWEN3_VL_8B, catalogue["qwen3-vl-8b"], 17_534_247_392, 4096),
+        "qwen3.5-27b": DummyModel(_QWEN3_5_27B, catalogue["qwen3.5-27b"], 55_560_000_000, 4096),
     }
 
 
-def write_model(name: str, model: Model, folder: Path) -> CatalogueEntry:
+def write_model(name: str, model: DummyModel, folder: Path) -> CatalogueEntry:
     """Write a checkpoint folder and return an entry that serves it with dummy weights.
 
     The weights' file has a size and no content: an engine is told not to read it, and the worker sees from its size
     whether the weights fit into host memory while the engine sleeps.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    write_description(model.design, folder)
+    write_without_weights(model.design, folder)
     with (folder / "model.safetensors").open("wb") as file:
         file.truncate(model.weights_bytes)
     return model.entry.model_copy(
@@ -138,11 +138,11 @@ def _config(
         "model_type": model_type,
         "dtype": "bfloat16",
         "tie_word_embeddings": False,
-        **qwen_ids(token_ids),
+        **special_token_ids(token_ids),
         "text_config": {**_TEXT, **ends, "tie_word_embeddings": False, **text},
         "vision_config": {**_VISION, **vision},
     }
 
 
-_QWEN3_VL_8B = replace(QWEN3_VL, config=_qwen3_vl_8b, processing=processing("Qwen3VL", 16, **_LARGEST))
-_QWEN3_5_27B = replace(QWEN3_5, config=_qwen3_5_27b, processing=processing("Qwen3VL", 16, **_LARGEST))
+_QWEN3_VL_8B = replace(QWEN3_VL, config=_qwen3_vl_8b, processing=processing_config("Qwen3VL", 16, **_LARGEST))
+_QWEN3_5_27B = replace(QWEN3_5, config=_qwen3_5_27b, processing=processing_config("Qwen3VL", 16, **_LARGEST))

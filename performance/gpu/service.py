@@ -11,22 +11,22 @@ from typing import Any
 import httpx
 
 from catalogue.write import write_entry
-from cli.launch import launched_service
+from cli.launch import launch_service
 from jobs.home import Home
-from performance.gpu.meter import Window
-from performance.gpu.work import Work, questions_of
+from performance.gpu.meter import MeasurementWindow
+from performance.gpu.work import Workload, questions_of
 
 _HEARTBEAT_SECONDS = 3.5
 _PROMPT = 'version = "bench/1"\nprompt = "{question}"\n'
 
 
-def run_service(work: Work) -> dict[str, Any]:
+def run_service(work: Workload) -> dict[str, Any]:
     """A job on one model, with the engine loaded and one picture asked before."""
     home = _installation(work)
-    with launched_service([work.entry.id], home, 0) as service, httpx.Client(timeout=60) as http:
+    with launch_service([work.entry.id], home, 0) as service, httpx.Client(timeout=60) as http:
         url = service.wait_until_ready()
         _play(http, url, "warm", [work.entry.id], work.max_tokens)
-        before, window = _counters(http, url), Window()
+        before, window = _counters(http, url), MeasurementWindow()
         job = _play(http, url, "work", [work.entry.id], work.max_tokens)
         took, after = window.close(), _counters(http, url)
     usage = job["usage"]
@@ -41,12 +41,12 @@ def run_service(work: Work) -> dict[str, Any]:
     }
 
 
-def run_shifts(work: Work) -> dict[str, Any]:
+def run_shifts(work: Workload) -> dict[str, Any]:
     """A job over two models on one worker that serves both in shifts: switches and the seconds that they took."""
     home, models = _installation(work), [entry.id for entry in work.models]
-    with launched_service(models, home, 0, ("--workers", "1", "--shift", "2")) as service, httpx.Client() as http:
+    with launch_service(models, home, 0, ("--workers", "1", "--shift", "2")) as service, httpx.Client() as http:
         url = service.wait_until_ready()
-        window = Window()
+        window = MeasurementWindow()
         job = _play(http, url, "work", models, work.max_tokens)
         took, counters = window.close(), _counters(http, url)
     return took | {
@@ -56,7 +56,7 @@ def run_shifts(work: Work) -> dict[str, Any]:
     }
 
 
-def _installation(work: Work) -> Home:
+def _installation(work: Workload) -> Home:
     home = Home(folder=Path(work.folder) / f"home-{os.getpid()}")
     for entry in work.models:
         write_entry(entry, home.catalogue)

@@ -17,7 +17,7 @@ _QUESTION = (
 
 
 @dataclass(frozen=True)
-class Work:
+class Workload:
     """Requests on a model: each question is asked of its picture, `max_tokens` are answered, `at_once` are in flight.
 
     With `caches` off nothing is kept between requests: neither prefixes nor preprocessed or encoded pictures.
@@ -50,7 +50,7 @@ class Work:
         return [(picture, text) for picture in self.pictures for text in questions_of(picture, self.questions)]
 
     @classmethod
-    def read(cls, path: Path) -> "Work":
+    def read(cls, path: Path) -> "Workload":
         """Read what `write` wrote."""
         fields = json.loads(path.read_text())
         return cls(**fields | {name: tuple(fields[name]) for name in ("entries", "pictures")})

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from performance.peers.environments import find_lmms_eval, install_peers
-from performance.peers.running import Entrant, RacerFailedError, RacerProcess, Result, started
+from performance.peers.running import Entrant, LapResult, RacerFailedError, RacerProcess, started
 from performance.peers.scenario import (
     Scenario,
     cache_folder,
@@ -61,10 +61,10 @@ class Race:
     """What came of it."""
 
     def __init__(self) -> None:
-        self.results: list[Result] = []
+        self.results: list[LapResult] = []
         self.failures: dict[tuple[str, str], str] = {}
 
-    def add(self, results: Iterator[Result]) -> None:
+    def add(self, results: Iterator[LapResult]) -> None:
         """Keep results as they come."""
         for result in results:
             print(f"{result.racer}, {result.scenario}, {result.lap}: {result.rate:.3g} items/s", file=sys.stderr)
@@ -84,7 +84,7 @@ class Race:
         self.failures |= other.failures
 
 
-def _play(racer: Entrant, process: RacerProcess, scenario: Scenario) -> Iterator[Result]:
+def _play(racer: Entrant, process: RacerProcess, scenario: Scenario) -> Iterator[LapResult]:
     huge = scenario.name.startswith("huge")
     for lap in racer.laps[:1] if huge else racer.laps:
         asked = scenario if huge else racer.asked(scenario)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from performance.peers.scenario import Item, Scenario
+from performance.peers.scenario import RaceItem, Scenario
 
 Lap = Literal["cold", "warm", "again"]
 """cold: nothing is kept of the pictures. warm: a new process finds what an earlier one left on disk. again: the same
@@ -22,7 +22,7 @@ process plays the same items once more."""
 
 
 @dataclass
-class Outcome:
+class LapOutcome:
     """What became of a lap, as the racer itself counted it. None where it cannot tell."""
 
     answered: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Outcome:
     prefilled_tokens: int | None = None
     note: str = ""
 
-    def answer(self, item: Item, seconds: float) -> None:
+    def answer(self, item: RaceItem, seconds: float) -> None:
         """Count an answer that came so long after the start of the lap."""
         self.answered.append(item.id)
         self.first_response.setdefault(item.picture, round(seconds, 2))
@@ -53,11 +53,11 @@ class Racer(ABC):
         """Bring everything into the state that the lap begins with."""
 
     @abstractmethod
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Answer the items; after `limit` seconds begin no more."""
 
     @abstractmethod
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add to the outcome what is only known some time after the lap."""
 
     def close(self) -> None:
@@ -65,9 +65,9 @@ class Racer(ABC):
         return
 
 
-def one_by_one(items: Iterable[Item], limit: float, ask: Callable[[Item], object]) -> Outcome:
+def one_by_one(items: Iterable[RaceItem], limit: float, ask: Callable[[RaceItem], object]) -> LapOutcome:
     """Ask one item after the other, until the limit; whatever fails is counted and the next one asked."""
-    outcome, started = Outcome(), time.perf_counter()
+    outcome, started = LapOutcome(), time.perf_counter()
     for item in items:
         if time.perf_counter() - started > limit:
             outcome.note = f"stopped after {limit:.0f} s"

@@ -8,7 +8,7 @@ import psutil
 _EVERY_SECONDS = 0.2
 
 
-class Tree:
+class ProcessTree:
     """A process and everything that it has started. Use as a context manager, which watches its memory."""
 
     def __init__(self, pid: int) -> None:
@@ -18,7 +18,7 @@ class Tree:
         self.peak_bytes = 0
         """Highest sum of resident memory since `forget_peak`; pages that processes share count in each of them."""
 
-    def __enter__(self) -> "Tree":
+    def __enter__(self) -> "ProcessTree":
         self._watching.start()
         return self
 

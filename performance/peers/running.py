@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from performance.peers.lane import Lap, Outcome
-from performance.peers.measuring import Tree
+from performance.peers.lane import Lap, LapOutcome
+from performance.peers.measuring import ProcessTree
 from performance.peers.scenario import Scenario
 
 _START_SECONDS = 180.0
@@ -31,7 +31,7 @@ class RacerFailedError(Exception):
 
 
 @dataclass(frozen=True)
-class Result:
+class LapResult:
     """One lap of one racer. `seconds` is from the word go to the last answer."""
 
     racer: str
@@ -41,7 +41,7 @@ class Result:
     seconds: float
     cpu_seconds: float
     peak_bytes: int
-    outcome: Outcome
+    outcome: LapOutcome
     cpu_by_name: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -80,21 +80,21 @@ class RacerProcess:
         self._lines: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 
-    def lap(self, lap: Lap, scenario: Scenario, limit: float) -> Result:
+    def lap(self, lap: Lap, scenario: Scenario, limit: float) -> LapResult:
         """Play one lap. Raises RacerFailedError."""
         path = self._folder / f"{scenario.name}-{len(scenario.items)}.json"
         scenario.write(path)
         self._tell({"lap": lap, "scenario": str(path), "limit": limit})
         self.wait_for("prepared", _PREPARE_SECONDS)
-        with Tree(self._process.pid) as tree:
+        with ProcessTree(self._process.pid) as tree:
             tree.forget_peak()
             spent, by_name, started = tree.cpu_seconds(), tree.cpu_by_name(), time.perf_counter()
             self._tell({"event": "go"})
             self.wait_for("done", 3 * limit + 60)
             seconds = time.perf_counter() - started
             spent, after = tree.cpu_seconds() - spent, tree.cpu_by_name()
-        outcome = Outcome(**self.wait_for("told", _TELL_SECONDS)["outcome"])
-        return Result(
+        outcome = LapOutcome(**self.wait_for("told", _TELL_SECONDS)["outcome"])
+        return LapResult(
             racer=self._entrant.name,
             scenario=scenario.name,
             lap=lap,

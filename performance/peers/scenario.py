@@ -12,13 +12,13 @@ from typing import Any, Self
 from catalogue.load import load_catalogue
 from demo.ultravr.dataset import build_demo_dataset
 from evaluation.datasets import load_dataset
-from evaluation.expansion import prepare
+from evaluation.expansion import prepare_expansion
 from jobs.models import InferenceRequest, JobSpec
 from performance.peers.huge import huge_records, write_huge_picture
 from performance.peers.records import choose, flat_records, write_race
 from tiling.geometry import Size
 from tiling.headers import read_header
-from tiling.recipes import Identity, identify, plan_raster
+from tiling.recipes import ImageIdentity, identify, plan_raster
 from tiling.views import View
 from workers.checkpoints.build import ensure_checkpoint
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
@@ -29,7 +29,7 @@ MAX_TOKENS = 24
 
 
 @dataclass(frozen=True)
-class Look:
+class PromptView:
     """One picture of a prompt: a region of a file in its pixels, and the raster that the model makes of it."""
 
     path: str
@@ -47,13 +47,13 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Item:
+class RaceItem:
     """One question about one picture under one condition; a number in `parts` is a place in `looks`."""
 
     id: str
     picture: str
     condition: str
-    looks: tuple[Look, ...]
+    looks: tuple[PromptView, ...]
     parts: tuple[str | int, ...]
     sampling: Mapping[str, Any]
 
@@ -61,7 +61,7 @@ class Item:
     def of(cls, fields: Mapping[str, Any]) -> Self:
         """Read it from JSON."""
         looks = tuple(
-            Look(**{name: tuple(value) if isinstance(value, list) else value for name, value in look.items()})
+            PromptView(**{name: tuple(value) if isinstance(value, list) else value for name, value in look.items()})
             for look in fields["looks"]
         )
         return cls(**{**fields, "looks": looks, "parts": tuple(fields["parts"])})
@@ -74,7 +74,7 @@ class Scenario:
     name: str
     data: str
     spec: Mapping[str, Any]
-    items: tuple[Item, ...]
+    items: tuple[RaceItem, ...]
     weights: str
     engine: Mapping[str, Any]
     environment: Mapping[str, str]
@@ -87,7 +87,7 @@ class Scenario:
     def read(cls, path: Path) -> Self:
         """Read what `write` wrote."""
         fields = json.loads(path.read_text(encoding="utf-8"))
-        return cls(**{**fields, "items": tuple(map(Item.of, fields["items"]))})
+        return cls(**{**fields, "items": tuple(map(RaceItem.of, fields["items"]))})
 
 
 def cache_folder() -> Path:
@@ -112,13 +112,13 @@ def make_huge_scenario(cache: Path, questions: int) -> Scenario:
     return _scenario(cache, folder)
 
 
-def alternating(items: Sequence[Item]) -> list[Item]:
+def alternating(items: Sequence[RaceItem]) -> list[RaceItem]:
     """All items, one of each picture in turn, the largest and the smallest picture alternately.
 
     Any beginning of it is a fair sample for a peer that is stopped by the clock: conditions and sizes mix in it as they
     do in the whole.
     """
-    by_picture: dict[str, list[Item]] = {}
+    by_picture: dict[str, list[RaceItem]] = {}
     for item in items:
         by_picture.setdefault(item.picture, []).append(item)
     by_size = sorted(by_picture.values(), key=lambda own: (math.prod(own[0].looks[0].size), own[0].id))
@@ -128,7 +128,7 @@ def alternating(items: Sequence[Item]) -> list[Item]:
     return [item for turn in zip_longest(*turned) for item in turn if item]
 
 
-def _turned(own: Sequence[Item], place: int) -> list[Item]:
+def _turned(own: Sequence[RaceItem], place: int) -> list[RaceItem]:
     """One picture's items, beginning with another condition for each picture and changing it with every item."""
     columns = [[item for item in own if item.condition == condition] for condition in CONDITIONS]
     columns = [column for column in columns if column]
@@ -170,26 +170,26 @@ def requests_of(spec: JobSpec, data: Path) -> Iterator[tuple[str, InferenceReque
     def size_of(image: str) -> Size:
         return read_header(data / image).size
 
-    return prepare(load_dataset(data / spec.dataset), spec, load_catalogue()).requests(size_of)
+    return prepare_expansion(load_dataset(data / spec.dataset), spec, load_catalogue()).requests(size_of)
 
 
-def _item(request: InferenceRequest, data: Path) -> Item:
+def _item(request: InferenceRequest, data: Path) -> RaceItem:
     (turn,) = request.turns
     looks = tuple(_look(view, data) for view in turn.views)
     places = iter(range(len(looks)))
     parts = tuple(part if isinstance(part, str) else next(places) for part in turn.parts)
     sampling = {name: value for name, value in request.sampling.model_dump().items() if value is not None}
     picture = Path(turn.views[0].image).name
-    return Item(request.id, picture, request.condition, looks, parts, sampling)
+    return RaceItem(request.id, picture, request.condition, looks, parts, sampling)
 
 
-def _look(view: View, data: Path) -> Look:
+def _look(view: View, data: Path) -> PromptView:
     path = data / view.image
-    identity: Identity = identify(path)
+    identity: ImageIdentity = identify(path)
     recipe = plan_raster(identity, view, load_catalogue()[MODEL].visual_budget)
     region = recipe.region
     longest = None if recipe.downsampled == region.size else max(recipe.downsampled)
-    return Look(
+    return PromptView(
         path=str(path),
         size=tuple(recipe.source_size),
         region=(region.x, region.y, region.width, region.height),
@@ -200,7 +200,7 @@ def _look(view: View, data: Path) -> Look:
     )
 
 
-def prompt_tokens(items: Iterable[Item], weights: str) -> Iterator[list[Hashable]]:
+def prompt_tokens(items: Iterable[RaceItem], weights: str) -> Iterator[list[Hashable]]:
     """The prompts as the engine sees them, each visual token named by its raster and place."""
     from transformers import AutoTokenizer  # noqa: PLC0415 - takes seconds
 

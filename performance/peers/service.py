@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 from PIL import Image
 
-from cli.client import Client
-from cli.launch import launched_service
+from cli.client import TerminalClient
+from cli.launch import launch_service
 from jobs.home import Home
 from jobs.models import Job, JobSpec, Response
-from jobs.stored import read_response
+from jobs.schema_versions import read_response
 from performance.peers.scenario import MODEL
 
 _POLL_SECONDS = 0.05
@@ -35,8 +35,8 @@ class RunningService:
         os.environ["GIGAVQA_HOME"], os.environ["GIGAVQA_DATA"] = str(home), str(data)
         os.environ["GIGAVQA_WORKER_HEARTBEAT_SECONDS"] = str(_HEARTBEAT_SECONDS)  # its counters are as fresh
         self._stack = ExitStack()
-        launched = self._stack.enter_context(launched_service([MODEL], Home.from_environment(), 0))
-        self.client = self._stack.enter_context(Client(launched.wait_until_ready()))
+        launched = self._stack.enter_context(launch_service([MODEL], Home.from_environment(), 0))
+        self.client = self._stack.enter_context(TerminalClient(launched.wait_until_ready()))
         self.play(JobSpec(dataset="warm-up", models=(MODEL,), cells=({"protocol": "S0", "condition": "V1"},)))
 
     def play(self, spec: JobSpec) -> Job:

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from performance.peers.lane import Lap
-from performance.peers.running import Result
+from performance.peers.running import LapResult
 
 OURS = "gigavqa"
 _HEAD = (
@@ -20,11 +20,11 @@ _HEAD = (
     "first response, median and last picture",
 )
 
-Unique = Callable[[Result], int]
+Unique = Callable[[LapResult], int]
 """How many tokens a perfect prefix cache would prefill for what a result answered."""
 
 
-def scenario_table(results: Sequence[Result], failures: Mapping[str, str], unique: Unique) -> str:
+def scenario_table(results: Sequence[LapResult], failures: Mapping[str, str], unique: Unique) -> str:
     """A row for each racer and lap, medians over rounds with their range; then a row for each that failed, and why."""
     lines = [_row(_HEAD), _row("---" for _ in _HEAD)]
     for (racer, lap), rounds in _grouped(results).items():
@@ -34,7 +34,7 @@ def scenario_table(results: Sequence[Result], failures: Mapping[str, str], uniqu
     return "\n".join([*lines, "", *notes]).rstrip()
 
 
-def ratio_table(results: Sequence[Result]) -> str:
+def ratio_table(results: Sequence[LapResult]) -> str:
     """Items a second of the product over those of each other, by scenario, cold and warm."""
     head = ("gigavqa beside", "scenario", "cold", "warm")
     lines = [_row(head), _row("---" for _ in head)]
@@ -45,7 +45,7 @@ def ratio_table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def ratio(results: Sequence[Result], racer: str, scenario: str, lap: Lap) -> float | None:
+def ratio(results: Sequence[LapResult], racer: str, scenario: str, lap: Lap) -> float | None:
     """The product's median rate over another's; where the other keeps nothing on disk, its warm lap is its cold one."""
     ours, other = _rate(results, OURS, scenario, lap), _rate(results, racer, scenario, lap)
     if other is None and lap == "warm":
@@ -53,19 +53,19 @@ def ratio(results: Sequence[Result], racer: str, scenario: str, lap: Lap) -> flo
     return ours / other if ours and other else None
 
 
-def _rate(results: Sequence[Result], racer: str, scenario: str, lap: Lap) -> float | None:
+def _rate(results: Sequence[LapResult], racer: str, scenario: str, lap: Lap) -> float | None:
     rates = [each.rate for each in results if (each.racer, each.scenario, each.lap) == (racer, scenario, lap)]
     return statistics.median(rates) if rates else None
 
 
-def _grouped(results: Iterable[Result]) -> dict[tuple[str, Lap], list[Result]]:
-    grouped: dict[tuple[str, Lap], list[Result]] = {}
+def _grouped(results: Iterable[LapResult]) -> dict[tuple[str, Lap], list[LapResult]]:
+    grouped: dict[tuple[str, Lap], list[LapResult]] = {}
     for result in results:
         grouped.setdefault((result.racer, result.lap), []).append(result)
     return grouped
 
 
-def _cells(racer: str, lap: Lap, rounds: Sequence[Result], unique: Unique) -> list[str]:
+def _cells(racer: str, lap: Lap, rounds: Sequence[LapResult], unique: Unique) -> list[str]:
     last = rounds[-1]
     answered = len(last.outcome.answered)
     first = sorted(last.outcome.first_response.values())
@@ -84,7 +84,7 @@ def _cells(racer: str, lap: Lap, rounds: Sequence[Result], unique: Unique) -> li
     ]
 
 
-def _notes(result: Result) -> Iterable[str]:
+def _notes(result: LapResult) -> Iterable[str]:
     if result.outcome.note:
         yield f"{result.racer}: {result.outcome.note}."
     for why, count in result.outcome.failed.items():

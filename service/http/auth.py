@@ -11,14 +11,14 @@ from redis.exceptions import RedisError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.access import ALL, NOBODY, ApiKey, ApiKeys, Owner, Role
+from jobs.access import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner, Role
 from jobs.errors import JobsError, KeyInvalidError
-from jobs.listening import CHALLENGE, asks_for_keys, presented_key
-from jobs.quotas import Quotas, Rate
+from jobs.http_settings import CHALLENGE, presented_key, requires_keys
+from jobs.quotas import Quotas, RateLimitStatus
 from service.errors import RateExceededError, RoleMissingError, ServiceError
 from service.http.guard import SAFE_METHODS
 from service.http.problems import error_response
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 OPEN_PATHS = frozenset(
     {"/", "/watch", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
@@ -57,8 +57,8 @@ class Caller:
 
     @property
     def sees(self) -> str:
-        """Whose things are looked at: an owner's, `ALL`, or '' for those of nobody's."""
-        return ALL if self.sees_all else self.owner or ""
+        """Whose things are looked at: an owner's, `ALL_OWNERS`, or '' for those of nobody's."""
+        return ALL_OWNERS if self.sees_all else self.owner or ""
 
     @property
     def upload_bytes(self) -> int | None:
@@ -69,7 +69,7 @@ class Caller:
     def as_owner(self) -> Owner:
         """The owner, with the bounds that the key puts on what is his."""
         if not self.key:
-            return NOBODY
+            return NO_OWNER
         limits = self.key.limits
         return Owner(self.key.owner, limits.queued_requests, limits.waiting_jobs, limits.interactive_requests)
 
@@ -93,9 +93,9 @@ class Authentication:
     are no way around it. A stream whose key is revoked or expires ends with what it would send next.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: GatewaySettings) -> None:
         self.app = app
-        self._asks = asks_for_keys(settings)
+        self._asks = requires_keys(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -104,9 +104,9 @@ class Authentication:
             await self.app(scope, receive, send)
             return
         parts: Mapping[type, Any] = scope["app"].state.parts
-        keys, answer = parts[ApiKeys], _Answer(parts[ApiKeys], send)
+        keys, answer = parts[ApiKeys], _KeyCheckedResponse(parts[ApiKeys], send)
         try:
-            scope[_CALLER] = await _caller(scope, keys)
+            scope[_CALLER] = await _identify_caller(scope, keys)
             await self._admit(scope, parts[Quotas], answer)
         except (ServiceError, JobsError, RedisError) as error:
             headers = CHALLENGE if isinstance(error, KeyInvalidError) else {}
@@ -114,7 +114,7 @@ class Authentication:
             return
         await self.app(scope, receive, answer.send)
 
-    async def _admit(self, scope: Scope, quotas: Quotas, answer: "_Answer") -> None:
+    async def _admit(self, scope: Scope, quotas: Quotas, answer: "_KeyCheckedResponse") -> None:
         caller: Caller = scope[_CALLER]
         if not caller.key:
             return
@@ -125,12 +125,12 @@ class Authentication:
         caller.require("read" if scope["method"] in SAFE_METHODS else "submit")
 
 
-class _Answer:
+class _KeyCheckedResponse:
     """Passes an answer on with what is left of the rate, as long as the key is good."""
 
     def __init__(self, keys: ApiKeys, send: Send) -> None:
         self.key_id = ""
-        self.rate: Rate | None = None
+        self.rate: RateLimitStatus | None = None
         self._keys = keys
         self._send = send
         self._looked_at = time.monotonic()
@@ -162,7 +162,7 @@ def caller_of(scope: Scope) -> Caller:
     return caller
 
 
-async def _caller(scope: Scope, keys: ApiKeys) -> Caller:
+async def _identify_caller(scope: Scope, keys: ApiKeys) -> Caller:
     is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith(_OPEN_FOLDER)
     presented = presented_key(Headers(scope=scope))
     try:
@@ -176,7 +176,7 @@ async def _caller(scope: Scope, keys: ApiKeys) -> Caller:
     raise KeyInvalidError("this gateway asks for a key: send 'Authorization: Bearer gvq_...' (GIGAVQA_API_KEY)")
 
 
-def _rate_headers(rate: Rate) -> dict[str, str]:
+def _rate_headers(rate: RateLimitStatus) -> dict[str, str]:
     minutes, seconds = divmod(ceil(rate.reset_after), 60)
     return {
         "x-ratelimit-limit-requests": str(rate.limit),
@@ -193,7 +193,7 @@ CurrentCaller = Annotated[Caller, Depends(_find_caller)]
 """What a route declares to know who asks."""
 
 
-async def _take_stream_place(request: Request, caller: CurrentCaller) -> AsyncIterator[None]:
+async def _hold_stream_slot(request: Request, caller: CurrentCaller) -> AsyncIterator[None]:
     if caller.key is None:
         yield
         return
@@ -205,7 +205,7 @@ async def _take_stream_place(request: Request, caller: CurrentCaller) -> AsyncIt
         await quotas.close_stream(token)
 
 
-StreamPlace = Depends(_take_stream_place)
+StreamSlot = Depends(_hold_stream_slot)
 """What a route depends on that streams: the key has one stream more open until the answer's end."""
 
 
@@ -213,5 +213,5 @@ async def _require_operator(caller: CurrentCaller) -> None:
     caller.require("operate")
 
 
-Operators = Depends(_require_operator)
+OperatorOnly = Depends(_require_operator)
 """What a route depends on that tells of all owners together."""

@@ -9,27 +9,27 @@ from typing import Any, NamedTuple
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.errors import BodyTimeoutError, BodyTooLargeError, MediaTypeUnsupportedError, ServiceError, kind_of
+from service.errors import BodyTimeoutError, BodyTooLargeError, MediaTypeUnsupportedError, ServiceError, problem_kind
 from service.http.problems import problem_response
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 
-class Streamed(NamedTuple):
+class StreamedPath(NamedTuple):
     """A path whose bodies are read by its route as they arrive: their bound, and what they must be declared as."""
 
     max_bytes: int
     media_type: str
 
 
-class Bodies:
+class BodyLimits:
     """Refuses a body of more than `max_bytes`, one that is not there within `seconds`, and one that is not JSON.
 
     A body of a `streamed` path is passed on in pieces. It may take another `seconds` for each `max_bytes` that came.
     """
 
     def __init__(
-        self, app: ASGIApp, max_bytes: int, seconds: float, streamed: Mapping[str, Streamed] | None = None
+        self, app: ASGIApp, max_bytes: int, seconds: float, streamed: Mapping[str, StreamedPath] | None = None
     ) -> None:
         self.app = app
         self.max_bytes = max_bytes
@@ -50,7 +50,7 @@ class Bodies:
         except ServiceError as error:
             # What is left of the body is not read, so the connection is of no further use.
             headers = {"Connection": "close"}
-            await problem_response(scope, kind_of(error), str(error), headers=headers)(scope, receive, send)
+            await problem_response(scope, problem_kind(error), str(error), headers=headers)(scope, receive, send)
             return
         await self.app(scope, _replay(messages, receive), send)
 
@@ -71,7 +71,7 @@ class Bodies:
             _require_type(headers.get("content-type", ""), "application/json")
         return messages
 
-    def _passed(self, headers: Headers, receive: Receive, streamed: Streamed) -> Receive:
+    def _passed(self, headers: Headers, receive: Receive, streamed: StreamedPath) -> Receive:
         """What the route reads the body with. It raises what `_read` raises."""
         _require_small(headers, streamed.max_bytes)
         _require_type(headers.get("content-type", ""), streamed.media_type)
@@ -96,7 +96,7 @@ class Bodies:
         return next_message
 
 
-class Head:
+class HeadRequests:
     """Answers HEAD as GET is answered, without the body; what would make the rest of the body is ended."""
 
     def __init__(self, app: ASGIApp) -> None:

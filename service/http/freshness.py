@@ -13,13 +13,13 @@ Stamp = tuple[tuple[str, int, int], ...]
 _ETAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')  # RFC 9110, 8.8.3; compared weakly
 
 
-def stamp(*paths: Path) -> Stamp:
+def file_stamp(*paths: Path) -> Stamp:
     """Names, modification times and sizes: what changes when a file is written. Raises FileNotFoundError."""
     found = ((str(path), path.stat()) for path in paths)
     return tuple((name, status.st_mtime_ns, status.st_size) for name, status in found)
 
 
-class Kept(Generic[Value]):
+class StampedCache(Generic[Value]):
     """The last `limit` values by key and stamp. Thread-safe; a value that two threads miss at once is made twice."""
 
     def __init__(self, limit: int) -> None:
@@ -38,17 +38,17 @@ class Kept(Generic[Value]):
         return value
 
 
-def validators(tag: str) -> dict[str, str]:
+def etag_headers(tag: str) -> dict[str, str]:
     """The headers of an answer with this ETag. Weak: the bytes differ with their compression."""
     return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
 
 
-def immutable(tag: str) -> dict[str, str]:
+def immutable_headers(tag: str) -> dict[str, str]:
     """The headers of what never changes under its address."""
     return {"ETag": tag, "Cache-Control": "private, max-age=31536000, immutable"}
 
 
-def is_known(tag: str, if_none_match: str | None) -> bool:
+def matches_etag(tag: str, if_none_match: str | None) -> bool:
     """Whether the client has the answer with this ETag, which comes in its quotes."""
     known = if_none_match or ""
     return known.strip() == "*" or tag in _ETAG.findall(known)

@@ -3,10 +3,10 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from jobs.hosts import OwnNames
+from jobs.hosts import TrustedHosts
 from service.errors import ForeignOriginError, HostInvalidError, HostUntrustedError, ServiceError
 from service.http.problems import error_response
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
@@ -30,9 +30,9 @@ class Guard:
     are refused when the browser says that they come from another site. Programs send neither header, and may pass.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: GatewaySettings) -> None:
         self.app = app
-        self._names = OwnNames(settings.host, *settings.trusted_hosts)
+        self._names = TrustedHosts(settings.host, *settings.trusted_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""

@@ -48,31 +48,31 @@ _BODIES: dict[str, type[BaseModel]] = {}
 Responses = dict[int | str, dict[str, Any]]
 
 
-def problems(*errors: type[Exception], body: bool = False) -> Responses:
+def problem_responses(*errors: type[Exception], body: bool = False) -> Responses:
     """Declare the problems that an operation can end in, besides those that all can; `body` when it reads one."""
-    known = [PROBLEM_KINDS[error] for error in (*errors, *_of_all(errors))]
+    known = [PROBLEM_KINDS[error] for error in (*errors, *_common_errors(errors))]
     kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:
         by_status.setdefault(kind.status, []).append(kind)
-    return {status: _declared(alike) for status, alike in by_status.items()}
+    return {status: _problem_entry(alike) for status, alike in by_status.items()}
 
 
-def _of_all(errors: Sequence[type[Exception]]) -> Sequence[type[Exception]]:
+def _common_errors(errors: Sequence[type[Exception]]) -> Sequence[type[Exception]]:
     """What every operation can be refused with, and each that changes something."""
     changing = (RoleMissingError,) if ForeignOriginError in errors else ()
     return (*changing, HostUntrustedError, KeyInvalidError, RateExceededError)
 
 
-def openai_errors(*errors: type[Exception], body: bool = False) -> Responses:
+def openai_error_responses(*errors: type[Exception], body: bool = False) -> Responses:
     """Declare the same of an operation that OpenAI's clients call: their error objects."""
-    known = [PROBLEM_KINDS[error] for error in (*errors, *_of_all(errors))]
+    known = [PROBLEM_KINDS[error] for error in (*errors, *_common_errors(errors))]
     kinds = dict.fromkeys([*known, *([BODY_MALFORMED] if body else []), REQUEST_INVALID, INTERNAL])
     by_status: dict[int, list[ProblemKind]] = {}
     for kind in kinds:
         by_status.setdefault(openai_status(kind), []).append(kind)
-    declared: Responses = {status: _declared_openai(alike) for status, alike in by_status.items()}
-    return declared | {"default": _declared_openai([])}
+    declared: Responses = {status: _openai_error_entry(alike) for status, alike in by_status.items()}
+    return declared | {"default": _openai_error_entry([])}
 
 
 def example(value: Any, media_type: str = "application/json", description: str = "Success") -> dict[str, Any]:
@@ -87,7 +87,7 @@ def json_body(model: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": reference}}}}
 
 
-def describe(app: FastAPI) -> None:
+def install_openapi(app: FastAPI) -> None:
     """Make the application's document the one that also defines problem documents."""
 
     def document() -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     return schema
 
 
-def _declared_openai(kinds: list[ProblemKind]) -> dict[str, Any]:
+def _openai_error_entry(kinds: list[ProblemKind]) -> dict[str, Any]:
     examples = {kind.slug: {"summary": kind.title, "value": openai_error(kind, kind.title)} for kind in kinds}
     content: dict[str, Any] = {"schema": {"$ref": f"{_SCHEMAS}/OpenAIError"}}
     return {
@@ -126,7 +126,7 @@ def _declared_openai(kinds: list[ProblemKind]) -> dict[str, Any]:
     }
 
 
-def _declared(kinds: list[ProblemKind]) -> dict[str, Any]:
+def _problem_entry(kinds: list[ProblemKind]) -> dict[str, Any]:
     examples = {kind.slug: {"summary": kind.title, "value": _example(kind)} for kind in kinds}
     return {
         "description": "; or ".join(kind.title for kind in kinds),

@@ -9,17 +9,17 @@ from fastapi import Depends, Header, Path, Request
 from fastapi.exceptions import RequestValidationError
 
 from jobs.errors import JobNotFoundError
-from jobs.fleet import Fleet
 from jobs.models import Job
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
+from jobs.worker_registry import WorkerRegistry
 from service.errors import JobOfAnotherError
 from service.http import examples
 from service.http.auth import Caller, CurrentCaller
-from service.settings import Settings
+from service.settings import GatewaySettings
 
-Part = TypeVar("Part")
+Component = TypeVar("Component")
 _JOB_ID = re.compile(r"(?!chat_|batch_)[A-Za-z0-9_]{1,64}")  # those are in no list, and OpenAI's clients ask for them
 
 CURSOR = r"^[0-9]{1,19}-[0-9]{1,19}$"
@@ -29,22 +29,22 @@ BEGINNING = "0-0"
 """The cursor before everything."""
 
 
-def part(kind: type[Part]) -> Any:
+def component(kind: type[Component]) -> Any:
     """Declare that a route is given the part of this class of the gateway that runs."""
 
-    async def find(request: Request) -> Part:
-        found: Part = request.app.state.parts[kind]
+    async def find(request: Request) -> Component:
+        found: Component = request.app.state.parts[kind]
         return found
 
     return Depends(find)
 
 
-CurrentSettings = Annotated[Settings, part(Settings)]
-Registry = Annotated[JobRegistry, part(JobRegistry)]
-Queue = Annotated[JobQueue, part(JobQueue)]
-Results = Annotated[ResultStore, part(ResultStore)]
-Workers = Annotated[Fleet, part(Fleet)]
-Stopping = Annotated[asyncio.Event, part(asyncio.Event)]
+CurrentSettings = Annotated[GatewaySettings, component(GatewaySettings)]
+Registry = Annotated[JobRegistry, component(JobRegistry)]
+Queue = Annotated[JobQueue, component(JobQueue)]
+Results = Annotated[ResultStore, component(ResultStore)]
+Workers = Annotated[WorkerRegistry, component(WorkerRegistry)]
+Stopping = Annotated[asyncio.Event, component(asyncio.Event)]
 """Set when the gateway begins to stop: streams end then."""
 
 
@@ -67,7 +67,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
         )
 
 
-def checked_job_id(job_id: str) -> str:
+def validate_job_id(job_id: str) -> str:
     """Return an id that can name a job; raises JobNotFoundError for any other text."""
     # Anything else could name another of the server's keys.
     if not _JOB_ID.fullmatch(job_id):
@@ -77,7 +77,7 @@ def checked_job_id(job_id: str) -> str:
 
 async def require_visible(registry: JobRegistry, caller: Caller, job_id: str) -> str:
     """Return the id of a job that is the caller's to see; raises JobNotFoundError, in the same words, for any other."""
-    checked_job_id(job_id)
+    validate_job_id(job_id)
     if not caller.sees_all:
         owner = await registry.owner(job_id)
         if not caller.may_see(owner):
@@ -105,7 +105,7 @@ MOST_JUDGES = 16
 IfNoneMatch = Annotated[str | None, Header(description="ETags of the answers that are known, or *")]
 
 
-async def found_jobs(registry: JobRegistry, caller: Caller, job_ids: Iterable[str]) -> list[Job]:
+async def get_visible_jobs(registry: JobRegistry, caller: Caller, job_ids: Iterable[str]) -> list[Job]:
     """The jobs that a query names, each once, in its order; raises JobNotFoundError."""
     wanted = dict.fromkeys(job_ids)
     return [await registry.get(await require_visible(registry, caller, job_id)) for job_id in wanted]

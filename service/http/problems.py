@@ -25,10 +25,10 @@ from service.errors import (
     MAX_FINDINGS,
     PROBLEM_KINDS,
     REQUEST_INVALID,
-    Finding,
+    ProblemFinding,
     ProblemKind,
     ServiceError,
-    kind_of,
+    problem_kind,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -45,8 +45,8 @@ _OPENAI_TYPES: dict[int, str] = {
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
 }
 _SERVER_FAULTS, _CLIENT_LEFT = 500, 499
-_MOST_TOLD = 10
-_MOST_SAID = 2000
+_MOST_LISTED = 10
+_MOST_CHARACTERS = 2000
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 _SERVER_RETRY_SECONDS = 5.0
 
@@ -64,7 +64,7 @@ class ProblemDocument(BaseModel):
     detail: str
     instance: str = Field(description="path of the request")
     request_id: str = Field(description="also in X-Request-Id, and in the log")
-    errors: tuple[Finding, ...] = ()
+    errors: tuple[ProblemFinding, ...] = ()
 
 
 class OpenAIErrorDetail(BaseModel):
@@ -94,7 +94,7 @@ class ProblemResponse(Response):
     media_type = MEDIA_TYPE
 
 
-async def _handle_leaving(request: Request, error: Exception) -> Response:
+async def _handle_disconnect(request: Request, error: Exception) -> Response:
     """Nobody reads it; the number is nginx's, and tells logs and counters that the client left."""
     return Response(status_code=_CLIENT_LEFT)
 
@@ -106,7 +106,7 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RedisError, _handle_known)
     app.add_exception_handler(RequestValidationError, _handle_validation)
     app.add_exception_handler(HTTPException, _handle_http)
-    app.add_exception_handler(ClientDisconnect, _handle_leaving)
+    app.add_exception_handler(ClientDisconnect, _handle_disconnect)
     app.add_exception_handler(Exception, _handle_known)
 
 
@@ -119,14 +119,14 @@ def problem_response(
     scope: Scope,
     kind: ProblemKind,
     detail: str,
-    findings: Sequence[Finding] = (),
+    findings: Sequence[ProblemFinding] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Write the problem document of one request; where OpenAI's clients call, their error object instead."""
     request_id = request_id_of(scope)
-    if speaks_openai(scope["path"]):
+    if is_openai_path(scope["path"]):
         headers = {**(headers or {}), REQUEST_ID: request_id}
-        return OpenAIErrorResponse(_written(openai_error(kind, detail, findings)), openai_status(kind), headers)
+        return OpenAIErrorResponse(_encode(openai_error(kind, detail, findings)), openai_status(kind), headers)
     problem = ProblemDocument(
         type=kind.type,
         title=kind.title,
@@ -138,17 +138,17 @@ def problem_response(
     )
     # A failure of the gateway itself is answered outside the middleware that adds the id to every other answer.
     headers = {**(headers or {}), REQUEST_ID: request_id}
-    return ProblemResponse(_written(problem.model_dump(exclude_none=True)), kind.status, headers)
+    return ProblemResponse(_encode(problem.model_dump(exclude_none=True)), kind.status, headers)
 
 
-def speaks_openai(path: str) -> bool:
+def is_openai_path(path: str) -> bool:
     """Whether what is called here is called by OpenAI's clients, also where there is nothing."""
     return bool(_OPENAI_PATH.match(path))
 
 
-def openai_error(kind: ProblemKind, detail: str, findings: Sequence[Finding] = ()) -> dict[str, Any]:
+def openai_error(kind: ProblemKind, detail: str, findings: Sequence[ProblemFinding] = ()) -> dict[str, Any]:
     """OpenAI's error object: clients show its message and nothing else."""
-    named = [(_parameter(finding), finding.detail) for finding in findings[:_MOST_TOLD]]
+    named = [(_parameter_path(finding), finding.detail) for finding in findings[:_MOST_LISTED]]
     told = "; ".join(f"{parameter}: {said}" if parameter else said for parameter, said in named)
     status = openai_status(kind)
     return {
@@ -167,7 +167,7 @@ def openai_status(kind: ProblemKind) -> int:
     return HTTPStatus.BAD_REQUEST if kind.status == HTTPStatus.UNPROCESSABLE_ENTITY else kind.status
 
 
-def _parameter(finding: Finding) -> str | None:
+def _parameter_path(finding: ProblemFinding) -> str | None:
     """`messages[0].content` for `#/messages/0/content`."""
     if not finding.pointer:
         return finding.parameter
@@ -175,27 +175,27 @@ def _parameter(finding: Finding) -> str | None:
     return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in parts).removeprefix(".")
 
 
-def _written(document: Mapping[str, Any]) -> bytes:
+def _encode(document: Mapping[str, Any]) -> bytes:
     # Half a pair of surrogates, which JSON can smuggle into a text, has no bytes.
-    return json.dumps(_cut(document), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return json.dumps(_truncate(document), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _cut(said: Any) -> Any:
+def _truncate(said: Any) -> Any:
     """The same with every text within a bound: errors repeat what clients wrote, which may be as long as a body."""
     if isinstance(said, str):
-        return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}..."
+        return said if len(said) <= _MOST_CHARACTERS else f"{said[:_MOST_CHARACTERS]}..."
     if isinstance(said, Mapping):
-        return {name: _cut(value) for name, value in said.items()}
-    return [*map(_cut, said)] if isinstance(said, list | tuple) else said
+        return {name: _truncate(value) for name, value in said.items()}
+    return [*map(_truncate, said)] if isinstance(said, list | tuple) else said
 
 
-def findings_of(error: Exception) -> tuple[Finding, ...]:
+def findings_of(error: Exception) -> tuple[ProblemFinding, ...]:
     """Every single thing that an error names."""
     if isinstance(error, ServiceError):
         return error.findings
     if isinstance(error, DatasetInvalidError):
         return tuple(
-            Finding(detail=problem.message, file=problem.file, line=problem.line, sample=problem.record)
+            ProblemFinding(detail=problem.message, file=problem.file, line=problem.line, sample=problem.record)
             for problem in error.problems[:MAX_FINDINGS]
         )
     return ()
@@ -204,7 +204,7 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
 def error_response(scope: Scope, error: Exception, headers: Mapping[str, str] | None = None) -> Response:
     """Write the problem document of an error by the table; `scope` keeps the error's name, for the audit log."""
     scope[REFUSED_FOR] = type(error).__name__
-    kind = kind_of(error)
+    kind = problem_kind(error)
     if kind is INTERNAL:
         log.error("request %s failed", request_id_of(scope), exc_info=error)
         detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
@@ -236,17 +236,17 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
     return problem_response(request.scope, REQUEST_INVALID, detail, findings)
 
 
-def validation_findings(error: RequestValidationError) -> list[Finding]:
+def validation_findings(error: RequestValidationError) -> list[ProblemFinding]:
     """Every field that is wrong, up to a bound."""
     return [_finding(item) for item in error.errors()[:MAX_FINDINGS]]
 
 
-def _finding(item: Mapping[str, Any]) -> Finding:
+def _finding(item: Mapping[str, Any]) -> ProblemFinding:
     place, *path = item["loc"]
     if place == "body":
         pointer = "#" + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
-        return Finding(detail=item["msg"], pointer=pointer)
-    return Finding(detail=item["msg"], parameter=".".join(map(str, path)))
+        return ProblemFinding(detail=item["msg"], pointer=pointer)
+    return ProblemFinding(detail=item["msg"], parameter=".".join(map(str, path)))
 
 
 async def _handle_http(request: Request, error: Exception) -> Response:
@@ -255,11 +255,11 @@ async def _handle_http(request: Request, error: Exception) -> Response:
     kind = ProblemKind(status, status.phrase.lower().replace(" ", "-"), status.phrase)
     kind = BODY_MALFORMED if status is HTTPStatus.BAD_REQUEST else kind  # digits without end, depth without end
     detail = f"{request.method} {request.url.path}: {http.detail}"
-    headers = {"Allow": _allowed(request)} if status is HTTPStatus.METHOD_NOT_ALLOWED else http.headers
+    headers = {"Allow": _allowed_methods(request)} if status is HTTPStatus.METHOD_NOT_ALLOWED else http.headers
     return problem_response(request.scope, kind, detail, headers=headers)
 
 
-def _allowed(request: Request) -> str:
+def _allowed_methods(request: Request) -> str:
     # The framework names the methods of the first route of a path; a path has a route for each method.
     matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     methods = {method for route in matching for method in getattr(route, "methods", ())}

@@ -12,12 +12,12 @@ from pydantic_core import from_json
 from catalogue.errors import ModelUnknownError
 from jobs.batches import BatchFault, StoredBatch
 from jobs.models import InferenceRequest
-from service.errors import REQUEST_INVALID, BodyTooLargeError, FileMissingError, ServiceError, kind_of
+from service.errors import REQUEST_INVALID, BodyTooLargeError, FileMissingError, ServiceError, problem_kind
 from service.http.problems import findings_of, openai_error, openai_status, validation_findings
 from service.openai.batch_output import REFUSED, REQUESTS, answer_line
-from service.openai.bodies import ChatJson, PictureReader
-from service.openai.composing import Composer, read_asked
+from service.openai.chat_bodies import ChatJson, DataUrlExtractor
 from service.openai.files import FileStore
+from service.openai.request_builder import RequestBuilder, parse_chat_request
 from service.openai.uploads import Uploads
 
 ENDPOINT = "/v1/chat/completions"
@@ -30,7 +30,7 @@ _PIECE_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 18
 
 
-class Line(NamedTuple):
+class BatchLine(NamedTuple):
     """A request of a batch: its line, from 1, its name, and the body with pictures taken out."""
 
     number: int
@@ -38,7 +38,7 @@ class Line(NamedTuple):
     body: ChatJson
 
 
-class _FaultError(Exception):
+class _LineFaultError(Exception):
     """A line is no request, so the batch fails as a whole."""
 
     def __init__(self, code: str, message: str, line: int | None = None, param: str | None = None) -> None:
@@ -46,7 +46,7 @@ class _FaultError(Exception):
         self.fault = BatchFault(code=code, message=message, line=line, param=param)
 
 
-class FaultsError(Exception):
+class BatchFaultsError(Exception):
     """Lines are no requests, so the batch fails as a whole."""
 
     def __init__(self, faults: Sequence[BatchFault]) -> None:
@@ -58,7 +58,7 @@ class BatchCancelledError(Exception):
     """Nobody wants the lines any more."""
 
 
-class _RefusedError(Exception):
+class _LineRefusedError(Exception):
     """A request cannot be had as it is asked; the others are played. `line` is its line in the file of errors."""
 
     def __init__(self, line: bytes) -> None:
@@ -66,7 +66,7 @@ class _RefusedError(Exception):
         self.line = line
 
 
-class Place(NamedTuple):
+class RequestOffset(NamedTuple):
     """Where a request stands in the file, and what it is bundled by."""
 
     model: str
@@ -74,12 +74,12 @@ class Place(NamedTuple):
     offset: int
 
 
-class ReadLines:
+class BatchInputIndex:
     """What was read of the lines of a batch."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        self.index: list[Place] = []
+        self.index: list[RequestOffset] = []
         self.refused = 0
         self.model: str | None = None
 
@@ -88,25 +88,27 @@ class ReadLines:
         """Counts of the lines, before any is played."""
         return {"total": len(self.names), "failed": self.refused}
 
-    def take(self, requests: Sequence[InferenceRequest], offset: int, line: Line) -> None:
+    def take(self, requests: Sequence[InferenceRequest], offset: int, line: BatchLine) -> None:
         """Note where the requests of a line will stand."""
         self.model = self.model or requests[0].model
         for request in requests:
             image = request.views[0].image if request.views else ""
-            self.index.append(Place(request.model, image, offset))
+            self.index.append(RequestOffset(request.model, image, offset))
             offset += len(request.model_dump_json().encode()) + 1
 
 
 class BatchReader:
     """Reads the input of batches. In a batch's folder it leaves its requests, and the lines that are refused."""
 
-    def __init__(self, files: FileStore, uploads: Uploads, composer: Composer, max_json_bytes: int) -> None:
+    def __init__(self, files: FileStore, uploads: Uploads, composer: RequestBuilder, max_json_bytes: int) -> None:
         self._files = files
         self._uploads = uploads
         self._composer = composer
         self._max_json_bytes = max_json_bytes
 
-    async def read(self, batch: StoredBatch, folder: Path, is_cancelled: Callable[[], Awaitable[bool]]) -> ReadLines:
+    async def read(
+        self, batch: StoredBatch, folder: Path, is_cancelled: Callable[[], Awaitable[bool]]
+    ) -> BatchInputIndex:
         """Make requests of the lines, and keep them in a file; whether it is cancelled meanwhile is asked now and then.
 
         Raises FaultsError, and BatchCancelledError.
@@ -114,75 +116,79 @@ class BatchReader:
         try:
             source = self._files.path((await self._files.get(batch.input_file_id, batch.owner)).id)
         except FileMissingError as error:
-            raise _whole("invalid_file", str(error)) from error
+            raise _file_fault("invalid_file", str(error)) from error
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-        read = ReadLines()
+        read = BatchInputIndex()
         faults: list[BatchFault] = []
         with (folder / REQUESTS).open("wb") as made, (folder / REFUSED).open("wb") as refused:
-            async for number, text in _numbered(source, is_cancelled):
+            async for number, text in _numbered_lines(source, is_cancelled):
                 await asyncio.sleep(0)
                 try:
                     line = await self._line(number, text, read.names)
                     requests = await self._requests(batch, line)
                     read.take(requests, made.tell(), line)
                     made.write(b"".join(request.model_dump_json().encode() + b"\n" for request in requests))
-                except _FaultError as error:
+                except _LineFaultError as error:
                     faults.append(error.fault)
                     if len(faults) >= _MOST_FAULTS:
                         break
-                except _RefusedError as error:
+                except _LineRefusedError as error:
                     read.refused += 1
                     refused.write(error.line + b"\n")
         if faults:
-            raise FaultsError(faults)
+            raise BatchFaultsError(faults)
         if not read.names:
-            raise _whole("empty_file", "the input file has no line")
+            raise _file_fault("empty_file", "the input file has no line")
         return read
 
-    async def _line(self, number: int, text: bytes, names: set[str]) -> Line:
+    async def _line(self, number: int, text: bytes, names: set[str]) -> BatchLine:
         """Read one line; raises FaultError."""
-        reader = PictureReader(self._uploads, self._max_json_bytes)
+        reader = DataUrlExtractor(self._uploads, self._max_json_bytes)
         try:
             for start in range(0, len(text), _PIECE_BYTES):
                 reader.feed(text[start : start + _PIECE_BYTES])
             given = from_json(reader.close())
         except (ValueError, ServiceError) as error:
             code = "line_too_long" if isinstance(error, BodyTooLargeError) else "invalid_json_line"
-            raise _FaultError(code, f"line {number}: {error}", number) from error
+            raise _LineFaultError(code, f"line {number}: {error}", number) from error
         finally:
             reader.drop()
         if not isinstance(given, dict) or not isinstance(given.get("body"), dict):
-            raise _FaultError("invalid_json_line", f"line {number} is no object with a body", number)
+            raise _LineFaultError("invalid_json_line", f"line {number} is no object with a body", number)
         name = given.get("custom_id")
         if not isinstance(name, str) or not 0 < len(name) <= _MOST_NAME:
-            raise _FaultError("missing_required_parameter", f"line {number} needs a custom_id", number, "custom_id")
+            raise _LineFaultError("missing_required_parameter", f"line {number} needs a custom_id", number, "custom_id")
         if name in names:
-            raise _FaultError("duplicate_custom_id", f"line {number}: custom_id '{name}' is taken", number, "custom_id")
+            raise _LineFaultError(
+                "duplicate_custom_id", f"line {number}: custom_id '{name}' is taken", number, "custom_id"
+            )
         if given.get("method", "POST") != "POST" or given.get("url") != ENDPOINT:
-            raise _FaultError("invalid_url", f"line {number}: only POST {ENDPOINT} is played", number, "url")
+            raise _LineFaultError("invalid_url", f"line {number}: only POST {ENDPOINT} is played", number, "url")
         names.add(name)
         if len(names) > MOST_LINES:
-            raise _FaultError("too_many_tasks", f"at most {MOST_LINES} lines are played", number)
-        return Line(number, name, ChatJson(given["body"], reader.pictures))
+            raise _LineFaultError("too_many_tasks", f"at most {MOST_LINES} lines are played", number)
+        return BatchLine(number, name, ChatJson(given["body"], reader.pictures))
 
-    async def _requests(self, batch: StoredBatch, line: Line) -> list[InferenceRequest]:
+    async def _requests(self, batch: StoredBatch, line: BatchLine) -> list[InferenceRequest]:
         """The requests of a line; raises FaultError for a model that there is not, and _RefusedError."""
         try:
-            asked = read_asked(line.body.body)
+            asked = parse_chat_request(line.body.body)
             entry = await self._composer.entry(asked.model)
             seed = int.from_bytes(hashlib.blake2b(f"{batch.id}:{line.number}".encode(), digest_size=7).digest(), "big")
             requests = await self._composer.requests(
                 asked, entry, line.body, line.custom_id, owner=batch.owner, seed=seed
             )
         except ModelUnknownError as error:
-            raise _FaultError("model_not_found", f"line {line.number}: {error}", line.number, "body.model") from error
+            raise _LineFaultError(
+                "model_not_found", f"line {line.number}: {error}", line.number, "body.model"
+            ) from error
         except RequestValidationError as error:
             told = openai_error(REQUEST_INVALID, "the body is not that of a chat", validation_findings(error))
-            raise _RefusedError(answer_line(batch.id, line.custom_id, 400, told)) from error
+            raise _LineRefusedError(answer_line(batch.id, line.custom_id, 400, told)) from error
         except ServiceError as error:
-            kind = kind_of(error)
+            kind = problem_kind(error)
             told = openai_error(kind, str(error), findings_of(error))
-            raise _RefusedError(answer_line(batch.id, line.custom_id, openai_status(kind), told)) from error
+            raise _LineRefusedError(answer_line(batch.id, line.custom_id, openai_status(kind), told)) from error
         return [
             request.model_copy(
                 update={"request_id": f"{line.number}-{request.repeat}", "details": {"answers": len(requests)}}
@@ -191,7 +197,7 @@ class BatchReader:
         ]
 
 
-async def _numbered(path: Path, is_cancelled: Callable[[], Awaitable[bool]]) -> AsyncIterator[tuple[int, bytes]]:
+async def _numbered_lines(path: Path, is_cancelled: Callable[[], Awaitable[bool]]) -> AsyncIterator[tuple[int, bytes]]:
     """The lines of a file that say anything, from 1; a block of lines is read at a time."""
     with path.open("rb") as file:
         before = 0
@@ -210,5 +216,5 @@ def _next_lines(file: BinaryIO, before: int) -> tuple[int, list[tuple[int, bytes
     return (before + len(lines), told) if lines else None
 
 
-def _whole(code: str, message: str) -> FaultsError:
-    return FaultsError([BatchFault(code=code, message=message, param="input_file_id")])
+def _file_fault(code: str, message: str) -> BatchFaultsError:
+    return BatchFaultsError([BatchFault(code=code, message=message, param="input_file_id")])

@@ -11,9 +11,9 @@ from pydantic_core import from_json
 from jobs.batches import BatchStatus, BatchUsage
 from jobs.flaws import fault_of
 from jobs.models import Response
-from service.errors import kind_of
+from service.errors import problem_kind
 from service.http.problems import findings_of, openai_error, openai_status
-from service.openai.completions import Told, failed
+from service.openai.completions import ChunkWriter, failure_error
 
 REQUESTS, REFUSED, OUTPUT, ERROR = "requests.jsonl", "refused.jsonl", "output.jsonl", "error.jsonl"
 """Names in the folder of a batch."""
@@ -49,12 +49,14 @@ class BatchOutput:
         first = responses[0]
         self._names.add(first.sample_id)
         if failure := next(filter(None, map(fault_of, responses)), None):
-            error = failed(failure)
-            kind = kind_of(error)
+            error = failure_error(failure)
+            kind = problem_kind(error)
             told = openai_error(kind, str(error), findings_of(error))
             self.refuse(answer_line(self._batch_id, first.sample_id, openai_status(kind), told) + b"\n")
             return
-        told_of = Told(f"chat_{_digest(self._batch_id, first.sample_id)}", _time(first), first.model, with_usage=False)
+        told_of = ChunkWriter(
+            f"chat_{_digest(self._batch_id, first.sample_id)}", _created_seconds(first), first.model, with_usage=False
+        )
         completion = told_of.whole(dict(enumerate(responses)))
         body = completion.model_dump(mode="json")
         self._output.write(answer_line(self._batch_id, first.sample_id, 200, body) + b"\n")
@@ -73,12 +75,12 @@ class BatchOutput:
             if name not in self._names:
                 error = {"code": code, "message": f"the batch was {self._ended} before this was answered"}
                 line = {"id": _line_id(self._batch_id, name), "custom_id": name, "response": None, "error": error}
-                self._error.write(_written(line) + b"\n")
+                self._error.write(_encode_line(line) + b"\n")
                 self.failed += 1
                 self.left_open += 1
 
 
-def lines_of(path: Path) -> list[bytes]:
+def read_lines(path: Path) -> list[bytes]:
     """The lines of a file, none where there is no file."""
     if not path.is_file():
         return []
@@ -86,9 +88,9 @@ def lines_of(path: Path) -> list[bytes]:
         return list(file)
 
 
-def names_of(path: Path) -> list[str]:
+def read_request_names(path: Path) -> list[str]:
     """The names of the requests in a file, each once."""
-    names = (from_json(line)["sample_id"] for line in lines_of(path))
+    names = (from_json(line)["sample_id"] for line in read_lines(path))
     return list(dict.fromkeys(names))
 
 
@@ -96,7 +98,9 @@ def answer_line(batch_id: str, custom_id: str, status: int, body: Mapping[str, A
     """A line that says what a request would have been answered with."""
     request_id = f"req_{_digest(batch_id, custom_id)}"
     response = {"status_code": status, "request_id": request_id, "body": body}
-    return _written({"id": _line_id(batch_id, custom_id), "custom_id": custom_id, "response": response, "error": None})
+    return _encode_line(
+        {"id": _line_id(batch_id, custom_id), "custom_id": custom_id, "response": response, "error": None}
+    )
 
 
 def _line_id(batch_id: str, custom_id: str) -> str:
@@ -107,9 +111,9 @@ def _digest(batch_id: str, custom_id: str) -> str:
     return hashlib.blake2b(f"{batch_id}:{custom_id}".encode(), digest_size=12).hexdigest()
 
 
-def _written(line: Mapping[str, Any]) -> bytes:
+def _encode_line(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _time(response: Response) -> int:
+def _created_seconds(response: Response) -> int:
     return int(response.created_at.timestamp())

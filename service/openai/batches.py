@@ -6,32 +6,32 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from jobs.access import NOBODY
+from jobs.access import NO_OWNER
 from jobs.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id
-from jobs.errors import QueueFullError, QuotaExceededError, ServerUnavailableError
+from jobs.errors import QueueFullError, QuotaExceededError, StateStoreUnavailableError
 from service.errors import (
     BatchEndedError,
     BatchInvalidError,
     BatchMissingError,
     FileMissingError,
-    Finding,
     ForeignOriginError,
+    ProblemFinding,
 )
 from service.http.auth import Caller, CurrentCaller
-from service.http.openapi import example, openai_errors
-from service.http.parameters import CurrentSettings, part
+from service.http.openapi import example, openai_error_responses
+from service.http.parameters import CurrentSettings, component
 from service.openai import examples
 from service.openai.batch_input import ENDPOINT
-from service.openai.batching import Batching
+from service.openai.batch_runner import BatchRunner
 from service.openai.files import Files
-from service.openai.lists import Identified, ObjectList
+from service.openai.lists import ListItem, ObjectList
 
 router = APIRouter(prefix="/v1/batches", tags=["openai"])
 _WINDOW_SECONDS = 24 * 3600
 _TIMES = ("in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled")
 
-Registry = Annotated[BatchRegistry, part(BatchRegistry)]
-Works = Annotated[Batching, part(Batching)]
+CurrentBatchRegistry = Annotated[BatchRegistry, component(BatchRegistry)]
+CurrentBatchRunner = Annotated[BatchRunner, component(BatchRunner)]
 
 
 class ExpiresAfter(BaseModel):
@@ -41,7 +41,7 @@ class ExpiresAfter(BaseModel):
     seconds: int = Field(ge=3600, le=2_592_000)
 
 
-class BatchAsked(BaseModel):
+class BatchRequest(BaseModel):
     """A batch to be played."""
 
     model_config = ConfigDict(extra="forbid")
@@ -62,7 +62,7 @@ class BatchErrors(BaseModel):
     data: list[BatchFault]
 
 
-class RequestCountsOfBatch(BaseModel):
+class BatchRequestCounts(BaseModel):
     """Lines by what became of them."""
 
     total: int
@@ -70,7 +70,7 @@ class RequestCountsOfBatch(BaseModel):
     failed: int
 
 
-class BatchObject(Identified):
+class BatchObject(ListItem):
     """A batch, as OpenAI tells it."""
 
     object: Literal["batch"] = "batch"
@@ -91,7 +91,7 @@ class BatchObject(Identified):
     expired_at: int | None = None
     cancelling_at: int | None = None
     cancelled_at: int | None = None
-    request_counts: RequestCountsOfBatch
+    request_counts: BatchRequestCounts
     usage: BatchUsage | None = None
     metadata: dict[str, str] | None = None
 
@@ -105,36 +105,36 @@ class BatchList(ObjectList[BatchObject]):
     summary="Start a batch",
     responses={
         200: example(examples.BATCH),
-        **openai_errors(
+        **openai_error_responses(
             BatchInvalidError,
             FileMissingError,
             ForeignOriginError,
             QueueFullError,
             QuotaExceededError,
-            ServerUnavailableError,
+            StateStoreUnavailableError,
             body=True,
         ),
     },
 )
 async def create_batch(
     *,
-    registry: Registry,
-    works: Works,
+    registry: CurrentBatchRegistry,
+    works: CurrentBatchRunner,
     files: Files,
     settings: CurrentSettings,
     caller: CurrentCaller,
-    asked: BatchAsked,
+    asked: BatchRequest,
 ) -> BatchObject:
     """Play the chats of an uploaded file; it is read in the background, and its errors stand in the batch."""
     if asked.endpoint != ENDPOINT:
         detail = f"batches are of {ENDPOINT}, not of '{asked.endpoint[:100]}'"
-        raise BatchInvalidError(detail, [Finding(detail=detail, pointer="#/endpoint")])
+        raise BatchInvalidError(detail, [ProblemFinding(detail=detail, pointer="#/endpoint")])
     file = await files.get(asked.input_file_id, caller.sees)
     if file.purpose != "batch":
         detail = f"file {file.id} was uploaded for {file.purpose}, not for a batch"
-        raise BatchInvalidError(detail, [Finding(detail=detail, pointer="#/input_file_id")])
+        raise BatchInvalidError(detail, [ProblemFinding(detail=detail, pointer="#/input_file_id")])
     # An operator may start another's batch, which is then bounded by nothing but the gateway.
-    owner = caller.as_owner if caller.owner == file.owner else NOBODY
+    owner = caller.as_owner if caller.owner == file.owner else NO_OWNER
     now = int(time.time())
     batch = StoredBatch(
         id=new_batch_id(),
@@ -150,7 +150,7 @@ async def create_batch(
     )
     await registry.add(batch, limit=settings.waiting_jobs, owners_limit=owner.waiting_jobs)
     works.wake()
-    return await _told(batch, works)
+    return await _batch_object(batch, works)
 
 
 @router.get(
@@ -158,19 +158,19 @@ async def create_batch(
     summary="List batches",
     responses={
         200: example(examples.BATCHES),
-        **openai_errors(ServerUnavailableError),
+        **openai_error_responses(StateStoreUnavailableError),
     },
 )
 async def list_batches(
-    registry: Registry,
-    works: Works,
+    registry: CurrentBatchRegistry,
+    works: CurrentBatchRunner,
     caller: CurrentCaller,
     after: Annotated[str | None, Query(description="id of the last batch that is known")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> BatchList:
     """List the batches, newest first."""
     found, more = await registry.list(caller.sees, after=after, limit=limit)
-    data = [await _told(batch, works) for batch in found]
+    data = [await _batch_object(batch, works) for batch in found]
     return BatchList.of(data, more=more)
 
 
@@ -179,12 +179,14 @@ async def list_batches(
     summary="Get a batch",
     responses={
         200: example(examples.BATCH),
-        **openai_errors(BatchMissingError, ServerUnavailableError),
+        **openai_error_responses(BatchMissingError, StateStoreUnavailableError),
     },
 )
-async def get_batch(registry: Registry, works: Works, caller: CurrentCaller, batch_id: str) -> BatchObject:
+async def get_batch(
+    registry: CurrentBatchRegistry, works: CurrentBatchRunner, caller: CurrentCaller, batch_id: str
+) -> BatchObject:
     """Tell of one batch."""
-    return await _told(await _found(registry, caller, batch_id), works)
+    return await _batch_object(await _get_batch(registry, caller, batch_id), works)
 
 
 @router.post(
@@ -192,27 +194,29 @@ async def get_batch(registry: Registry, works: Works, caller: CurrentCaller, bat
     summary="Cancel a batch",
     responses={
         200: example(examples.BATCH),
-        **openai_errors(BatchMissingError, BatchEndedError, ForeignOriginError, ServerUnavailableError),
+        **openai_error_responses(BatchMissingError, BatchEndedError, ForeignOriginError, StateStoreUnavailableError),
     },
 )
-async def cancel_batch(registry: Registry, works: Works, caller: CurrentCaller, batch_id: str) -> BatchObject:
+async def cancel_batch(
+    registry: CurrentBatchRegistry, works: CurrentBatchRunner, caller: CurrentCaller, batch_id: str
+) -> BatchObject:
     """Play no more of a batch; what was answered by then is in its files."""
-    batch = await _found(registry, caller, batch_id)
+    batch = await _get_batch(registry, caller, batch_id)
     if batch.final:
         raise BatchEndedError(f"batch {batch.id} is {batch.status}")
     await registry.cancel(batch.id)
     works.wake()
-    return await _told(await _found(registry, caller, batch_id), works)
+    return await _batch_object(await _get_batch(registry, caller, batch_id), works)
 
 
-async def _found(registry: BatchRegistry, caller: Caller, batch_id: str) -> StoredBatch:
+async def _get_batch(registry: BatchRegistry, caller: Caller, batch_id: str) -> StoredBatch:
     batch = await registry.get(batch_id, caller.sees)
     if batch is None:
         raise BatchMissingError(f"there is no batch {batch_id[:100]}")
     return batch
 
 
-async def _told(batch: StoredBatch, works: Batching) -> BatchObject:
+async def _batch_object(batch: StoredBatch, works: BatchRunner) -> BatchObject:
     is_cancelling = "cancelling" in batch.times and not batch.final
     times: dict[str, Any] = {f"{name}_at": batch.times.get(name) for name in _TIMES}
     shared = batch.model_dump(
@@ -226,5 +230,5 @@ async def _told(batch: StoredBatch, works: Batching) -> BatchObject:
         **times,
         status="cancelling" if is_cancelling else batch.status,
         errors=BatchErrors(data=list(batch.errors)) if batch.errors else None,
-        request_counts=RequestCountsOfBatch.model_validate((await works.progress(batch)).model_dump()),
+        request_counts=BatchRequestCounts.model_validate((await works.progress(batch)).model_dump()),
     )

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from jobs.models import Failure, Response, TokenLogprob
 from service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
-from service.openai.conversations import Delta
+from service.openai.pending_chats import TextDelta
 
 FinishReason = Literal["stop", "length", "content_filter"]
 _REASONS: Mapping[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
@@ -65,7 +65,7 @@ class Completion(BaseModel):
     system_fingerprint: str | None = None
 
 
-class Told:
+class ChunkWriter:
     """What is said alike of every chunk of a chat, and of the whole."""
 
     def __init__(self, chat_id: str, created: int, model: str, *, with_usage: bool) -> None:
@@ -88,15 +88,15 @@ class Told:
 
     def first(self, number: int) -> dict[str, Any]:
         """The chunk that begins an answer."""
-        return self._chunk([_delta(number, {"role": "assistant", "content": ""})])
+        return self._chunk([_chunk_choice(number, {"role": "assistant", "content": ""})])
 
-    def piece(self, delta: Delta) -> dict[str, Any]:
+    def piece(self, delta: TextDelta) -> dict[str, Any]:
         """A chunk of text."""
-        return self._chunk([_delta(delta.number, {"content": delta.text}, delta.logprobs)])
+        return self._chunk([_chunk_choice(delta.number, {"content": delta.text}, delta.logprobs)])
 
     def last(self, number: int, response: Response) -> dict[str, Any]:
         """The chunk that ends an answer."""
-        return self._chunk([{**_delta(number, {}), "finish_reason": _finish_reason(response)}])
+        return self._chunk([{**_chunk_choice(number, {}), "finish_reason": _finish_reason(response)}])
 
     def usage(self, responses: Iterable[Response]) -> dict[str, Any]:
         """The chunk behind all answers."""
@@ -130,7 +130,7 @@ def usage_of(responses: Iterable[Response]) -> CompletionUsage:
     )
 
 
-def failed(failure: Failure) -> ServiceError:
+def failure_error(failure: Failure) -> ServiceError:
     """The error that a failure is to whoever asked, one that is asked again by clients where that may help."""
     if failure.type in ("ContextExceededError", "ChatOverflowError"):
         return ContextTooSmallError(failure.message)
@@ -153,7 +153,7 @@ def _finish_reason(response: Response) -> FinishReason:
     return _REASONS[response.turns[-1].finish_reason]
 
 
-def _delta(number: int, delta: dict[str, Any], logprobs: Sequence[TokenLogprob] = ()) -> dict[str, Any]:
+def _chunk_choice(number: int, delta: dict[str, Any], logprobs: Sequence[TokenLogprob] = ()) -> dict[str, Any]:
     told = {"content": [each.model_dump(mode="json") for each in logprobs], "refusal": None} if logprobs else None
     return {"index": number, "delta": delta, "logprobs": told, "finish_reason": None}
 

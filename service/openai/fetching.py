@@ -6,16 +6,16 @@ from urllib.parse import SplitResult
 
 import httpx
 
-from jobs.outgoing import AddressRefusedError, IsPublic, is_public, pinned, resolve
+from jobs.public_addresses import AddressRefusedError, IsPublic, is_public, pinned_request_arguments, resolve
 from service.errors import ChatInvalidError
 from service.openai.uploads import Uploads
-from tiling.errors import told
+from tiling.errors import quote_text
 
 _SECONDS = 20.0
 _MOST_AT_ONCE = 8
 
 
-class Fetcher:
+class ImageFetcher:
     """Fetches a picture over HTTP, bounded in bytes and seconds, without following it elsewhere."""
 
     def __init__(
@@ -32,11 +32,11 @@ class Fetcher:
         url = parts.geturl()
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ChatInvalidError(
-                f"'{told(url)}' is no picture: send a data URL or a file_id, or say gigavqa:DATASET/images/x.tif"
+                f"'{quote_text(url)}' is no picture: send a data URL or a file_id, or say gigavqa:DATASET/images/x.tif"
             )
         if parts.hostname not in self._hosts:
             raise ChatInvalidError(
-                f"pictures are not fetched from '{told(parts.hostname)}'; the operator lists hosts in "
+                f"pictures are not fetched from '{quote_text(parts.hostname)}'; the operator lists hosts in "
                 "GIGAVQA_IMAGE_HOSTS. Send a data URL, or upload the picture"
             )
         try:
@@ -48,21 +48,21 @@ class Fetcher:
                 return await self._get(parts, address)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             said = str(error) or type(error).__name__
-            raise ChatInvalidError(f"'{told(url)}' could not be fetched: {said[:400]}") from error
+            raise ChatInvalidError(f"'{quote_text(url)}' could not be fetched: {said[:400]}") from error
 
     async def _get(self, parts: SplitResult, address: str) -> str:
         arriving = self._uploads.arriving()
         try:
             async with (
                 httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False, trust_env=False) as client,
-                client.stream("GET", **pinned(parts, address)) as response,
+                client.stream("GET", **pinned_request_arguments(parts, address)) as response,
             ):
                 if response.status_code != httpx.codes.OK:
-                    raise ChatInvalidError(f"'{told(parts.geturl())}' answers {response.status_code}")
+                    raise ChatInvalidError(f"'{quote_text(parts.geturl())}' answers {response.status_code}")
                 async for piece in response.aiter_bytes():
                     arriving.write(piece)
                     if arriving.size > self._max_bytes:
-                        raise ChatInvalidError(f"'{told(parts.geturl())}' has more than {self._max_bytes} bytes")
+                        raise ChatInvalidError(f"'{quote_text(parts.geturl())}' has more than {self._max_bytes} bytes")
             return self._uploads.keep(arriving)
         finally:
             arriving.drop()

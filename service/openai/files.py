@@ -14,15 +14,15 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
-from jobs.errors import QuotaExceededError, ServerUnavailableError
+from jobs.errors import QuotaExceededError, StateStoreUnavailableError
 from jobs.files import FileRegistry, Purpose, StoredFile, new_file_id
-from service.errors import BodyTooLargeError, FileInvalidError, FileMissingError, Finding, ForeignOriginError
+from service.errors import BodyTooLargeError, FileInvalidError, FileMissingError, ForeignOriginError, ProblemFinding
 from service.http.auth import CurrentCaller
-from service.http.openapi import example, openai_errors
-from service.http.parameters import part
+from service.http.openapi import example, openai_error_responses
+from service.http.parameters import component
 from service.openai import examples
-from service.openai.lists import Identified, ObjectList
-from tiling.roots import DIGESTS, UPLOAD
+from service.openai.lists import ListItem, ObjectList
+from tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
 
 router = APIRouter(prefix="/v1/files", tags=["openai"])
 _FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,64}")
@@ -32,7 +32,7 @@ _MOST_NAME = 255
 _MOST_FIELDS = 16
 
 
-class FileObject(Identified):
+class FileObject(ListItem):
     """A file, as OpenAI tells it."""
 
     object: Literal["file"] = "file"
@@ -64,7 +64,7 @@ class FileStore:
 
     def __init__(self, folder: Path, registry: FileRegistry, *, most_bytes: int, most_files: int = 10_000) -> None:
         self._folder = folder / "files"
-        self._digests = folder / DIGESTS
+        self._digests = folder / DIGESTS_FOLDER
         self._registry = registry
         self._most_bytes = most_bytes
         self._most_files = most_files
@@ -115,18 +115,18 @@ class FileStore:
         # Any other text could name another file of the folder.
         found = await self._registry.get(file_id, owner) if _FILE_ID.fullmatch(file_id) else None
         if found is None:
-            raise _missing(file_id)
+            raise _file_missing(file_id)
         return found
 
     async def picture(self, file_id: str, owner: str) -> str:
         """The name that views know a file by. Raises FileMissingError."""
-        return f"{UPLOAD}files/{(await self.get(file_id, owner)).id}"
+        return f"{UPLOAD_PREFIX}files/{(await self.get(file_id, owner)).id}"
 
     async def delete(self, file_id: str, owner: str) -> None:
         """Forget a file, and then remove its bytes. Raises FileMissingError and OSError."""
         await self.get(file_id, owner)
         if not await self._registry.remove(file_id):
-            raise _missing(file_id)
+            raise _file_missing(file_id)
         await asyncio.to_thread(self._remove, file_id)
 
     async def remove_expired(self) -> None:
@@ -165,7 +165,7 @@ class FileStore:
         (self._digests / file_id).unlink(missing_ok=True)
 
 
-Files = Annotated[FileStore, part(FileStore)]
+Files = Annotated[FileStore, component(FileStore)]
 """What a route declares to get the files."""
 
 
@@ -199,7 +199,7 @@ _UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-def _missing(file_id: str) -> FileMissingError:
+def _file_missing(file_id: str) -> FileMissingError:
     return FileMissingError(f"there is no file {file_id[:100]}")
 
 
@@ -209,12 +209,12 @@ def _missing(file_id: str) -> FileMissingError:
     openapi_extra=_UPLOAD_BODY,
     responses={
         200: example(examples.FILE),
-        **openai_errors(
+        **openai_error_responses(
             FileInvalidError,
             BodyTooLargeError,
             ForeignOriginError,
             QuotaExceededError,
-            ServerUnavailableError,
+            StateStoreUnavailableError,
             body=True,
         ),
     },
@@ -224,11 +224,11 @@ async def create_file(files: Files, caller: CurrentCaller, request: Request) -> 
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
         sent, purpose = form.get("file"), form.get("purpose")
         if not isinstance(sent, UploadFile):
-            raise FileInvalidError("there is no file", [Finding(detail="is missing", pointer="#/file")])
+            raise FileInvalidError("there is no file", [ProblemFinding(detail="is missing", pointer="#/file")])
         if purpose not in _PURPOSES:
             detail = f"purpose '{purpose}' is none of {', '.join(_PURPOSES)}"
-            raise FileInvalidError(detail, [Finding(detail=detail, pointer="#/purpose")])
-        seconds = _expires_after(form.get("expires_after[seconds]"))
+            raise FileInvalidError(detail, [ProblemFinding(detail=detail, pointer="#/purpose")])
+        seconds = _parse_expiry(form.get("expires_after[seconds]"))
         kept = await files.add(
             sent.file,
             filename=sent.filename or "upload",
@@ -245,7 +245,7 @@ async def create_file(files: Files, caller: CurrentCaller, request: Request) -> 
     summary="List files",
     responses={
         200: example(examples.FILES),
-        **openai_errors(ServerUnavailableError),
+        **openai_error_responses(StateStoreUnavailableError),
     },
 )
 async def list_files(
@@ -268,7 +268,7 @@ async def list_files(
     summary="Get a file",
     responses={
         200: example(examples.FILE),
-        **openai_errors(FileMissingError, ServerUnavailableError),
+        **openai_error_responses(FileMissingError, StateStoreUnavailableError),
     },
 )
 async def get_file(files: Files, caller: CurrentCaller, file_id: str) -> FileObject:
@@ -281,7 +281,7 @@ async def get_file(files: Files, caller: CurrentCaller, file_id: str) -> FileObj
     summary="Delete a file",
     responses={
         200: example(examples.FILE_DELETION),
-        **openai_errors(FileMissingError, ForeignOriginError, ServerUnavailableError),
+        **openai_error_responses(FileMissingError, ForeignOriginError, StateStoreUnavailableError),
     },
 )
 async def delete_file(files: Files, caller: CurrentCaller, file_id: str) -> FileDeletion:
@@ -296,7 +296,7 @@ async def delete_file(files: Files, caller: CurrentCaller, file_id: str) -> File
     response_class=FileResponse,
     responses={
         200: example("", "application/octet-stream", "The bytes, as they were sent"),
-        **openai_errors(FileMissingError, ServerUnavailableError),
+        **openai_error_responses(FileMissingError, StateStoreUnavailableError),
     },
 )
 async def read_file(files: Files, caller: CurrentCaller, file_id: str) -> FileResponse:
@@ -309,10 +309,10 @@ async def read_file(files: Files, caller: CurrentCaller, file_id: str) -> FileRe
     return FileResponse(path, media_type="application/octet-stream", filename=file.filename)
 
 
-def _expires_after(given: Any) -> int | None:
+def _parse_expiry(given: Any) -> int | None:
     if given is None:
         return None
     if not str(given).isdecimal() or not _LEAST_SECONDS <= int(str(given)[:12]) <= _MOST_SECONDS:
         detail = f"expires_after[seconds] is a number from {_LEAST_SECONDS} to {_MOST_SECONDS}"
-        raise FileInvalidError(detail, [Finding(detail=detail, parameter="expires_after[seconds]")])
+        raise FileInvalidError(detail, [ProblemFinding(detail=detail, parameter="expires_after[seconds]")])
     return int(str(given))

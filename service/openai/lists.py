@@ -6,13 +6,13 @@ from typing import Generic, Literal, Self, TypeVar
 from pydantic import BaseModel
 
 
-class Identified(BaseModel):
+class ListItem(BaseModel):
     """An object that a list can be read on behind."""
 
     id: str
 
 
-ObjectT = TypeVar("ObjectT", bound=Identified)
+ObjectT = TypeVar("ObjectT", bound=ListItem)
 
 
 class ObjectList(BaseModel, Generic[ObjectT]):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pybase64
 
-from tiling.roots import UPLOAD
+from tiling.roots import UPLOAD_PREFIX
 
 _PARTIAL_SECONDS = 6 * 3600.0
 
@@ -26,12 +26,12 @@ class Uploads:
         self._pictures = folder / "sha256"
         self._partial = folder / "partial"
 
-    def arriving(self) -> "Arriving":
+    def arriving(self) -> "PendingUpload":
         """Begin to take something. Raises OSError."""
         self._partial.mkdir(parents=True, exist_ok=True)
-        return Arriving(self._partial / secrets.token_hex(16))
+        return PendingUpload(self._partial / secrets.token_hex(16))
 
-    def keep(self, arrived: "Arriving") -> str:
+    def keep(self, arrived: "PendingUpload") -> str:
         """Keep what has arrived by its digest; returns the name that views know it by. Raises OSError."""
         digest = arrived.close()
         path = self.path(digest)
@@ -41,7 +41,7 @@ class Uploads:
         else:  # also in the place of what a power cut has left of it
             arrived.path.replace(path)
         os.utime(path)
-        return f"{UPLOAD}{path.relative_to(self.folder).as_posix()}"
+        return f"{UPLOAD_PREFIX}{path.relative_to(self.folder).as_posix()}"
 
     def path(self, digest: str) -> Path:
         """Where a picture lies."""
@@ -70,7 +70,7 @@ class Uploads:
             yield stat.st_atime, stat.st_size, path
 
 
-class Arriving:
+class PendingUpload:
     """Something that comes in pieces: written down and digested as it does. `size` counts its bytes."""
 
     def __init__(self, path: Path) -> None:

@@ -13,15 +13,15 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.access import without_secrets
-from jobs.listening import asks_for_keys
-from jobs.private import open_log
+from jobs.access import redact_keys
+from jobs.http_settings import requires_keys
+from jobs.private_files import open_log
 from service.errors import JobOfAnotherError
 from service.http.auth import caller_of
 from service.http.guard import SAFE_METHODS
 from service.http.problems import REFUSED_FOR, request_id_of
-from service.operations.instrumentation import Instrumentation
-from service.settings import Settings
+from service.operations.instrumentation import GatewayInstrumentation
+from service.settings import GatewaySettings
 
 _REFUSALS = frozenset(
     {
@@ -37,10 +37,10 @@ _STDERR = "stderr"
 log = logging.getLogger(__name__)
 
 
-class Audit:
+class AuditLog:
     """Writes the audit log. A line has the key's public part, never the key, and is one line whatever was sent."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, instrumentation: Instrumentation) -> None:
+    def __init__(self, app: ASGIApp, settings: GatewaySettings, instrumentation: GatewayInstrumentation) -> None:
         self.app = app
         self._write = _writer(settings)
         self._failures = instrumentation.audit_failures
@@ -68,7 +68,7 @@ class Audit:
         if self._write is None or (scope["method"] in SAFE_METHODS and not refused):
             return
         # Nothing but ASCII leaves json: no text of a client's ends a line or steers a terminal.
-        line = json.dumps(_entry(scope, answer, reason)) + "\n"
+        line = json.dumps(_audit_entry(scope, answer, reason)) + "\n"
         try:
             self._write(line.encode())
         except OSError as error:
@@ -76,7 +76,7 @@ class Audit:
             log.error("the audit log could not be written (%s): %s", error, line.rstrip())
 
 
-def _entry(scope: Scope, answer: Mapping[str, Any], reason: str | None) -> dict[str, Any]:
+def _audit_entry(scope: Scope, answer: Mapping[str, Any], reason: str | None) -> dict[str, Any]:
     key, route = caller_of(scope).key, getattr(scope.get("route"), "path", None)
     return {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -87,29 +87,29 @@ def _entry(scope: Scope, answer: Mapping[str, Any], reason: str | None) -> dict[
         "role": key.role if key else None,
         "method": scope["method"][:_MOST_CHARACTERS],
         "route": route,
-        "path": without_secrets(scope["path"])[:_MOST_CHARACTERS],
-        "made": _made(answer),
+        "path": redact_keys(scope["path"])[:_MOST_CHARACTERS],
+        "made": _created_location(answer),
         "status": int(answer["status"]),
         "refused_for": reason,
     }
 
 
-def _made(answer: Mapping[str, Any]) -> str | None:
+def _created_location(answer: Mapping[str, Any]) -> str | None:
     """Where what was made or found is: a submission's job."""
     location = Headers(raw=list(answer["headers"])).get("location", "")
     return location[:_MOST_CHARACTERS] if location and answer["status"] < HTTPStatus.MULTIPLE_CHOICES else None
 
 
-def _writer(settings: Settings) -> Callable[[bytes], object] | None:
-    target = settings.audit_log or (_STDERR if asks_for_keys(settings) else None)
+def _writer(settings: GatewaySettings) -> Callable[[bytes], object] | None:
+    target = settings.audit_log or (_STDERR if requires_keys(settings) else None)
     if target is None:
         return None
     if target == _STDERR:
         return lambda line: os.write(sys.stderr.fileno(), line)
-    return _File(Path(target).expanduser().absolute()).write
+    return _AppendedFile(Path(target).expanduser().absolute()).write
 
 
-class _File:
+class _AppendedFile:
     """A file that lines are put behind, each whole; it is opened anew for each, so that it may be moved away."""
 
     def __init__(self, path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
-from service.operations.instrumentation import Instrumentation
+from service.operations.instrumentation import GatewayInstrumentation
 
 Work = Callable[[], Awaitable[object]]
 
@@ -13,10 +13,10 @@ _STOP_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
-class Background:
+class BackgroundTasks:
     """The gateway's own tasks. A failure ends no loop: it is counted and logged."""
 
-    def __init__(self, instrumentation: Instrumentation) -> None:
+    def __init__(self, instrumentation: GatewayInstrumentation) -> None:
         self._failures = instrumentation.loop_failures
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -15,18 +15,18 @@ from evaluation.errors import DatasetInvalidError
 from evaluation.samples import Sample
 from service.errors import DatasetNotFoundError, SampleNotFoundError
 from service.http import examples
-from service.http.freshness import Kept, stamp
-from service.http.openapi import example, problems
-from service.http.parameters import part
+from service.http.freshness import StampedCache, file_stamp
+from service.http.openapi import example, problem_responses
+from service.http.parameters import component
 from service.operations.datasets import Datasets
-from tiling.errors import TilingError, told
+from tiling.errors import TilingError, quote_text
 from tiling.headers import Header, read_header
 from tiling.roots import ImageRoot
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 _KEPT_HEADERS = 10_000
 _Item = TypeVar("_Item")
-CurrentDatasets = Annotated[Datasets, part(Datasets)]
+CurrentDatasets = Annotated[Datasets, component(Datasets)]
 
 
 class SampleCard(BaseModel):
@@ -76,13 +76,13 @@ class ImageList(BaseModel):
     last_id: str | None
 
 
-class PictureHeaders:
+class ImageHeaders:
     """Looks at the headers of pictures below the data root, a page at a time; blocks."""
 
     def __init__(self, root: Path, num_threads: int) -> None:
         self._root = ImageRoot(root)
         self._num_threads = num_threads
-        self._kept = Kept[Header](_KEPT_HEADERS)
+        self._kept = StampedCache[Header](_KEPT_HEADERS)
 
     def cards(self, dataset: Dataset, counts: Iterable[tuple[str, int]]) -> list[ImageCard]:
         """The cards of pictures, each given with the number of its samples."""
@@ -92,7 +92,7 @@ class PictureHeaders:
     def _card(self, dataset: Dataset, image: str, num_samples: int) -> ImageCard:
         try:
             path = self._root.locate(dataset.image_of(image))
-            header = self._kept.get(path, stamp(path), lambda: read_header(path))
+            header = self._kept.get(path, file_stamp(path), lambda: read_header(path))
         except TilingError as error:
             # A client has no business with where the data root lies.
             reason = str(error).replace(f"{self._root.folder}/", "")
@@ -112,7 +112,7 @@ class PictureHeaders:
     summary="List a data set's samples",
     responses={
         200: example(examples.SAMPLES),
-        **problems(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
+        **problem_responses(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
     },
 )
 async def list_samples(
@@ -129,11 +129,11 @@ async def list_samples(
 ) -> SampleList:
     """List samples in the order of the data set, without what only their benchmark knows."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    chosen = [sample for sample in dataset.samples if _admits(sample, image, group, search)]
-    behind = _behind(dataset, chosen, after)
+    chosen = [sample for sample in dataset.samples if _matches(sample, image, group, search)]
+    behind = _samples_after(dataset, chosen, after)
     page = behind[:limit]
     return SampleList(
-        data=[SampleCard(**_card(sample)) for sample in page],
+        data=[SampleCard(**_sample_fields(sample)) for sample in page],
         has_more=len(behind) > limit,
         last_id=page[-1].id if page else None,
     )
@@ -144,24 +144,24 @@ async def list_samples(
     summary="Get a sample",
     responses={
         200: example(examples.SAMPLE),
-        **problems(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
+        **problem_responses(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
     },
 )
 async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> SampleDetail:
     """Return a sample with everything that its benchmark knows of it: steps, evidence, whatever the record has."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    sample = _found(dataset, sample_id)
-    return SampleDetail(**_card(sample), record=dataset.benchmark.record(sample))
+    sample = _find_sample(dataset, sample_id)
+    return SampleDetail(**_sample_fields(sample), record=dataset.benchmark.record(sample))
 
 
 @router.get(
     "/datasets/{name}/images",
     summary="List a data set's pictures",
-    responses={200: example(examples.IMAGES), **problems(DatasetNotFoundError, DatasetInvalidError)},
+    responses={200: example(examples.IMAGES), **problem_responses(DatasetNotFoundError, DatasetInvalidError)},
 )
 async def list_images(
     datasets: CurrentDatasets,
-    pictures: Annotated[PictureHeaders, part(PictureHeaders)],
+    pictures: Annotated[ImageHeaders, component(ImageHeaders)],
     name: str,
     *,
     after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,
@@ -176,29 +176,29 @@ async def list_images(
     return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
 
 
-def _admits(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:
+def _matches(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:
     shown = image is None or image in sample.images
     sorted_so = group is None or group in sample.groups.values()
     return shown and sorted_so and (search is None or search.lower() in f"{sample.id}\n{sample.question}".lower())
 
 
-def _behind(dataset: Dataset, chosen: Sequence[Sample], after: str | None) -> Sequence[Sample]:
+def _samples_after(dataset: Dataset, chosen: Sequence[Sample], after: str | None) -> Sequence[Sample]:
     if after is None:
         return chosen
     places = {sample.id: at for at, sample in enumerate(dataset.samples)}
     if after not in places:
-        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{told(after)}'")
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(after)}'")
     return [sample for sample in chosen if places[sample.id] > places[after]]
 
 
-def _found(dataset: Dataset, sample_id: str) -> Sample:
+def _find_sample(dataset: Dataset, sample_id: str) -> Sample:
     found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
     if found is None:
-        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{told(sample_id)}'")
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(sample_id)}'")
     return found
 
 
-def _card(sample: Sample) -> dict[str, Any]:
+def _sample_fields(sample: Sample) -> dict[str, Any]:
     return {
         "id": sample.id,
         "images": sample.images,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.datasets import Dataset, load_dataset, settings_files
+from evaluation.datasets import Dataset, list_settings_files, load_dataset
 from evaluation.sample_files import record_files
 from service.errors import DatasetNotFoundError
-from service.http.freshness import Kept, Stamp, stamp
-from tiling.errors import told
+from service.http.freshness import Stamp, StampedCache, file_stamp
+from tiling.errors import quote_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _KEPT_DATASETS = 4
@@ -33,12 +33,12 @@ class Datasets:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._kept = Kept[Dataset](_KEPT_DATASETS)
+        self._kept = StampedCache[Dataset](_KEPT_DATASETS)
 
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
         if not _NAME.fullmatch(name) or not (self._root / name / "dataset.toml").is_file():
-            raise DatasetNotFoundError(f"the data root has no data set '{told(name)}'; {_remedy(name)}")
+            raise DatasetNotFoundError(f"the data root has no data set '{quote_text(name)}'; {_remedy(name)}")
         folder = self._root / name
         if folder.resolve().parent != self._root.resolve():
             raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
@@ -62,8 +62,8 @@ class Datasets:
 
 
 def _stamp(folder: Path) -> Stamp:
-    files = (*settings_files(folder), folder / "images", *record_files(folder / "samples"))
-    return stamp(*(path for path in files if path.exists()))
+    files = (*list_settings_files(folder), folder / "images", *record_files(folder / "samples"))
+    return file_stamp(*(path for path in files if path.exists()))
 
 
 def _remedy(name: str) -> str:

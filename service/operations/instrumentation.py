@@ -17,17 +17,17 @@ from starlette.responses import Response
 
 from service.errors import RoleMissingError
 from service.http import examples
-from service.http.auth import Operators
-from service.http.openapi import example, problems
-from service.http.parameters import part
-from service.operations.standing import Standing
+from service.http.auth import OperatorOnly
+from service.http.openapi import example, problem_responses
+from service.http.parameters import component
+from service.operations.status_collector import StatusCollector
 
 router = APIRouter(tags=["operations"])
 Item = TypeVar("Item")
 _LATENCY_BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
-class Instrumentation:
+class GatewayInstrumentation:
     """The metrics of one gateway, in a registry of their own so that several gateways can live in one process."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Instrumentation:
         return Gauge(f"gigavqa_{name}", sentence, labels, registry=self.registry)
 
 
-CurrentInstrumentation = Annotated[Instrumentation, part(Instrumentation)]
+CurrentInstrumentation = Annotated[GatewayInstrumentation, component(GatewayInstrumentation)]
 """What a route declares to get the metrics."""
 
 
@@ -82,14 +82,14 @@ CurrentInstrumentation = Annotated[Instrumentation, part(Instrumentation)]
     "/metrics",
     summary="Get the instrumentation",
     response_class=Response,
-    dependencies=[Operators],
+    dependencies=[OperatorOnly],
     responses={
         200: example(examples.METRICS, "text/plain", "Prometheus' text format"),
-        **problems(RoleMissingError),
+        **problem_responses(RoleMissingError),
     },
 )
 async def get_metrics(
-    instrumentation: CurrentInstrumentation, standing: Annotated[Standing, part(Standing)]
+    instrumentation: CurrentInstrumentation, standing: Annotated[StatusCollector, component(StatusCollector)]
 ) -> Response:
     """Count requests, jobs, responses, tokens, the queue, the workers, memory and disks.
 

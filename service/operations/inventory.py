@@ -15,34 +15,34 @@ from catalogue.errors import CatalogueError, ModelUnknownError
 from catalogue.load import Catalogue, load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.errors import DatasetInvalidError
-from jobs.errors import ServerUnavailableError
-from jobs.fleet import EnginePhase, WorkerStatus
+from jobs.errors import StateStoreUnavailableError
 from jobs.queue import QueueDepth
+from jobs.worker_registry import EnginePhase, WorkerStatus
 from service.errors import DatasetNotFoundError
 from service.http import examples
-from service.http.freshness import Kept, stamp
-from service.http.openapi import example, openai_errors, problems
-from service.http.parameters import Queue, Workers, part
+from service.http.freshness import StampedCache, file_stamp
+from service.http.openapi import example, openai_error_responses, problem_responses
+from service.http.parameters import Queue, Workers, component
 from service.operations.datasets import Datasets, DatasetSummary
 
 router = APIRouter(prefix="/v1")
 _SHOWN = frozenset({"id", "title", "aliases", "family", "weights", "licence", "max_model_len", "random_weights"})
 
 
-class Models:
+class ModelInventory:
     """The models that can be asked for."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept = Kept[Catalogue](1)
+        self._kept = StampedCache[Catalogue](1)
 
     def catalogue(self) -> Catalogue:
         """The shipped entries and those of the folder as they are now; raises EntryInvalidError naming the file."""
         paths = sorted(self._folder.glob("*.toml"))
-        return self._kept.get("catalogue", stamp(*paths), lambda: load_catalogue(self._folder))
+        return self._kept.get("catalogue", file_stamp(*paths), lambda: load_catalogue(self._folder))
 
 
-CurrentModels = Annotated[Models, part(Models)]
+CurrentModels = Annotated[ModelInventory, component(ModelInventory)]
 """What a route declares to get the catalogue."""
 
 
@@ -87,7 +87,7 @@ class ModelList(BaseModel):
     "/models",
     tags=["models"],
     summary="List models",
-    responses={200: example(examples.MODELS), **openai_errors(CatalogueError, ServerUnavailableError)},
+    responses={200: example(examples.MODELS), **openai_error_responses(CatalogueError, StateStoreUnavailableError)},
 )
 async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> ModelList:
     """List the catalogue with visual budgets, contexts, workers and backlogs."""
@@ -103,7 +103,7 @@ async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> Mo
     summary="Get a model",
     responses={
         200: example(examples.MODEL_CARD),
-        **openai_errors(ModelUnknownError, CatalogueError, ServerUnavailableError),
+        **openai_error_responses(ModelUnknownError, CatalogueError, StateStoreUnavailableError),
     },
 )
 async def get_model(models: CurrentModels, queue: Queue, fleet: Workers, model_id: str) -> ModelCard:
@@ -123,21 +123,21 @@ class WorkerList(BaseModel):
     "/workers",
     tags=["models"],
     summary="List workers",
-    responses={200: example(examples.WORKERS), **problems(ServerUnavailableError)},
+    responses={200: example(examples.WORKERS), **problem_responses(StateStoreUnavailableError)},
 )
 async def list_workers(fleet: Workers) -> WorkerList:
     """List the workers with models, state, the phase of an engine that starts, and the requests that they hold."""
     return WorkerList(data=await fleet.workers())
 
 
-class Target(BaseModel):
+class ScrapeTarget(BaseModel):
     """Workers that Prometheus is to scrape, as its HTTP service discovery reads them."""
 
     targets: list[str] = Field(description="addresses, each `host:port`")
     labels: dict[str, str] = Field(description="what every series of theirs is labelled with")
 
 
-class TargetList(RootModel[list[Target]]):
+class ScrapeTargetList(RootModel[list[ScrapeTarget]]):
     """All workers that show metrics."""
 
 
@@ -145,17 +145,17 @@ class TargetList(RootModel[list[Target]]):
     "/workers/targets",
     tags=["operations"],
     summary="List workers for Prometheus",
-    responses={200: example(examples.TARGETS), **problems(ServerUnavailableError)},
+    responses={200: example(examples.TARGETS), **problem_responses(StateStoreUnavailableError)},
 )
-async def list_targets(fleet: Workers) -> TargetList:
+async def list_targets(fleet: Workers) -> ScrapeTargetList:
     """List the workers that show metrics, for Prometheus' HTTP service discovery."""
-    return TargetList([_target(worker) for worker in await fleet.workers() if worker.metrics_url])
+    return ScrapeTargetList([_target(worker) for worker in await fleet.workers() if worker.metrics_url])
 
 
-def _target(worker: WorkerStatus) -> Target:
+def _target(worker: WorkerStatus) -> ScrapeTarget:
     url = urlsplit(worker.metrics_url or "")
     labels = {"worker": worker.worker, "device": worker.device, "models": ",".join(worker.models)}
-    return Target(targets=[url.netloc], labels={**labels, "__scheme__": url.scheme, "__metrics_path__": url.path})
+    return ScrapeTarget(targets=[url.netloc], labels={**labels, "__scheme__": url.scheme, "__metrics_path__": url.path})
 
 
 def _model_card(entry: CatalogueEntry, workers: Sequence[WorkerStatus], depth: QueueDepth) -> ModelCard:
@@ -191,9 +191,9 @@ class DatasetCard(DatasetSummary):
     "/datasets",
     tags=["datasets"],
     summary="List data sets",
-    responses={200: example(examples.DATASETS), **problems()},
+    responses={200: example(examples.DATASETS), **problem_responses()},
 )
-async def list_datasets(datasets: Annotated[Datasets, part(Datasets)]) -> DatasetList:
+async def list_datasets(datasets: Annotated[Datasets, component(Datasets)]) -> DatasetList:
     """List the data sets by what their dataset.toml says; records are not read."""
     return DatasetList(data=await asyncio.to_thread(datasets.summaries))
 
@@ -202,9 +202,9 @@ async def list_datasets(datasets: Annotated[Datasets, part(Datasets)]) -> Datase
     "/datasets/{name}",
     tags=["datasets"],
     summary="Get a data set",
-    responses={200: example(examples.DATASET), **problems(DatasetNotFoundError, DatasetInvalidError)},
+    responses={200: example(examples.DATASET), **problem_responses(DatasetNotFoundError, DatasetInvalidError)},
 )
-async def get_dataset(datasets: Annotated[Datasets, part(Datasets)], name: str) -> DatasetCard:
+async def get_dataset(datasets: Annotated[Datasets, component(Datasets)], name: str) -> DatasetCard:
     """Read a data set whole; bad records are named by file and line."""
     return _dataset_card(await asyncio.to_thread(datasets.load, name))
 

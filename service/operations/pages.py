@@ -21,16 +21,16 @@ def start_page(viewer: str | None) -> HTMLResponse:
     What it shows it asks for itself, with a key where the gateway wants one.
     """
     link = f'<a href="{html.escape(viewer)}">pictures</a>' if viewer else ""
-    return _answer("start.html", link)
+    return _page_response("start.html", link)
 
 
 def watch_page() -> HTMLResponse:
     """The operator page, which asks for what it shows in the same way."""
-    return _answer("watch.html", "")
+    return _page_response("watch.html", "")
 
 
-def _answer(name: str, link: str) -> HTMLResponse:
-    text, policy = _page(name)
+def _page_response(name: str, link: str) -> HTMLResponse:
+    text, policy = _load_page(name)
     headers = {
         "Content-Security-Policy": policy,
         "Cache-Control": "no-cache",
@@ -40,9 +40,9 @@ def _answer(name: str, link: str) -> HTMLResponse:
 
 
 @cache
-def _page(name: str) -> tuple[str, str]:
+def _load_page(name: str) -> tuple[str, str]:
     """A page with the files that it names, and what it may do."""
-    text = _FILE.sub(lambda found: _included(found[1]), (_HERE / name).read_text(encoding="utf-8"))
+    text = _FILE.sub(lambda found: _read_asset(found[1]), (_HERE / name).read_text(encoding="utf-8"))
     allowed: dict[str, list[str]] = {}
     for kind, content in _INLINE.findall(text):
         allowed.setdefault(f"{kind}-src", []).append(f"'sha256-{_digest(content)}'")
@@ -51,7 +51,7 @@ def _page(name: str) -> tuple[str, str]:
     return text, "; ".join(f"{rule} {sources}" for rule, sources in rules.items())
 
 
-def _included(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (_HERE / "files" / name).read_text(encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from evaluation.benchmark import installed_benchmarks
 from jobs.models import Cell
 from service.http import examples
-from service.http.openapi import example, problems
+from service.http.openapi import example, problem_responses
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 
@@ -29,7 +29,7 @@ class PlanList(BaseModel):
     data: list[PlanCard]
 
 
-@router.get("/plans", summary="List plans", responses={200: example(examples.PLANS), **problems()})
+@router.get("/plans", summary="List plans", responses={200: example(examples.PLANS), **problem_responses()})
 async def list_plans(
     benchmark: Annotated[str | None, Query(description="only those of this benchmark")] = None,
 ) -> PlanList:

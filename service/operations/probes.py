@@ -12,12 +12,12 @@ from redis.exceptions import RedisError
 from starlette.responses import Response
 
 from evaluation.benchmark import installed_benchmarks
-from jobs.fleet import Fleet, WorkerStatus
-from jobs.models import FORM
+from jobs.models import SCHEMA_VERSION
 from jobs.registry import JobRegistry
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 from service.http import examples
 from service.http.auth import CurrentCaller
-from service.http.openapi import VERSION, example, problems
+from service.http.openapi import VERSION, example, problem_responses
 from service.http.parameters import CurrentSettings, Registry, Workers
 from service.operations.pages import start_page
 
@@ -25,7 +25,7 @@ router = APIRouter(tags=["operations"])
 _PING_SECONDS = 2.0
 
 
-class Index(BaseModel):
+class ServiceIndex(BaseModel):
     """What the gateway is, and where its parts are."""
 
     name: Literal["gigavqa"] = "gigavqa"
@@ -45,7 +45,7 @@ class Index(BaseModel):
 @router.get(
     "/",
     summary="Where is what?",
-    response_model=Index,
+    response_model=ServiceIndex,
     responses={
         200: {
             "description": "The addresses; for a browser, a page that lists the jobs live",
@@ -54,14 +54,14 @@ class Index(BaseModel):
                 "text/html": {"example": "<!doctype html> ...", "schema": {"type": "string"}},
             },
         },
-        **problems(),
+        **problem_responses(),
     },
 )
-async def get_index(request: Request, settings: CurrentSettings) -> Index | Response:
+async def get_index(request: Request, settings: CurrentSettings) -> ServiceIndex | Response:
     """List the addresses; a browser gets a page that lists the jobs live."""
     if "text/html" in request.headers.get("accept", ""):
         return start_page(settings.viewer_url)
-    return Index()
+    return ServiceIndex()
 
 
 class Version(BaseModel):
@@ -70,11 +70,13 @@ class Version(BaseModel):
     name: Literal["gigavqa"] = "gigavqa"
     version: str = VERSION
     api: Literal["v1"] = "v1"
-    form: int = Field(default=FORM, description="version of the form in which responses are written")
+    form: int = Field(default=SCHEMA_VERSION, description="version of the form in which responses are written")
     benchmarks: dict[str, str] = Field(description="titles of the installed benchmarks, by name")
 
 
-@router.get("/v1/version", summary="Which version is it?", responses={200: example(examples.VERSION), **problems()})
+@router.get(
+    "/v1/version", summary="Which version is it?", responses={200: example(examples.VERSION), **problem_responses()}
+)
 async def get_version() -> Version:
     """Tell the version of the gateway, of its API and of what it writes."""
     known = await asyncio.to_thread(installed_benchmarks)
@@ -98,7 +100,9 @@ class Readiness(BaseModel):
     loaded: dict[str, int] = Field(description="number of workers by the model that is in their engine now")
 
 
-@router.get("/healthz", summary="Is the process alive?", responses={200: example(examples.HEALTH), **problems()})
+@router.get(
+    "/healthz", summary="Is the process alive?", responses={200: example(examples.HEALTH), **problem_responses()}
+)
 async def get_health() -> Health:
     """Answer as long as the event loop turns."""
     return Health()
@@ -110,7 +114,7 @@ async def get_health() -> Health:
     responses={
         200: example(examples.READINESS),
         503: {**example(examples.UNREADINESS, description="A check failed"), "model": Readiness},
-        **problems(),
+        **problem_responses(),
     },
 )
 async def get_readiness(
@@ -121,7 +125,7 @@ async def get_readiness(
     Where keys are asked for, this is open to probes, and only a caller with a key is told which workers there are, and
     why a check failed.
     """
-    server, statuses = await _look_at_server(registry, fleet)
+    server, statuses = await _check_store(registry, fleet)
     data = "ok" if settings.data.is_dir() else "is not a folder"
     readiness = Readiness(
         ready=server == data == "ok",
@@ -137,7 +141,7 @@ async def get_readiness(
     return readiness
 
 
-async def _look_at_server(registry: JobRegistry, fleet: Fleet) -> tuple[str, list[WorkerStatus]]:
+async def _check_store(registry: JobRegistry, fleet: WorkerRegistry) -> tuple[str, list[WorkerStatus]]:
     try:
         # The client waits out a restart of the server; a probe does not.
         async with asyncio.timeout(_PING_SECONDS):

@@ -10,16 +10,16 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from jobs.access import without_secrets
-from jobs.listening import protection
-from jobs.logs import about
+from jobs.access import redact_keys
+from jobs.http_settings import security_headers
+from jobs.logs import log_context
 from service.http.auth import caller_of
-from service.http.brought import job_brought_by
 from service.http.problems import REQUEST_ID, request_id_of
-from service.operations.instrumentation import Instrumentation
+from service.http.request_context import job_of_request
+from service.operations.instrumentation import GatewayInstrumentation
 
 if TYPE_CHECKING:
-    from service.operations.traces import Traces
+    from service.operations.traces import RequestTraces
 
 _ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -33,7 +33,7 @@ class Telemetry:
     With `traces`, there is a span of a request that began a job or a chat.
     """
 
-    def __init__(self, app: ASGIApp, instrumentation: Instrumentation, traces: "Traces | None") -> None:
+    def __init__(self, app: ASGIApp, instrumentation: GatewayInstrumentation, traces: "RequestTraces | None") -> None:
         self.app = app
         self.instrumentation = instrumentation
         self.traces = traces
@@ -44,28 +44,28 @@ class Telemetry:
             await self.app(scope, receive, send)
             return
         scope["gigavqa.request_id"] = _request_id(scope)
-        answer, began_ns = _Answer(scope, send, time.perf_counter()), time.time_ns()
-        with about(request_id=request_id_of(scope)):
+        answer, began_ns = _ObservedResponse(scope, send, time.perf_counter()), time.time_ns()
+        with log_context(request_id=request_id_of(scope)):
             try:
                 await self.app(scope, receive, answer.send)
             finally:
                 self._observe(scope, answer, began_ns)
 
-    def _observe(self, scope: Scope, answer: "_Answer", began_ns: int) -> None:
+    def _observe(self, scope: Scope, answer: "_ObservedResponse", began_ns: int) -> None:
         # Methods are the client's own words: each would make a time series.
         method, route = scope["method"] if scope["method"] in _METHODS else "other", _route(scope)
         self.instrumentation.requests.labels(method, route, str(answer.status)).inc()
         self.instrumentation.latency.labels(method, route).observe(answer.seconds)
         access_log.info(
             "%s %s %d %.1f ms request_id=%s key=%s",
-            method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope), _key(scope),
-            extra={"fields": _fields(scope, method, route, answer)},
+            method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope),
+            _key_id(scope), extra={"fields": _log_fields(scope, method, route, answer)},
         )  # fmt: skip
-        if self.traces and (job_id := job_brought_by(scope)):
+        if self.traces and (job_id := job_of_request(scope)):
             self.traces.tell(scope, job_id, route, answer.status, began_ns)
 
 
-class _Answer:
+class _ObservedResponse:
     """Passes an answer on, notes its status and the seconds to its first byte, and adds the request's id."""
 
     def __init__(self, scope: Scope, send: Send, started: float) -> None:
@@ -87,23 +87,23 @@ class _Answer:
             self._first_byte = time.perf_counter()
             headers = MutableHeaders(scope=message)
             headers[REQUEST_ID] = request_id_of(self._scope)
-            headers.update(protection(headers))
+            headers.update(security_headers(headers))
         await self._send(message)
 
 
-def _fields(scope: Scope, method: str, route: str, answer: _Answer) -> dict[str, Any]:
-    job_id = scope.get("path_params", {}).get("job_id") or job_brought_by(scope)
+def _log_fields(scope: Scope, method: str, route: str, answer: _ObservedResponse) -> dict[str, Any]:
+    job_id = scope.get("path_params", {}).get("job_id") or job_of_request(scope)
     return {
         "method": method,
         "route": route,
         "status": answer.status,
         "milliseconds": round(1000 * answer.seconds, 1),
-        "key": _key(scope),
+        "key": _key_id(scope),
         **({"job_id": job_id} if job_id else {}),
     }
 
 
-def _key(scope: Scope) -> str:
+def _key_id(scope: Scope) -> str:
     key = caller_of(scope).key
     return key.id if key else "-"
 
@@ -115,7 +115,7 @@ def _request_id(scope: Scope) -> str:
 
 def _printable(path: str) -> str:
     # A path is decoded, so it can hold line ends and what steers a terminal.
-    return without_secrets(path).encode("unicode_escape").decode().replace(" ", "\\x20")
+    return redact_keys(path).encode("unicode_escape").decode().replace(" ", "\\x20")
 
 
 def _route(scope: Scope) -> str:

@@ -10,28 +10,28 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from jobs.traces import beginning_of, provider_to
+from jobs.traces import make_tracer_provider, root_span_of
 from service.http.problems import request_id_of
 
 _FAILED = 500
 
 
-class Traces:
+class RequestTraces:
     """Sends spans in the background. A client's own trace, told by `traceparent`, is linked to."""
 
     def __init__(self, endpoint: str) -> None:
-        self._ids = _Given()
-        self._provider = provider_to(endpoint, "gateway", self._ids)
+        self._ids = _PresetIds()
+        self._provider = make_tracer_provider(endpoint, "gateway", self._ids)
         self._tracer = self._provider.get_tracer("gigavqa")
 
     def tell(self, scope: Scope, job_id: str, route: str, status: int, began_ns: int) -> None:
         """Tell of a request that was answered just now."""
-        self._ids.next = beginning_of(job_id)
+        self._ids.next = root_span_of(job_id)
         span = self._tracer.start_span(
             f"{scope['method']} {route}",
             Context(),
             SpanKind.SERVER,
-            links=_clients_own(scope),
+            links=_client_links(scope),
             start_time=began_ns,
             attributes={
                 "http.request.method": scope["method"],
@@ -50,7 +50,7 @@ class Traces:
         self._provider.shutdown()
 
 
-class _Given(IdGenerator):  # type: ignore[misc]  # mypy is not shown OpenTelemetry
+class _PresetIds(IdGenerator):  # type: ignore[misc]  # mypy is not shown OpenTelemetry
     """Gives the next span the numbers that it has to have."""
 
     next: SpanContext
@@ -62,7 +62,7 @@ class _Given(IdGenerator):  # type: ignore[misc]  # mypy is not shown OpenTeleme
         return int(self.next.trace_id)
 
 
-def _clients_own(scope: Scope) -> list[Link]:
+def _client_links(scope: Scope) -> list[Link]:
     told = TraceContextTextMapPropagator().extract(Headers(scope=scope), Context())
     context = get_current_span(told).get_span_context()
     return [Link(context)] if context.is_valid else []

@@ -9,12 +9,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from jobs.fleet import WorkerStatus
+from jobs.worker_registry import WorkerStatus
 from service.http import examples
-from service.http.openapi import example, problems
-from service.http.parameters import part
+from service.http.openapi import example, problem_responses
+from service.http.parameters import component
 from service.operations.pages import watch_page
-from service.operations.standing import Seen, Server, Standing
+from service.operations.status_collector import StatusCollector, StatusSnapshot, StoreSnapshot
 
 router = APIRouter(tags=["operations"])
 
@@ -32,7 +32,7 @@ class Concern(BaseModel):
     says: str
 
 
-class ModelStanding(BaseModel):
+class ModelStatus(BaseModel):
     """One model that was ever queued for."""
 
     model: str
@@ -44,7 +44,7 @@ class ModelStanding(BaseModel):
     failed: int
 
 
-class DiskStanding(BaseModel):
+class DiskStatus(BaseModel):
     """The disk of one of the gateway's places."""
 
     place: str
@@ -52,7 +52,7 @@ class DiskStanding(BaseModel):
     total_bytes: int
 
 
-class ServerStanding(BaseModel):
+class StoreStatus(BaseModel):
     """The state server."""
 
     answers: bool
@@ -61,24 +61,24 @@ class ServerStanding(BaseModel):
     limit_bytes: int | None = None
 
 
-class Watched(BaseModel):
+class StatusReport(BaseModel):
     """How the installation stands, and the last hour in `points`: columns of equal length, null where nobody knows."""
 
     well: bool = Field(description="nothing is wrong")
     concerns: list[Concern]
-    server: ServerStanding
+    server: StoreStatus
     jobs: dict[str, int] = Field(description="number of jobs by status")
-    models: list[ModelStanding]
+    models: list[ModelStatus]
     workers: list[WorkerStatus]
-    disks: list[DiskStanding]
+    disks: list[DiskStatus]
     unsunk: int | None = Field(description="responses that are in no Parquet part yet")
     points: dict[str, list[float | None]]
 
 
-class Watch:
+class StatusHistory:
     """Looks again and again, and remembers an hour of it, in this gateway's memory."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: StatusCollector) -> None:
         self._standing = standing
         self._points: deque[Mapping[str, float | None]] = deque(maxlen=_POINTS)
         self._totals: Mapping[str, float] = {}
@@ -92,24 +92,24 @@ class Watch:
         self._points.append(_point(seen, now, grown, now - self._at))
         self._totals, self._at = totals, now
 
-    def watched(self) -> Watched:
+    def watched(self) -> StatusReport:
         """How it stands, as of the last look."""
         seen = self._standing.seen
         server, concerns = seen.server, list(_concerns(seen, list(self._points)))
         vitals = server.vitals if server else None
-        return Watched(
+        return StatusReport(
             well=not concerns,
             concerns=concerns,
-            server=ServerStanding(
+            server=StoreStatus(
                 answers=server is not None,
                 takes_writes=seen.takes_writes,
                 used_bytes=vitals.used_bytes if vitals else None,
                 limit_bytes=vitals.limit_bytes if vitals else None,
             ),
             jobs={str(status): number for status, number in server.jobs.items()} if server else {},
-            models=_models(server),
+            models=_model_statuses(server),
             workers=list(server.workers) if server else [],
-            disks=[DiskStanding(place=p, free_bytes=d.free, total_bytes=d.total) for p, d in seen.disks.items()],
+            disks=[DiskStatus(place=p, free_bytes=d.free, total_bytes=d.total) for p, d in seen.disks.items()],
             unsunk=vitals.unsunk if vitals else None,
             points={name: [point[name] for point in self._points] for name in _point_names()},
         )
@@ -121,13 +121,13 @@ async def get_watch_page() -> Response:
     return watch_page()
 
 
-@router.get("/v1/watch", summary="Is it well?", responses={200: example(examples.WATCHED), **problems()})
-async def get_watched(watch: Annotated[Watch, part(Watch)]) -> Watched:
+@router.get("/v1/watch", summary="Is it well?", responses={200: example(examples.WATCHED), **problem_responses()})
+async def get_watched(watch: Annotated[StatusHistory, component(StatusHistory)]) -> StatusReport:
     """Tell how the installation stands, what is wrong with it, and the last hour of queue, engines and responses."""
     return watch.watched()
 
 
-def _totals(server: Server) -> Iterator[tuple[str, float]]:
+def _totals(server: StoreSnapshot) -> Iterator[tuple[str, float]]:
     """What only grows, by name; each worker's engine by itself, because workers come and go."""
     totals = server.vitals.totals
     for outcome in ("completed", "failed"):
@@ -148,7 +148,7 @@ def _growth(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str
     return grown
 
 
-def _point(seen: Seen, now: float, grown: Mapping[str, float], seconds: float) -> dict[str, float | None]:
+def _point(seen: StatusSnapshot, now: float, grown: Mapping[str, float], seconds: float) -> dict[str, float | None]:
     server = seen.server
     engines = sum(grown.get(state, 0.0) for state in _STATES)
     shares = {state: grown.get(state, 0.0) / engines if engines else None for state in _STATES}
@@ -168,16 +168,16 @@ def _point(seen: Seen, now: float, grown: Mapping[str, float], seconds: float) -
 
 
 def _point_names() -> tuple[str, ...]:
-    return tuple(_point(Seen(None, False, {}), 0.0, {}, 1.0))
+    return tuple(_point(StatusSnapshot(None, False, {}), 0.0, {}, 1.0))
 
 
-def _models(server: Server | None) -> list[ModelStanding]:
+def _model_statuses(server: StoreSnapshot | None) -> list[ModelStatus]:
     if server is None:
         return []
     totals = server.vitals.totals
     completed, failed = totals.by("completed"), totals.by("failed")
     return [
-        ModelStanding(
+        ModelStatus(
             model=model,
             waiting=depth.waiting,
             leased=depth.leased,
@@ -190,7 +190,7 @@ def _models(server: Server | None) -> list[ModelStanding]:
     ]
 
 
-def _concerns(seen: Seen, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
+def _concerns(seen: StatusSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
     """What the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
     if seen.server is None:
         yield Concern(severity="page", says="The state server does not answer: everything waits.")
@@ -201,10 +201,11 @@ def _concerns(seen: Seen, points: list[Mapping[str, float | None]]) -> Iterator[
     if vitals.used_bytes > 0.85 * vitals.limit_bytes:
         share = f"{vitals.used_bytes / vitals.limit_bytes:.0%}"
         yield Concern(severity="ticket", says=f"The state server uses {share} of its memory.")
-    yield from _concerns_of_models(seen.server, points)
+    yield from _model_concerns(seen.server, points)
     if vitals.unsunk_seconds > 300:
         says = (
-            f"{vitals.unsunk} responses do not get into Parquet parts; the oldest waits {_told(vitals.unsunk_seconds)}."
+            f"{vitals.unsunk} responses do not get into Parquet parts; the oldest waits "
+            f"{_format_duration(vitals.unsunk_seconds)}."
         )
         yield Concern(severity="page", says=says)
     for place, disk in seen.disks.items():
@@ -213,19 +214,22 @@ def _concerns(seen: Seen, points: list[Mapping[str, float | None]]) -> Iterator[
             yield Concern(severity="page", says=says)
 
 
-def _concerns_of_models(server: Server, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
-    for one in _models(server):
+def _model_concerns(server: StoreSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
+    for one in _model_statuses(server):
         if one.waiting and not one.workers:
             says = f"{one.waiting} bundles wait for {one.model}, and no worker serves it."
             yield Concern(severity="page", says=says)
-        elif (one.oldest_seconds or 0) > 900 and not _sum(points[-30:], "completed"):
-            says = f"The oldest bundle of {one.model} waits {_told(one.oldest_seconds or 0)}, and no response comes."
+        elif (one.oldest_seconds or 0) > 900 and not _sum_points(points[-30:], "completed"):
+            says = (
+                f"The oldest bundle of {one.model} waits {_format_duration(one.oldest_seconds or 0)}, "
+                f"and no response comes."
+            )
             yield Concern(severity="page", says=says)
     for worker in server.workers:
         if worker.state == "ready" and worker.phase:
             says = f"The worker of {', '.join(worker.models)} answers nothing: {worker.phase.name}."
             yield Concern(severity="page", says=says)
-    if _sum(points[-30:], "reclaims"):
+    if _sum_points(points[-30:], "reclaims"):
         says = "A worker died or was cut off with work in its hands within five minutes; another one took it."
         yield Concern(severity="ticket", says=says)
     busy = [share for point in points[-30:] if (share := point["busy"]) is not None and point["waiting"]]
@@ -234,9 +238,9 @@ def _concerns_of_models(server: Server, points: list[Mapping[str, float | None]]
         yield Concern(severity="ticket", says=says)
 
 
-def _sum(points: list[Mapping[str, float | None]], name: str) -> float:
+def _sum_points(points: list[Mapping[str, float | None]], name: str) -> float:
     return sum(point[name] or 0.0 for point in points)
 
 
-def _told(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

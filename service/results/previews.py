@@ -9,9 +9,9 @@ from starlette.responses import Response
 from jobs.errors import JobNotFoundError
 from jobs.previews import PreviewStore
 from service.errors import PreviewNotFoundError
-from service.http.freshness import immutable, is_known
-from service.http.openapi import problems
-from service.http.parameters import IfNoneMatch, JobId, Results, part
+from service.http.freshness import immutable_headers, matches_etag
+from service.http.openapi import problem_responses
+from service.http.parameters import IfNoneMatch, JobId, Results, component
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/previews", tags=["results"])
 
@@ -26,11 +26,11 @@ router = APIRouter(prefix="/v1/jobs/{job_id}/previews", tags=["results"])
             "content": {"image/jpeg": {"example": "...", "schema": {"type": "string", "format": "binary"}}},
         },
         304: {"description": "The client has it"},
-        **problems(JobNotFoundError, PreviewNotFoundError),
+        **problem_responses(JobNotFoundError, PreviewNotFoundError),
     },
 )
 async def get_preview(
-    previews: Annotated[PreviewStore, part(PreviewStore)],
+    previews: Annotated[PreviewStore, component(PreviewStore)],
     results: Results,
     job_id: JobId,
     key: Annotated[str, Path(pattern=r"^[0-9a-f]{8,64}$", description="`key` of a raster in a response of the job")],
@@ -45,6 +45,6 @@ async def get_preview(
     content = await asyncio.to_thread(previews.read, key) if await results.showed(job_id, key) else None
     if content is None:
         raise PreviewNotFoundError(f"no preview of the raster {key} is kept of job {job_id}")
-    if is_known(tag, if_none_match):
-        return Response(status_code=304, headers=immutable(tag))
-    return Response(content, headers=immutable(tag), media_type="image/jpeg")
+    if matches_etag(tag, if_none_match):
+        return Response(status_code=304, headers=immutable_headers(tag))
+    return Response(content, headers=immutable_headers(tag), media_type="image/jpeg")

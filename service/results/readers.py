@@ -7,37 +7,37 @@ from contextlib import asynccontextmanager, contextmanager
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
-from jobs.results import PAGE, KeptParts
-from service.http.turns import Turns
+from jobs.results import PAGE, PartCache
+from service.http.fair_semaphore import FairSemaphore
 
-_AT_ONCE = 1
+_PAGES_AT_A_TIME = 1
 _FIRST_ROWS = 1
 _PAGE_BYTES = 128 * 1024
 _PIECE_BYTES = 64 * 1024
-_MOST_BYTES = 64 << 20
-_MOST_KEPT = 32 << 20
-_PATIENCE_SECONDS = 600.0
+_MOST_UNREAD_BYTES = 64 << 20
+_CACHE_BYTES = 32 << 20
+_STALL_SECONDS = 600.0
 
 
-class Readers:
+class ResultReaders:
     """The clients that read results. A page is made for a few of them at a time, so that the process answers others.
 
     Where `most_bytes` of them all are not taken, each further page holds one response.
     """
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = _MOST_UNREAD_BYTES) -> None:
         self.unread = 0
         self._most_bytes = most_bytes
-        self._turns = Turns(_AT_ONCE, _AT_ONCE)
-        self._kept = KeptParts(_MOST_KEPT)
+        self._turns = FairSemaphore(_PAGES_AT_A_TIME, _PAGES_AT_A_TIME)
+        self._kept = PartCache(_CACHE_BYTES)
         self._open = 0
 
     @contextmanager
-    def reader(self, owner: str | None = None) -> Iterator["Reader"]:
+    def reader(self, owner: str | None = None) -> Iterator["ResultReader"]:
         """Begin to send results to somebody of an owner's."""
         self._open += 1
         try:
-            yield Reader(self, owner)
+            yield ResultReader(self, owner)
         finally:
             self._open -= 1
             if not self._open:
@@ -49,16 +49,16 @@ class Readers:
         return self.unread > self._most_bytes
 
     @asynccontextmanager
-    async def turn(self, owner: str | None) -> AsyncIterator[KeptParts]:
+    async def turn(self, owner: str | None) -> AsyncIterator[PartCache]:
         """Wait for an owner's turn at making a page; gives the parts that were read for all."""
         async with self._turns.of(owner):
             yield self._kept
 
 
-class Reader:
+class ResultReader:
     """One client that reads results: how many responses it is sent at a time, by how long they are."""
 
-    def __init__(self, readers: Readers, owner: str | None) -> None:
+    def __init__(self, readers: ResultReaders, owner: str | None) -> None:
         self._readers = readers
         self._owner = owner
         self._rows = _FIRST_ROWS
@@ -69,8 +69,8 @@ class Reader:
         return 1 if self._readers.is_full else self._rows
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[KeptParts]:
-        """Wait for this client's turn, as `Readers.turn`."""
+    async def turn(self) -> AsyncIterator[PartCache]:
+        """Wait for this client's turn, as `ResultReaders.turn`."""
         async with self._readers.turn(self._owner) as kept:
             yield kept
 
@@ -85,14 +85,14 @@ class Reader:
         self._rows = max(1, min(PAGE, 2 * self._rows, rows * _PAGE_BYTES // max(1, len(page))))
 
 
-class PatientResponse(StreamingResponse):
+class StallLimitedResponse(StreamingResponse):
     """A stream that ends, cut short, where its client takes nothing for ten minutes."""
 
     async def stream_response(self, send: Send) -> None:
         """Send it."""
 
         async def in_time(message: dict[str, object]) -> None:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
+            async with asyncio.timeout(_STALL_SECONDS):
                 await send(message)
 
         await super().stream_response(in_time)  # type: ignore[arg-type]  # messages are what ASGI has them be

@@ -22,7 +22,7 @@ from evaluation.datasets import Dataset
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
 from evaluation.judgements import Panel
 from evaluation.outcomes import SampleOutcome, sample_outcomes
-from evaluation.prompts import Prompts
+from evaluation.prompts import PromptRebuilder
 from evaluation.replies import reply_of
 from evaluation.report import JobFacts, Report, report_on_tally, versions_of
 from evaluation.tables import Caveat
@@ -30,20 +30,20 @@ from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from evaluation.writers.page.samples import choose_samples, most_samples
-from evaluation.writers.verdicts import Form, Layout, verdict_chunks
-from jobs.errors import JobNotFoundError, ServerUnavailableError, TextMissingError
+from evaluation.writers.verdict_files import VerdictFileLayout, VerdictFormat, verdict_chunks
+from jobs.errors import JobNotFoundError, StateStoreUnavailableError, TextMissingError
 from jobs.models import Job, Response, UnreadableResponse
 from jobs.previews import PreviewStore
 from jobs.results import ResultStore
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
 from service.http.auth import CurrentCaller
-from service.http.freshness import Kept, is_known, validators
-from service.http.openapi import problems
-from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs, part
-from service.http.turns import Turns
+from service.http.fair_semaphore import FairSemaphore
+from service.http.freshness import StampedCache, etag_headers, matches_etag
+from service.http.openapi import problem_responses
+from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, component, get_visible_jobs
 from service.operations.datasets import Datasets
-from service.results.tallies import Lacking, Tallies, recorded
+from service.results.tallies import JobTallies, UnreadableCounts, recorded_responses
 
 router = APIRouter(prefix="/v1", tags=["results"])
 Format = Literal["json", "md", "csv", "tex", "html"]
@@ -61,7 +61,7 @@ _MOST_REASONS = 5
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportJobs:
     """The jobs of a report, and those whose models judge their answers."""
 
     jobs: Sequence[Job]
@@ -113,7 +113,7 @@ class Reports:
         datasets: Datasets,
         catalogue: Callable[[], Catalogue],
         previews: PreviewStore,
-        tallies: Tallies,
+        tallies: JobTallies,
         *,
         viewer: str | None = None,
     ) -> None:
@@ -123,12 +123,12 @@ class Reports:
         self._catalogue = catalogue
         self._previews = previews
         self._viewer = viewer
-        self._kept = Kept[Report](_KEPT_REPORTS)
-        self._panels = Kept[Panel](_KEPT_PANELS)
-        self._building = Turns(_BUILDS_AT_A_TIME, _BUILDS_OF_AN_OWNER)
+        self._kept = StampedCache[Report](_KEPT_REPORTS)
+        self._panels = StampedCache[Panel](_KEPT_PANELS)
+        self._building = FairSemaphore(_BUILDS_AT_A_TIME, _BUILDS_OF_AN_OWNER)
         self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
 
-    async def render(self, asked: "Asked", form: Format, reader: "ReportReader") -> str:
+    async def render(self, asked: "ReportJobs", form: Format, reader: "ReportReader") -> str:
         """Render one report of what the jobs, all over one data set, have recorded so far.
 
         Raises ClientDisconnect where nobody waits for it any more when its turn comes.
@@ -138,7 +138,7 @@ class Reports:
             return await asyncio.to_thread(self._render, asked, form, loop)
 
     async def verdicts(
-        self, asked: "Asked", form: Form, reader: "ReportReader", *, parts: bool, texts: bool
+        self, asked: "ReportJobs", form: VerdictFormat, reader: "ReportReader", *, parts: bool, texts: bool
     ) -> AsyncIterator[bytes]:
         """Yield a file of the verdicts on what the jobs have recorded so far, in the order of recording, job by job.
 
@@ -160,7 +160,7 @@ class Reports:
                 raise ClientDisconnect
             yield
 
-    def version(self, asked: "Asked") -> str:
+    def version(self, asked: "ReportJobs") -> str:
         """Changes whenever the report may: responses recorded or retried, records edited, another parser; blocks.
 
         Raises DatasetsDifferError unless the jobs are over one data set, and JudgesMixedError.
@@ -177,41 +177,41 @@ class Reports:
         state = " ".join([*states, str(self._viewer), self._datasets.version(names[0]), *versions])
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
-    def _render(self, asked: "Asked", form: Format, loop: asyncio.AbstractEventLoop) -> str:
+    def _render(self, asked: "ReportJobs", form: Format, loop: asyncio.AbstractEventLoop) -> str:
         report = self._kept.get(asked.ids, self.version(asked), lambda: self._build(asked, loop))
         return self._page(asked, report, loop) if form == "html" else _RENDERERS[form](report)
 
-    def _page(self, asked: "Asked", report: Report, loop: asyncio.AbstractEventLoop) -> str:
+    def _page(self, asked: "ReportJobs", report: Report, loop: asyncio.AbstractEventLoop) -> str:
         dataset, jobs = self._dataset(asked, loop), asked.jobs
         named = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
         shown = choose_samples(dataset, named, most_samples(report))
         found = self._recorded(jobs, loop)
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
-        prompts = Prompts(dataset, {job.id: job.spec for job in jobs})
+        prompts = PromptRebuilder(dataset, {job.id: job.spec for job in jobs})
         outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
         return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
 
     def _verdicts(
-        self, asked: "Asked", form: Form, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
+        self, asked: "ReportJobs", form: VerdictFormat, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
     ) -> Iterator[bytes]:
         dataset = self._dataset(asked, loop)
         self._lacking -= {job.id for job in asked.jobs}
         found = map(self._noted, self._recorded(asked.jobs, loop))
         outcomes = sample_outcomes(dataset, found, self._catalogue())
         first: list[SampleOutcome] = list(islice(outcomes, 1))
-        yield from verdict_chunks(chain(first, outcomes), form, Layout.of(dataset, parts=parts, texts=texts))
+        yield from verdict_chunks(chain(first, outcomes), form, VerdictFileLayout.of(dataset, parts=parts, texts=texts))
 
     def _noted(self, response: Response | UnreadableResponse) -> Response | UnreadableResponse:
         if isinstance(response, UnreadableResponse):
             self._lacking.add(response.job_id)
         return response
 
-    def _dataset(self, asked: "Asked", loop: asyncio.AbstractEventLoop) -> Dataset:
+    def _dataset(self, asked: "ReportJobs", loop: asyncio.AbstractEventLoop) -> Dataset:
         """The jobs' data set, judged by what the judges' jobs have recorded so far."""
         dataset = self._datasets.load(asked.jobs[0].spec.dataset)
         if not asked.judges:
             return dataset
-        judges = Asked(asked.judges)
+        judges = ReportJobs(asked.judges)
 
         def gather() -> Panel:
             found = (self._noted(one) for one in self._recorded(judges.jobs, loop))
@@ -221,22 +221,24 @@ class Reports:
         self._lacking -= {job.id for job in judges.jobs}
         return dataset.judged_with(self._panels.get(judges.ids, self.version(judges), gather))
 
-    def _build(self, asked: "Asked", loop: asyncio.AbstractEventLoop) -> Report:
+    def _build(self, asked: "ReportJobs", loop: asyncio.AbstractEventLoop) -> Report:
         dataset, catalogue, jobs = self._dataset(asked, loop), self._catalogue(), asked.jobs
         tally, lacking = self._tallies.count([job.id for job in jobs], dataset, catalogue, loop)
         report = report_on_tally(dataset, tally, catalogue, *(job.spec for job in jobs))
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
         facts = tuple(JobFacts.of(job) for job in asked.all)
-        return report.model_copy(update={"jobs": facts, "caveats": (*_caveats(jobs, lacking), *report.caveats)})
+        return report.model_copy(
+            update={"jobs": facts, "caveats": (*_unreadable_caveats(jobs, lacking), *report.caveats)}
+        )
 
     def _recorded(
         self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop
     ) -> Iterator[Response | UnreadableResponse]:
-        return chain.from_iterable(recorded(self._results, job.id, loop) for job in jobs)
+        return chain.from_iterable(recorded_responses(self._results, job.id, loop) for job in jobs)
 
 
-def _caveats(jobs: Sequence[Job], lacking: Lacking) -> Iterator[Caveat]:
+def _unreadable_caveats(jobs: Sequence[Job], lacking: UnreadableCounts) -> Iterator[Caveat]:
     """Say of each job how many of its responses are in no table, and why."""
     for job in jobs:
         reasons = Counter({reason: number for (job_id, reason), number in lacking.items() if job_id == job.id})
@@ -248,7 +250,7 @@ def _caveats(jobs: Sequence[Job], lacking: Lacking) -> Iterator[Caveat]:
             yield Caveat(scope="report", text=text)
 
 
-CurrentReports = Annotated[Reports, part(Reports)]
+CurrentReports = Annotated[Reports, component(Reports)]
 MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",
     "md": "text/markdown",
@@ -276,7 +278,7 @@ _PROBLEMS = (
     DatasetInvalidError,
     AnnotationInvalidError,
     TextMissingError,
-    ServerUnavailableError,
+    StateStoreUnavailableError,
 )
 _Form = Annotated[
     Format,
@@ -300,7 +302,7 @@ Judges = Annotated[
     "/jobs/{job_id}/report",
     summary="Get a job's report",
     response_class=Answer,
-    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
+    responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_report(
     *,
@@ -317,15 +319,15 @@ async def get_report(
 
     Of a job that judges, tell what its models said.
     """
-    asked = Asked([await registry.get(job_id)], await found_jobs(registry, caller, judges))
-    return await _report(asked, reports, reader, form, if_none_match)
+    asked = ReportJobs([await registry.get(job_id)], await get_visible_jobs(registry, caller, judges))
+    return await _report_response(asked, reports, reader, form, if_none_match)
 
 
 @router.get(
     "/reports",
     summary="Get one report over several jobs",
     response_class=Answer,
-    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
+    responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_joint_report(
     *,
@@ -348,15 +350,17 @@ async def get_joint_report(
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    asked = Asked(await found_jobs(registry, caller, jobs), await found_jobs(registry, caller, judges))
-    return await _report(asked, reports, reader, form, if_none_match)
+    asked = ReportJobs(await get_visible_jobs(registry, caller, jobs), await get_visible_jobs(registry, caller, judges))
+    return await _report_response(asked, reports, reader, form, if_none_match)
 
 
-async def _report(asked: Asked, reports: Reports, reader: ReportReader, form: Format, known: str | None) -> Answer:
+async def _report_response(
+    asked: ReportJobs, reports: Reports, reader: ReportReader, form: Format, known: str | None
+) -> Answer:
     version = await asyncio.to_thread(reports.version, asked)
     tag = f'"{version}-{form}"'
-    headers = validators(tag)
-    if is_known(tag, known):
+    headers = etag_headers(tag)
+    if matches_etag(tag, known):
         return Answer(status_code=304, headers=headers)
     text = await reports.render(asked, form, reader)
     return Answer(text, headers=headers, media_type=MEDIA_TYPES[form])

@@ -8,20 +8,20 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
 from starlette.responses import StreamingResponse
 
-from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError, TextMissingError
+from jobs.errors import JobNotFoundError, QuotaExceededError, StateStoreUnavailableError, TextMissingError
 from jobs.models import Condition, Response, UnreadableResponse
 from jobs.registry import JobRegistry
-from jobs.results import PAGE, KeptParts, ResultStore
+from jobs.results import PAGE, PartCache, ResultStore
 from service.http import examples
-from service.http.auth import CurrentCaller, StreamPlace
-from service.http.openapi import example, problems
-from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, part
+from service.http.auth import CurrentCaller, StreamSlot
+from service.http.openapi import example, problem_responses
+from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, component
 from service.operations.instrumentation import CurrentInstrumentation
-from service.results.following import Followers, wait_for_either
-from service.results.readers import PatientResponse, Reader, Readers
+from service.results.events import JobFollowers, wait_for_either
+from service.results.readers import ResultReader, ResultReaders, StallLimitedResponse
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
-Page = list[tuple[str, Response | UnreadableResponse]]
+ResponsePage = list[tuple[str, Response | UnreadableResponse]]
 
 
 class ResultLine(Response):
@@ -40,7 +40,7 @@ class StreamedLine(RootModel[ResultLine | UnreadableLine]):
     """One line of the stream: a response, or what stands for one that cannot be read."""
 
 
-class ResultFilter(BaseModel):
+class ResponseFilter(BaseModel):
     """Which responses to show; all when nothing is given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,7 +55,7 @@ class ResultFilter(BaseModel):
     @property
     def admits_all(self) -> bool:
         """Whether nothing was given."""
-        return all(getattr(self, name) is None for name in ResultFilter.model_fields)
+        return all(getattr(self, name) is None for name in ResponseFilter.model_fields)
 
     def admits(self, response: Response | UnreadableResponse) -> bool:
         """Whether a response has every attribute that was given; what an unreadable one does not tell, it has."""
@@ -65,18 +65,18 @@ class ResultFilter(BaseModel):
         return all(value is None or getattr(response, name, value) == value for name, value in wanted.items())
 
 
-async def pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[Page]:
+async def read_pages(results: ResultStore, job_id: str, after: str = BEGINNING) -> AsyncIterator[ResponsePage]:
     """Yield what is recorded behind the cursor `after`, page by page."""
-    kept = KeptParts()
+    kept = PartCache()
     while page := await results.read(job_id, after, PAGE, kept):
         yield page
         after = page[-1][0]
 
 
-async def paced_pages(
-    results: ResultStore, job_id: str, reader: Reader, after: str = BEGINNING, most: int | None = None
-) -> AsyncIterator[Page]:
-    """As `pages`, as fast as a client reads, and at most `most` responses in all."""
+async def read_paced_pages(
+    results: ResultStore, job_id: str, reader: ResultReader, after: str = BEGINNING, most: int | None = None
+) -> AsyncIterator[ResponsePage]:
+    """As `read_pages`, as fast as a client reads, and at most `most` responses in all."""
     left = most
     while left is None or left > 0:
         async with reader.turn() as kept:
@@ -88,24 +88,24 @@ async def paced_pages(
         yield page
 
 
-async def followed_pages(
+async def follow_pages(
     results: ResultStore,
     registry: JobRegistry,
-    followers: Followers,
+    followers: JobFollowers,
     job_id: str,
-    reader: Reader,
+    reader: ResultReader,
     *,
     after: str,
     stopping: asyncio.Event,
-) -> AsyncIterator[Page]:
-    """As `paced_pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
+) -> AsyncIterator[ResponsePage]:
+    """As `read_paced_pages`, and then what is recorded later, until the job is final or gone, or `stopping` is set."""
     async with followers.of(job_id) as follower:
         while not stopping.is_set():
             follower.news.clear()
             follower.take()
             # Asked before the read, so that nothing recorded before the end is missed.
             status = await registry.status(job_id)
-            async for page in paced_pages(results, job_id, reader, after):
+            async for page in read_paced_pages(results, job_id, reader, after):
                 after = page[-1][0]
                 yield page
             if status is None or status.final:
@@ -113,8 +113,8 @@ async def followed_pages(
             await wait_for_either(follower.news, stopping)
 
 
-async def lines(
-    source: AsyncIterator[Page], reader: Reader, chosen: ResultFilter, limit: int | None
+async def render_lines(
+    source: AsyncIterator[ResponsePage], reader: ResultReader, chosen: ResponseFilter, limit: int | None
 ) -> AsyncIterator[bytes]:
     """Write the responses that `chosen` admits, at most `limit` of them."""
     remaining = limit
@@ -123,7 +123,7 @@ async def lines(
         num_read, num_admitted, text = len(page), len(admitted), b""
         if admitted:
             async with reader.turn():
-                text = await asyncio.to_thread(_lines, admitted)
+                text = await asyncio.to_thread(_encode_lines, admitted)
         for held in (page, admitted):  # while a client does not take them, there are their bytes alone
             held.clear()
         for piece in reader.pieces(text, num_read):
@@ -134,24 +134,24 @@ async def lines(
                 return
 
 
-def _lines(page: Page) -> bytes:
-    return b"".join(_line(cursor, response) for cursor, response in page)
+def _encode_lines(page: ResponsePage) -> bytes:
+    return b"".join(_encode_line(cursor, response) for cursor, response in page)
 
 
-def _line(cursor: str, response: Response | UnreadableResponse) -> bytes:
+def _encode_line(cursor: str, response: Response | UnreadableResponse) -> bytes:
     # model_construct, because the response was validated when it was read.
     kind = ResultLine if isinstance(response, Response) else UnreadableLine
     line = kind.model_construct(cursor=cursor, **dict(response))
     return line.model_dump_json().encode() + b"\n"
 
 
-class NDJSONResponse(PatientResponse):
+class NDJSONResponse(StallLimitedResponse):
     """JSON values, one a line."""
 
     media_type = "application/x-ndjson"
 
 
-class ResultQuery(ResultFilter):
+class ResultQuery(ResponseFilter):
     """Where to begin, how much to send, and what to leave out."""
 
     after: str = Field(default=BEGINNING, pattern=CURSOR, description="cursor of the last line that is known")
@@ -163,13 +163,13 @@ class ResultQuery(ResultFilter):
     "",
     summary="Stream a job's responses",
     response_class=NDJSONResponse,
-    dependencies=[StreamPlace],
+    dependencies=[StreamSlot],
     responses={
         200: {
             **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
             "model": StreamedLine,
         },
-        **problems(JobNotFoundError, QuotaExceededError, TextMissingError, ServerUnavailableError),
+        **problem_responses(JobNotFoundError, QuotaExceededError, TextMissingError, StateStoreUnavailableError),
     },
 )
 async def read_results(
@@ -177,8 +177,8 @@ async def read_results(
     registry: Registry,
     caller: CurrentCaller,
     results: Results,
-    followers: Annotated[Followers, part(Followers)],
-    readers: Annotated[Readers, part(Readers)],
+    followers: Annotated[JobFollowers, component(JobFollowers)],
+    readers: Annotated[ResultReaders, component(ResultReaders)],
     instrumentation: CurrentInstrumentation,
     stopping: Stopping,
     job_id: JobId,
@@ -193,12 +193,14 @@ async def read_results(
     async def stream() -> AsyncIterator[bytes]:
         with readers.reader(caller.owner) as reader:
             if query.follow:
-                source = followed_pages(
+                source = follow_pages(
                     results, registry, followers, job_id, reader, after=query.after, stopping=stopping
                 )
             else:
-                source = paced_pages(results, job_id, reader, query.after, query.limit if query.admits_all else None)
-            async for piece in lines(source, reader, query, query.limit):
+                source = read_paced_pages(
+                    results, job_id, reader, query.after, query.limit if query.admits_all else None
+                )
+            async for piece in render_lines(source, reader, query, query.limit):
                 yield piece
 
     return NDJSONResponse(instrumentation.open_stream("results", stream()))

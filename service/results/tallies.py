@@ -15,20 +15,20 @@ from typing import Any, NamedTuple, TypeVar
 from catalogue.load import Catalogue
 from evaluation.datasets import Dataset
 from evaluation.replies import reply_of
-from evaluation.report import tally_of
-from evaluation.tallies import judged_by, made_by, merge_tally, plain_tally, revise
+from evaluation.report import tally_replies
+from evaluation.tallies import dump_tally, judging_fingerprint, made_by, merge_tally, revise
 from evaluation.verdicts import Tally
 from jobs.codec import compress, decompress
 from jobs.errors import PartUnreadableError
-from jobs.flaws import is_asked_again
+from jobs.flaws import is_retry_candidate
 from jobs.models import Response, UnreadableResponse
-from jobs.parts import PartStore
-from jobs.results import KeptParts, ResultStore
-from jobs.stored import read_response
+from jobs.parquet_parts import PartStore
+from jobs.results import PartCache, ResultStore
+from jobs.schema_versions import read_response
 from service.http.parameters import BEGINNING
 
 Value = TypeVar("Value")
-Lacking = Counter[tuple[str, str]]
+UnreadableCounts = Counter[tuple[str, str]]
 """Responses that cannot be read, by their job and the reason."""
 _PAGE = 500
 log = logging.getLogger(__name__)
@@ -45,11 +45,11 @@ class _PartTally(NamedTuple):
     revocable: Sequence[tuple[int, str, str]]
 
 
-class _DiffersError(Exception):
+class _CountMismatchError(Exception):
     """The parts and the server do not hold as many responses as are recorded."""
 
 
-class Tallies:
+class JobTallies:
     """Counts the responses of jobs. All methods block: they run in a thread, and ask the server in `loop`."""
 
     def __init__(self, results: ResultStore, results_uri: str) -> None:
@@ -60,41 +60,41 @@ class Tallies:
 
     def count(
         self, job_ids: Sequence[str], dataset: Dataset, catalogue: Catalogue, loop: asyncio.AbstractEventLoop
-    ) -> tuple[Tally, Lacking]:
+    ) -> tuple[Tally, UnreadableCounts]:
         """Tally what jobs over one data set have recorded, and tell what of it cannot be read."""
-        counting = _Counting(self._results, self._parts, dataset, catalogue, loop)
+        counting = _TallyBuilder(self._results, self._parts, dataset, catalogue, loop)
         try:
             for job_id in job_ids:
                 counting.add_parts(job_id)
-        except _DiffersError:
+        except _CountMismatchError:
             log.info("reading all of %s: its parts do not add up to what is recorded", ", ".join(job_ids))
             self.judged += counting.tally.judges.judged
-            counting = _Counting(self._results, self._parts, dataset, catalogue, loop)
+            counting = _TallyBuilder(self._results, self._parts, dataset, catalogue, loop)
             for job_id in job_ids:
-                counting.add(recorded(self._results, job_id, loop))
+                counting.add(recorded_responses(self._results, job_id, loop))
         self.judged += counting.tally.judges.judged
         return counting.tally, counting.lacking
 
 
-def recorded(
+def recorded_responses(
     results: ResultStore, job_id: str, loop: asyncio.AbstractEventLoop
 ) -> Iterator[Response | UnreadableResponse]:
     """Yield what a job has recorded, page by page; blocks."""
-    after, kept = BEGINNING, KeptParts()
+    after, kept = BEGINNING, PartCache()
     while page := asyncio.run_coroutine_threadsafe(results.read(job_id, after, _PAGE, kept), loop).result():
         yield from (response for _, response in page)
         after = page[-1][0]
 
 
-def _readable(texts: Iterable[str]) -> list[Response]:
+def _parse_responses(texts: Iterable[str]) -> list[Response]:
     """Responses of a part. Raises _DiffersError where one cannot be read, which is named when all of the job is."""
     try:
         return [read_response(text) for text in texts]
     except ValueError as error:
-        raise _DiffersError from error
+        raise _CountMismatchError from error
 
 
-class _Counting:
+class _TallyBuilder:
     """One tally in the making."""
 
     def __init__(
@@ -108,12 +108,12 @@ class _Counting:
         self._results = results
         self._parts = parts
         self._dataset, self._catalogue = dataset, catalogue
-        self._judged_by = judged_by(dataset, catalogue)
+        self._judged_by = judging_fingerprint(dataset, catalogue)
         # Beside a part is room for one tally: that without models that judge, whose verdicts come and go.
         self._keeps = not dataset.panel.judges
         self._loop = loop
-        self.tally = tally_of(dataset, (), catalogue)
-        self.lacking: Lacking = Counter()
+        self.tally = tally_replies(dataset, (), catalogue)
+        self.lacking: UnreadableCounts = Counter()
 
     def add(self, responses: Iterable[Response | UnreadableResponse]) -> int:
         """Judge and count responses; returns how many there were."""
@@ -129,7 +129,7 @@ class _Counting:
         """Count a job by its parts and what is in none. Raises _DiffersError."""
         extent = self._wait(self._results.extent(job_id))
         if extent is None:
-            raise _DiffersError
+            raise _CountMismatchError
         counted, unreadable = 0, dict[str, str]()
         for part, seal in extent.seals.items():
             try:
@@ -141,7 +141,7 @@ class _Counting:
             counted += self.add(self._wait(self._results.read_of(job_id, chunk)).values())
         counted += self._lack(job_id, unreadable)
         if counted != extent.recorded:
-            raise _DiffersError
+            raise _CountMismatchError
 
     def _lack(self, job_id: str, unreadable: dict[str, str]) -> int:
         held = self._wait(self._results.count_in(job_id)) if unreadable else {}
@@ -156,7 +156,7 @@ class _Counting:
         left = {row for (row, _, _), stands in zip(known.revocable, standing, strict=True) if stands}
         if left:
             rows = self._parts.rows(job_id, part, seal)
-            self.add(_readable(text for row, (_, text) in enumerate(rows) if row in left))
+            self.add(_parse_responses(text for row, (_, text) in enumerate(rows) if row in left))
         merge_tally(self.tally, job_id, known.tally, self._dataset.benchmark)
         return known.answers + len(left)
 
@@ -182,15 +182,15 @@ class _Counting:
 
     def _make(self, job_id: str, part: str, seal: str) -> _PartTally:
         rows = self._parts.rows(job_id, part, seal)
-        responses = _readable(text for _, text in rows)
-        answers = [reply_of(response) for response in responses if not is_asked_again(response)]
+        responses = _parse_responses(text for _, text in rows)
+        answers = [reply_of(response) for response in responses if not is_retry_candidate(response)]
         tally = Tally(self.tally.samples, self.tally.judges, answers, self._dataset.benchmark.trait)
         revocable = [
             (row, response.request_id, cursor)
             for row, (response, (cursor, _)) in enumerate(zip(responses, rows, strict=True))
-            if is_asked_again(response)
+            if is_retry_candidate(response)
         ]
-        told = {**plain_tally(tally), "made": made_by(self._dataset, self._catalogue, tally)}
+        told = {**dump_tally(tally), "made": made_by(self._dataset, self._catalogue, tally)}
         told = json.loads(json.dumps(told))
         told["revised"] = revise(self._before(job_id, part, seal), told)
         made = _PartTally(len(answers), told, revocable)

@@ -8,25 +8,25 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
-from evaluation.writers.verdicts import Form, Kind, Layout
-from jobs.errors import JobNotFoundError, QuotaExceededError, ServerUnavailableError, TextMissingError
+from evaluation.writers.verdict_files import ColumnType, VerdictFileLayout, VerdictFormat
+from jobs.errors import JobNotFoundError, QuotaExceededError, StateStoreUnavailableError, TextMissingError
 from service.errors import DatasetNotFoundError, DatasetsDifferError
 from service.http import examples
-from service.http.auth import CurrentCaller, StreamPlace
-from service.http.freshness import is_known, validators
-from service.http.openapi import problems
-from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, found_jobs
-from service.operations.instrumentation import CurrentInstrumentation, Instrumentation
-from service.results.readers import PatientResponse
-from service.results.reports import Asked, CurrentReader, CurrentReports, ReportReader, Reports
+from service.http.auth import CurrentCaller, StreamSlot
+from service.http.freshness import etag_headers, matches_etag
+from service.http.openapi import problem_responses
+from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, get_visible_jobs
+from service.operations.instrumentation import CurrentInstrumentation, GatewayInstrumentation
+from service.results.readers import StallLimitedResponse
+from service.results.reports import CurrentReader, CurrentReports, ReportJobs, ReportReader, Reports
 from service.results.responses import NDJSONResponse
 
 router = APIRouter(prefix="/v1", tags=["results"])
 PARQUET = "application/vnd.apache.parquet"
-MEDIA_TYPES: dict[Form, str] = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": PARQUET}
+MEDIA_TYPES: dict[VerdictFormat, str] = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": PARQUET}
 
 
-_JSON_TYPES: dict[Kind, Any] = {
+_JSON_TYPES: dict[ColumnType, Any] = {
     "text": str,
     "integer": int,
     "number": float,
@@ -34,7 +34,7 @@ _JSON_TYPES: dict[Kind, Any] = {
     "json": dict[str, JsonValue] | list[JsonValue],
     "any": JsonValue,
 }
-_FIELDS: dict[str, Any] = {name: (_JSON_TYPES[kind] | None, ...) for name, kind in Layout().columns.items()}
+_FIELDS: dict[str, Any] = {name: (_JSON_TYPES[kind] | None, ...) for name, kind in VerdictFileLayout().columns.items()}
 VerdictLine = create_model(
     "VerdictLine",
     __config__=ConfigDict(extra="allow"),
@@ -48,7 +48,7 @@ class VerdictQuery(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    format: Form = Field(default="csv", description="csv, jsonl (one JSON object a line) or parquet")
+    format: VerdictFormat = Field(default="csv", description="csv, jsonl (one JSON object a line) or parquet")
     parts: bool = Field(default=False, description="one row a judged part (step, hop, sub-question), not a response")
     texts: bool = Field(default=False, description="the raw texts, too")
     judge: list[str] = Field(
@@ -86,7 +86,7 @@ _PROBLEMS = (
     AnnotationInvalidError,
     QuotaExceededError,
     TextMissingError,
-    ServerUnavailableError,
+    StateStoreUnavailableError,
 )
 
 
@@ -94,8 +94,8 @@ _PROBLEMS = (
     "/jobs/{job_id}/verdicts",
     summary="Get the verdicts on a job's responses",
     response_class=NDJSONResponse,
-    dependencies=[StreamPlace],
-    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
+    dependencies=[StreamSlot],
+    responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_verdicts(
     *,
@@ -109,16 +109,16 @@ async def get_verdicts(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
-    asked = Asked([await registry.get(job_id)], await found_jobs(registry, caller, query.judge))
-    return await _answer(asked, reports, reader, instrumentation, query, if_none_match)
+    asked = ReportJobs([await registry.get(job_id)], await get_visible_jobs(registry, caller, query.judge))
+    return await _verdict_response(asked, reports, reader, instrumentation, query, if_none_match)
 
 
 @router.get(
     "/verdicts",
     summary="Get the verdicts on the responses of several jobs",
     response_class=NDJSONResponse,
-    dependencies=[StreamPlace],
-    responses={**_RESPONSES, **problems(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
+    dependencies=[StreamSlot],
+    responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_joint_verdicts(
     *,
@@ -131,32 +131,34 @@ async def get_joint_verdicts(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what the jobs recorded so far, all over one data set, and stream it as one file, job after job."""
-    asked = Asked(await found_jobs(registry, caller, query.job), await found_jobs(registry, caller, query.judge))
-    return await _answer(asked, reports, reader, instrumentation, query, if_none_match)
+    asked = ReportJobs(
+        await get_visible_jobs(registry, caller, query.job), await get_visible_jobs(registry, caller, query.judge)
+    )
+    return await _verdict_response(asked, reports, reader, instrumentation, query, if_none_match)
 
 
-async def _answer(  # noqa: PLR0917
-    asked: Asked,
+async def _verdict_response(  # noqa: PLR0917
+    asked: ReportJobs,
     reports: Reports,
     reader: ReportReader,
-    counted: Instrumentation,
+    counted: GatewayInstrumentation,
     query: VerdictQuery,
     known: str | None,
 ) -> Response:
     version = await asyncio.to_thread(reports.version, asked)
     tag = f'"{version}-verdicts-{query.format}-{query.parts:d}{query.texts:d}"'
-    if is_known(tag, known):
-        return Response(status_code=304, headers=validators(tag))
+    if matches_etag(tag, known):
+        return Response(status_code=304, headers=etag_headers(tag))
     chunks = reports.verdicts(asked, query.format, reader, parts=query.parts, texts=query.texts)
     first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
     jobs = asked.jobs
     name = f"verdicts-{jobs[0].id if len(jobs) == 1 else len(jobs)}.{query.format}"
-    headers = {**validators(tag), "Content-Disposition": f'attachment; filename="{name}"'}
-    stream = counted.open_stream("verdicts", _behind(first, chunks))
-    return PatientResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
+    headers = {**etag_headers(tag), "Content-Disposition": f'attachment; filename="{name}"'}
+    stream = counted.open_stream("verdicts", _prepend_chunk(first, chunks))
+    return StallLimitedResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
 
 
-async def _behind(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend_chunk(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for chunk in chunks:
         yield chunk

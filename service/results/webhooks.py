@@ -16,16 +16,23 @@ import httpx
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from jobs.errors import JobNotFoundError, ServerUnavailableError
+from jobs.errors import JobNotFoundError, StateStoreUnavailableError
 from jobs.models import Job
-from jobs.outgoing import NO_COOKIES, AddressRefusedError, is_public, parsed, pinned, resolve
+from jobs.public_addresses import (
+    NO_COOKIES,
+    AddressRefusedError,
+    is_public,
+    parse_url,
+    pinned_request_arguments,
+    resolve,
+)
 from jobs.registry import JobRegistry
 from jobs.webhooks import DueWebhook, Webhook, WebhookStore
 from service.errors import ForeignOriginError, MediaTypeUnsupportedError, SubmissionInvalidError
 from service.http import examples
-from service.http.openapi import example, problems
-from service.http.parameters import JobId, Registry, part
-from service.operations.instrumentation import Instrumentation
+from service.http.openapi import example, problem_responses
+from service.http.parameters import JobId, Registry, component
+from service.operations.instrumentation import GatewayInstrumentation
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/webhook", tags=["results"])
 log = logging.getLogger(__name__)
@@ -69,7 +76,11 @@ class Webhooks:
     """Keeps webhooks, and tells of jobs that have ended; what fails is tried again, also after a restart."""
 
     def __init__(
-        self, store: WebhookStore, registry: JobRegistry, hosts: Collection[str], instrumentation: Instrumentation
+        self,
+        store: WebhookStore,
+        registry: JobRegistry,
+        hosts: Collection[str],
+        instrumentation: GatewayInstrumentation,
     ) -> None:
         self._store = store
         self._registry = registry
@@ -121,10 +132,10 @@ class Webhooks:
 
     async def _call(self, client: httpx.AsyncClient, webhook: Webhook, job: Job) -> str:
         """Tell of a job; returns why it could not be told, or nothing."""
-        content = _content(job)
+        content = _payload(job)
         try:
-            target = pinned(*await self._address(webhook.url))
-            headers = {**target.pop("headers"), **signed(webhook.secret, _message_id(job), content)}
+            target = pinned_request_arguments(*await self._address(webhook.url))
+            headers = {**target.pop("headers"), **signature_headers(webhook.secret, _message_id(job), content)}
             async with (
                 asyncio.timeout(_CALL_SECONDS),
                 client.stream("POST", content=content, headers=headers, **target) as answer,
@@ -134,11 +145,11 @@ class Webhooks:
             return str(error) or type(error).__name__
 
     async def _address(self, url: str) -> tuple[SplitResult, str]:
-        parts = parsed(url)
+        parts = parse_url(url)
         return parts, await resolve(parts, is_public if parts.hostname not in self._hosts else lambda _: True)
 
 
-def signed(secret: str, message_id: str, content: bytes, timestamp: int | None = None) -> dict[str, str]:
+def signature_headers(secret: str, message_id: str, content: bytes, timestamp: int | None = None) -> dict[str, str]:
     """The headers of a message: its id, which every attempt has, the time, and the HMAC-SHA256 over all three."""
     at = int(time.time()) if timestamp is None else timestamp
     key = base64.b64decode(secret.removeprefix(_PREFIX))
@@ -156,13 +167,13 @@ def _message_id(job: Job) -> str:
     return f"msg_{job.id}_{ended}"
 
 
-def _content(job: Job) -> bytes:
+def _payload(job: Job) -> bytes:
     told = job.model_dump(mode="json", include={"id", "status", "request_counts", "created_at", "finished_at"})
     ended = job.finished_at.isoformat() if job.finished_at else None
     return json.dumps({"type": f"job.{job.status}", "timestamp": ended, "data": told}).encode()
 
 
-CurrentWebhooks = Annotated[Webhooks, part(Webhooks)]
+CurrentWebhooks = Annotated[Webhooks, component(Webhooks)]
 
 
 @router.put(
@@ -170,12 +181,12 @@ CurrentWebhooks = Annotated[Webhooks, part(Webhooks)]
     summary="Have a job's end told",
     responses={
         200: example(examples.WEBHOOK),
-        **problems(
+        **problem_responses(
             JobNotFoundError,
             SubmissionInvalidError,
             ForeignOriginError,
             MediaTypeUnsupportedError,
-            ServerUnavailableError,
+            StateStoreUnavailableError,
             body=True,
         ),
     },

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from catalogue.entry import LEAST_ANSWER, MOST_PICTURES, CatalogueEntry
+from catalogue.entry import MAX_PROMPT_IMAGES, MIN_ANSWER_TOKENS, CatalogueEntry
 from jobs.models import InferenceRequest
-from service.errors import Finding
+from service.errors import ProblemFinding
 from tiling.errors import TilingError
 from tiling.geometry import Size
 from tiling.views import View, plan_view
@@ -15,7 +15,7 @@ _MOST_KEPT = 10_000  # counts of views; alike ones are neighbours
 
 
 @dataclass(frozen=True)
-class _Length:
+class _PromptLength:
     """What a request brings into its model's context at its last turn, in tokens."""
 
     request: InferenceRequest
@@ -29,10 +29,10 @@ class _Length:
     @property
     def total(self) -> int:
         """With the least answer that it must leave room for."""
-        return self.prompt + min(self.request.sampling.max_tokens, LEAST_ANSWER)
+        return self.prompt + min(self.request.sampling.max_tokens, MIN_ANSWER_TOKENS)
 
 
-class Contexts:
+class ContextCheck:
     """Counts the visual tokens of requests against their models' contexts.
 
     The count is a lower bound, exact for pictures, so that nothing is refused wrongly. It is taken where a chat is
@@ -51,16 +51,16 @@ class Contexts:
         self._size_of = size_of
         self._repeats = repeats
         self._tokens: dict[tuple[str, View, int], int] = {}
-        self._refused: dict[str, Finding] = {}
-        self._longest: dict[str, _Length] = {}
-        self._tightest: dict[str, _Length] = {}
+        self._refused: dict[str, ProblemFinding] = {}
+        self._longest: dict[str, _PromptLength] = {}
+        self._tightest: dict[str, _PromptLength] = {}
         self._bound: Counter[str] = Counter()
         self._wrong: Counter[str] = Counter()
 
     def admits(self, request: InferenceRequest) -> bool:
         """Whether the request can be answered; `findings` say why others cannot."""
-        if len(request.views) > MOST_PICTURES:
-            self._refuse(request, _too_many(request))
+        if len(request.views) > MAX_PROMPT_IMAGES:
+            self._refuse(request, _describe_image_count(request))
             return False
         if request.views and not self._catalogue[request.model].takes_pictures:
             shown = f"{request.condition} shows pictures; ask it under V0, or ask a model with a visual budget"
@@ -71,22 +71,22 @@ class Contexts:
         except TilingError as error:
             self._refuse(request, f"{request.model}: {error}")
             return False
-        length = _Length(request, visual, _least_text_tokens(request))
+        length = _PromptLength(request, visual, _least_text_tokens(request))
         context = self._catalogue[request.model].max_model_len
         if length.total <= context:
             if length.prompt + request.sampling.max_tokens > context:
                 self._bound[request.model] += self._repeats
-                _keep_longest(self._tightest, length)
+                _update_longest(self._tightest, length)
             return True
-        _keep_longest(self._longest, length)
+        _update_longest(self._longest, length)
         self._wrong[request.model] += self._repeats
         return False
 
     def _refuse(self, request: InferenceRequest, detail: str) -> None:
-        self._refused.setdefault(detail, Finding(detail=detail, sample=request.sample_id))
+        self._refused.setdefault(detail, ProblemFinding(detail=detail, sample=request.sample_id))
         self._wrong[detail] += self._repeats
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[ProblemFinding]:
         """What is wrong, each cause once: too many pictures, those that a family refuses, and too small contexts."""
         for detail, finding in self._refused.items():
             yield finding.model_copy(update={"requests": self._wrong[detail]})
@@ -104,18 +104,18 @@ class Contexts:
                 f"by it: the longest, of '{length.request.sample_id}', by {room} tokens at most"
             )
 
-    def _too_long(self, length: _Length, requests: int) -> Finding:
+    def _too_long(self, length: _PromptLength, requests: int) -> ProblemFinding:
         request, context = length.request, self._catalogue[length.request.model].max_model_len
         room = context - length.prompt
         others = f"; it is the longest of {requests} requests that do" if requests > 1 else ""
-        remedy = f"max_tokens {room} or less fits" if room > 0 else _no_room(request)
-        answer = min(request.sampling.max_tokens, LEAST_ANSWER)
+        remedy = f"max_tokens {room} or less fits" if room > 0 else _describe_no_room(request)
+        answer = min(request.sampling.max_tokens, MIN_ANSWER_TOKENS)
         detail = (
             f"{request.model}, {request.protocol}-{request.condition}: {length.visual} visual tokens of "
             f"{len(request.views)} pictures, {length.text} tokens of text at least, and {answer} of the answer "
             f"exceed the context of {context} tokens{others}; {remedy}"
         )
-        return Finding(detail=detail, sample=request.sample_id, requests=requests)
+        return ProblemFinding(detail=detail, sample=request.sample_id, requests=requests)
 
     def _visual_tokens(self, model: str, view: View, num_images: int) -> int:
         budget = self._catalogue[model].visual_budget
@@ -127,21 +127,21 @@ class Contexts:
         return self._tokens[key]
 
 
-def _keep_longest(kept: dict[str, _Length], length: _Length) -> None:
+def _update_longest(kept: dict[str, _PromptLength], length: _PromptLength) -> None:
     model = length.request.model
     if model not in kept or length.prompt > kept[model].prompt:
         kept[model] = length
 
 
-def _too_many(request: InferenceRequest) -> str:
+def _describe_image_count(request: InferenceRequest) -> str:
     """Say what is shown, by its first picture: all samples about one document have the same cause."""
     return (
         f"{request.condition} shows {len(request.views)} pictures, from '{request.views[0].image}' on; a prompt takes "
-        f"{MOST_PICTURES} at most"
+        f"{MAX_PROMPT_IMAGES} at most"
     )
 
 
-def _no_room(request: InferenceRequest) -> str:
+def _describe_no_room(request: InferenceRequest) -> str:
     """Say so, and the way out of pictures that are shown natively."""
     smaller = "; ask V1, which shows them smaller" if request.condition in ("V2", "V4") else ""
     return f"there is no room for an answer of any length{smaller}"

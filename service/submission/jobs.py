@@ -16,10 +16,10 @@ from jobs.errors import (
     JobTooLargeError,
     QueueFullError,
     QuotaExceededError,
-    ServerUnavailableError,
+    StateStoreUnavailableError,
 )
 from jobs.models import Job, JobStatus, JobSummary
-from jobs.registry import JobFilter
+from jobs.registry import JobSelection
 from service.errors import (
     BodyTimeoutError,
     BodyTooLargeError,
@@ -30,16 +30,16 @@ from service.errors import (
 )
 from service.http import examples
 from service.http.auth import CurrentCaller
-from service.http.brought import note_job
-from service.http.openapi import example, problems
-from service.http.parameters import CurrentSettings, JobId, Registry, part
+from service.http.openapi import example, problem_responses
+from service.http.parameters import CurrentSettings, JobId, Registry, component
+from service.http.request_context import note_job
 from service.submission.queueing import Submissions
 from service.submission.specification import SubmittedSpec
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
-CurrentSubmissions = Annotated[Submissions, part(Submissions)]
+CurrentSubmissions = Annotated[Submissions, component(Submissions)]
 
-_SUBMISSION_PROBLEMS = problems(
+_SUBMISSION_PROBLEMS = problem_responses(
     SubmissionInvalidError,
     DatasetInvalidError,
     JobTooLargeError,
@@ -50,7 +50,7 @@ _SUBMISSION_PROBLEMS = problems(
     MediaTypeUnsupportedError,
     QueueFullError,
     QuotaExceededError,
-    ServerUnavailableError,
+    StateStoreUnavailableError,
     body=True,
 )
 
@@ -84,16 +84,16 @@ class JobQuery(BaseModel):
     created_before: AwareDatetime | None = None
     order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
 
-    def wanted(self) -> JobFilter:
+    def wanted(self) -> JobSelection:
         """The same as the registry takes it."""
-        return JobFilter(
+        return JobSelection(
             **self.model_dump(exclude={"after", "limit", "order", "metadata"}),
             metadata=tuple((name, value) for name, _, value in (pair.partition("=") for pair in self.metadata)),
             oldest_first=self.order == "oldest",
         )
 
 
-class Deletion(BaseModel):
+class JobDeletion(BaseModel):
     """What was deleted."""
 
     id: str
@@ -148,7 +148,7 @@ async def submit_job(
 @router.get(
     "",
     summary="List jobs",
-    responses={200: example(examples.JOBS), **problems(JobNotFoundError, ServerUnavailableError)},
+    responses={200: example(examples.JOBS), **problem_responses(JobNotFoundError, StateStoreUnavailableError)},
 )
 async def list_jobs(registry: Registry, caller: CurrentCaller, query: Annotated[JobQuery, Query()]) -> JobList:
     """List jobs, newest first. Everything of a job, its samples and errors too, is under its own address.
@@ -164,11 +164,11 @@ async def list_jobs(registry: Registry, caller: CurrentCaller, query: Annotated[
 @router.get(
     "/{job_id}",
     summary="Get a job",
-    responses={200: example(examples.JOB), **problems(JobNotFoundError, ServerUnavailableError)},
+    responses={200: example(examples.JOB), **problem_responses(JobNotFoundError, StateStoreUnavailableError)},
 )
 async def get_job(registry: Registry, settings: CurrentSettings, job_id: JobId) -> Job:
     """Return a job with its status and request counts, what it took so far, and how long it will still take."""
-    return _foreseen(await registry.get(job_id), settings.retention_days)
+    return _with_forecast(await registry.get(job_id), settings.retention_days)
 
 
 @router.post(
@@ -176,7 +176,7 @@ async def get_job(registry: Registry, settings: CurrentSettings, job_id: JobId) 
     summary="Cancel a job",
     responses={
         200: example(examples.CANCELLED_JOB),
-        **problems(JobNotFoundError, ForeignOriginError, ServerUnavailableError),
+        **problem_responses(JobNotFoundError, ForeignOriginError, StateStoreUnavailableError),
     },
 )
 async def cancel_job(registry: Registry, job_id: JobId) -> Job:
@@ -189,7 +189,7 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
     summary="Retry a job's failed requests",
     responses={
         200: example(examples.JOB),
-        **problems(
+        **problem_responses(
             JobNotFoundError,
             JobNotRetryableError,
             ForeignOriginError,
@@ -197,7 +197,7 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
             SubmissionInvalidError,
             QueueFullError,
             QuotaExceededError,
-            ServerUnavailableError,
+            StateStoreUnavailableError,
         ),
     },
 )
@@ -224,16 +224,16 @@ async def retry_job(
     summary="Delete a job",
     responses={
         200: example(examples.DELETION),
-        **problems(JobNotFoundError, JobActiveError, ForeignOriginError, ServerUnavailableError),
+        **problem_responses(JobNotFoundError, JobActiveError, ForeignOriginError, StateStoreUnavailableError),
     },
 )
-async def delete_job(registry: Registry, job_id: JobId) -> Deletion:
+async def delete_job(registry: Registry, job_id: JobId) -> JobDeletion:
     """Delete a final job and all its responses."""
     await registry.delete(job_id)
-    return Deletion(id=job_id)
+    return JobDeletion(id=job_id)
 
 
-def _foreseen(job: Job, retention_days: float | None) -> Job:
+def _with_forecast(job: Job, retention_days: float | None) -> Job:
     """The job with what can be told of its future."""
     expires_at = job.created_at + timedelta(days=retention_days) if retention_days else None
     return job.model_copy(update={"expires_at": expires_at, "remaining_seconds": _remaining_seconds(job)})

@@ -10,33 +10,33 @@ from redis.exceptions import RedisError
 
 from catalogue.errors import CatalogueError
 from evaluation.errors import DatasetInvalidError, EvaluationError
-from jobs.access import NOBODY, Owner, cache_salt
-from jobs.connection import is_server_away
+from jobs.access import NO_OWNER, Owner, cache_salt
+from jobs.connection import is_state_store_down
 from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
-from jobs.flaws import is_asked_again
-from jobs.fleet import Fleet
+from jobs.flaws import is_retry_candidate
 from jobs.models import Bundle, Job, JobSpec, JobStatus, Response
-from jobs.queue import JobQueue, no_interactive_room
+from jobs.queue import JobQueue, interactive_limit_error
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
+from jobs.worker_registry import WorkerRegistry
 from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
+from service.http.fair_semaphore import FairSemaphore
 from service.http.problems import findings_of
-from service.http.turns import Turns
-from service.operations.background import Background
-from service.operations.instrumentation import Instrumentation
-from service.results.responses import pages
-from service.settings import Settings
-from service.submission.admission import (
-    Admission,
-    CheckedDraft,
-    Draft,
-    ImageRequest,
+from service.operations.background import BackgroundTasks
+from service.operations.instrumentation import GatewayInstrumentation
+from service.results.responses import read_pages
+from service.settings import GatewaySettings
+from service.submission.judged_jobs import JudgedJobs, OwnerFilter
+from service.submission.validation import (
+    JobValidator,
+    RequestOfImage,
+    ResolvedJob,
+    ValidatedJob,
     bundle_requests,
-    require_held,
+    require_schema_support,
     require_sources,
     retry_generation,
 )
-from service.submission.judged import JudgedJobs, MaySee
 
 _CHECKS_AT_A_TIME = 2
 _DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER = 4, 2
@@ -49,14 +49,14 @@ class Submissions:
     def __init__(
         self,
         *,
-        settings: Settings,
-        admission: Admission,
+        settings: GatewaySettings,
+        admission: JobValidator,
         registry: JobRegistry,
         queue: JobQueue,
         results: ResultStore,
-        fleet: Fleet,
-        background: Background,
-        instrumentation: Instrumentation,
+        fleet: WorkerRegistry,
+        background: BackgroundTasks,
+        instrumentation: GatewayInstrumentation,
         stopping: asyncio.Event,
     ) -> None:
         self._settings = settings
@@ -69,7 +69,7 @@ class Submissions:
         self._background = background
         self._submitted = instrumentation.submitted
         self._stopping = stopping
-        self._drafting = Turns(_DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER)
+        self._drafting = FairSemaphore(_DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER)
         self._checking = asyncio.Semaphore(_CHECKS_AT_A_TIME)
         self._appending = asyncio.Semaphore(1)
         self._in_hand: set[str] = set()
@@ -79,8 +79,8 @@ class Submissions:
         self,
         spec: JobSpec,
         idempotency_key: str | None,
-        owner: Owner = NOBODY,
-        may_see: MaySee = lambda owner: True,
+        owner: Owner = NO_OWNER,
+        may_see: OwnerFilter = lambda owner: True,
     ) -> tuple[Job, bool]:
         """Accept a job of an owner's; the flag tells a new one from the one that the key already belongs to.
 
@@ -98,7 +98,7 @@ class Submissions:
             await asyncio.to_thread(self._admission.require_judge, spec)
             return await self._take(spec, idempotency_key, owner)
         draft = await self._draft(spec, owner.name)
-        _require_possible(draft, owner)
+        _require_within_limits(draft, owner)
         if not self._is_small(draft):
             return await self._take(spec, idempotency_key, owner)
         await self._queue.require_room(draft.num_requests, owner)
@@ -112,7 +112,7 @@ class Submissions:
             except JobNotFoundError:  # the server came back without it
                 continue
             except RedisError as error:
-                if not is_server_away(error):
+                if not is_state_store_down(error):
                     raise
                 # It is recorded, and will run as soon as it can: who was told that it is refused would send it again.
                 return job, True
@@ -130,10 +130,10 @@ class Submissions:
         recorded = await self._recorded(job_id)
         taken_back = recorded.flawed if empty else {}
         if job.status is JobStatus.COMPLETED and not (recorded.failed or taken_back):
-            raise JobNotRetryableError(_nothing_to_ask(job_id, recorded, empty=empty))
+            raise JobNotRetryableError(_describe_no_retry(job_id, recorded, empty=empty))
         draft = await self._draft(job.spec, job.owner)
         if job.dataset_digest and draft.digest != job.dataset_digest:
-            raise DatasetChangedError(f"{_asked_of(draft)} changed since job {job_id}")
+            raise DatasetChangedError(f"{_describe_inputs(draft)} changed since job {job_id}")
         answered = recorded.answered - taken_back.keys()
         if len(answered) >= draft.num_requests:
             raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
@@ -152,7 +152,7 @@ class Submissions:
                 self._take_up(job_id)
         self._resumed_once = True
 
-    async def _draft(self, spec: JobSpec, owner: str | None) -> Draft:
+    async def _draft(self, spec: JobSpec, owner: str | None) -> ResolvedJob:
         async with self._drafting.of(owner):
             if spec.judge is None:
                 return await asyncio.to_thread(self._admission.draft, spec)
@@ -169,23 +169,23 @@ class Submissions:
             self._take_up(job.id)
         return job, created
 
-    def _is_small(self, draft: Draft) -> bool:
+    def _is_small(self, draft: ResolvedJob) -> bool:
         settings = self._settings
         return (
             len(draft.expansion.samples) <= settings.inline_samples and draft.num_requests <= settings.inline_requests
         )
 
-    async def _check(self, draft: Draft) -> CheckedDraft:
+    async def _check(self, draft: ResolvedJob) -> ValidatedJob:
         async with self._checking:
             checked = await asyncio.to_thread(self._admission.check, draft)
         spec = draft.expansion.spec
         workers = await self._fleet.workers() if checked.sources or spec.closing else ()
-        require_held(spec, workers)
+        require_schema_support(spec, workers)
         if checked.sources:
             require_sources(checked, {source for worker in workers for source in worker.sources})
         return checked
 
-    async def _enqueue_or_forget(self, job: Job, checked: CheckedDraft) -> Job:
+    async def _enqueue_or_forget(self, job: Job, checked: ValidatedJob) -> Job:
         self._in_hand.add(job.id)
         try:
             await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.digest)
@@ -208,30 +208,30 @@ class Submissions:
             while not self._stopping.is_set() and (full := await self._try_to_enqueue(job_id)):
                 await self._wait_for_room(full)
         except _REFUSALS as error:
-            await self._registry.fail(job_id, _lines(error))
+            await self._registry.fail(job_id, _error_lines(error))
         except JobNotFoundError:
             return
         finally:
             self._in_hand.discard(job_id)
 
-    async def _try_to_enqueue(self, job_id: str) -> "_Full | None":
+    async def _try_to_enqueue(self, job_id: str) -> "_DeferredJob | None":
         """Queue a job that is `validating`; what is in memory of one that finds no room goes with the return."""
         job = await self._registry.get(job_id)
         if job.status is not JobStatus.VALIDATING:
             return None
         draft = await self._draft(job.spec, job.owner)
-        _require_possible(draft, await self._queue.owner_of(job_id))
+        _require_within_limits(draft, await self._queue.owner_of(job_id))
         _require_same_records(job, draft)
         try:
             await self._queue.reserve(job_id, draft.num_requests, draft.digest)
         except QueueFullError as error:
-            return _Full(job_id, draft.num_requests, error.retry_after)
+            return _DeferredJob(job_id, draft.num_requests, error.retry_after)
         checked = await self._check(draft)
         async with self._appending:
             await self._queue.append(job_id, self._bundles(job, checked.requests()), checked.warnings)
         return None
 
-    async def _wait_for_room(self, full: "_Full") -> None:
+    async def _wait_for_room(self, full: "_DeferredJob") -> None:
         while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), full.retry_after)
@@ -241,30 +241,30 @@ class Submissions:
                 await self._queue.require_room(full.num_requests, await self._queue.owner_of(full.job_id))
                 return
 
-    def _bundles(self, job: Job, requests: Iterable[ImageRequest], generation: str = "0") -> Iterator[Bundle]:
+    def _bundles(self, job: Job, requests: Iterable[RequestOfImage], generation: str = "0") -> Iterator[Bundle]:
         settings = self._settings
         salt = cache_salt(job.owner, settings.cache_sharing)
         return bundle_requests(job, self._counted(requests), settings.bundle_requests, generation, salt)
 
-    def _counted(self, requests: Iterable[ImageRequest]) -> Iterator[ImageRequest]:
+    def _counted(self, requests: Iterable[RequestOfImage]) -> Iterator[RequestOfImage]:
         for image, request in requests:
             self._submitted.labels(request.model).inc()
             yield image, request
 
-    async def _recorded(self, job_id: str) -> "_Recorded":
-        found = _Recorded(set(), {}, {})
-        async for page in pages(self._results, job_id):
+    async def _recorded(self, job_id: str) -> "_RecordedRequests":
+        found = _RecordedRequests(set(), {}, {})
+        async for page in read_pages(self._results, job_id):
             for cursor, response in page:
                 if not response.ok:
                     found.failed[response.request_id] = cursor
                     continue
                 found.answered.add(response.request_id)
-                if isinstance(response, Response) and is_asked_again(response):
+                if isinstance(response, Response) and is_retry_candidate(response):
                     found.flawed[response.request_id] = cursor
         return found
 
 
-class _Recorded(NamedTuple):
+class _RecordedRequests(NamedTuple):
     """The answered requests of a job, and cursors by request id: of its failures, and of answers that are none."""
 
     answered: set[str]
@@ -272,7 +272,7 @@ class _Recorded(NamedTuple):
     flawed: dict[str, str]
 
 
-class _Full(NamedTuple):
+class _DeferredJob(NamedTuple):
     """A job for which there is no room: all that is kept of it while it waits."""
 
     job_id: str
@@ -280,7 +280,7 @@ class _Full(NamedTuple):
     retry_after: float
 
 
-def _nothing_to_ask(job_id: str, recorded: _Recorded, *, empty: bool) -> str:
+def _describe_no_retry(job_id: str, recorded: _RecordedRequests, *, empty: bool) -> str:
     if empty:
         return f"job {job_id} has no failed request, and no reply that is empty or was broken off"
     if number := len(recorded.flawed):
@@ -289,29 +289,29 @@ def _nothing_to_ask(job_id: str, recorded: _Recorded, *, empty: bool) -> str:
     return f"job {job_id} has no failed request"
 
 
-def _require_possible(draft: Draft, owner: Owner) -> None:
+def _require_within_limits(draft: ResolvedJob, owner: Owner) -> None:
     """Raise JobTooLargeError for a job that would wait for ever."""
     if owner.queued_requests is not None and draft.num_requests > owner.queued_requests:
         limit = f"{owner.name} may have {owner.queued_requests} in the queue"
         raise JobTooLargeError(f"the job has {draft.num_requests} requests; with this key {limit}")
     most = owner.interactive_requests
     if draft.expansion.spec.priority == "interactive" and most is not None and draft.num_requests > most:
-        raise no_interactive_room("the job", draft.num_requests, most)
+        raise interactive_limit_error("the job", draft.num_requests, most)
 
 
-def _require_same_records(job: Job, draft: Draft) -> None:
+def _require_same_records(job: Job, draft: ResolvedJob) -> None:
     # Some of its bundles may be queued already, and further ones would be numbered anew.
     if job.dataset_digest and job.dataset_digest != draft.digest:
-        raise DatasetChangedError(f"{_asked_of(draft)} changed while the job was queued; submit it again")
+        raise DatasetChangedError(f"{_describe_inputs(draft)} changed while the job was queued; submit it again")
 
 
-def _asked_of(draft: Draft) -> str:
+def _describe_inputs(draft: ResolvedJob) -> str:
     """What a job's requests are made from, in words."""
     judged = ", or the answers that it judges," if draft.expansion.spec.judge else ""
     return f"the records of data set '{draft.dataset.name}'{judged}"
 
 
-def _lines(error: Exception) -> list[str]:
+def _error_lines(error: Exception) -> list[str]:
     """One line for everything that is wrong."""
     if isinstance(error, DatasetInvalidError):
         return [str(problem) for problem in error.problems[:MAX_FINDINGS]]

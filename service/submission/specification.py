@@ -6,19 +6,19 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_validator
 
-from jobs.models import Cell, JobSpec, JudgeSpec, Option
-from jobs.stored import spec_fields
+from jobs.models import Cell, JobSpec, JudgeSpec, OptionValue
+from jobs.schema_versions import upgrade_spec_fields
 
-_HALF = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _no_half_characters(given: Any) -> Any:
-    if isinstance(given, str) and _HALF.search(given):
+def _refuse_lone_surrogates(given: Any) -> Any:
+    if isinstance(given, str) and _LONE_SURROGATE.search(given):
         raise ValueError("half of a surrogate pair is no character")
     return given
 
 
-def _at_most(limit: int) -> Callable[[Any], Any]:
+def _limit_entries(limit: int) -> Callable[[Any], Any]:
     """Bound what is looked at one by one, before it is: each thing that is wrong would be an error of its own."""
 
     def check(given: Any) -> Any:
@@ -29,23 +29,23 @@ def _at_most(limit: int) -> Callable[[Any], Any]:
     return check
 
 
-def _at_least_one(given: Any) -> Any:
+def _require_nonempty(given: Any) -> Any:
     # Not `min_length`, which would count what is left of a list with something wrong in it.
     if isinstance(given, Sized) and not given:
         raise ValueError("names none; at least one is needed")
     return given
 
 
-def _plain(given: Any) -> Any:
+def _require_scalar(given: Any) -> Any:
     if not isinstance(given, str | int | float | None):
         raise ValueError("is a list or an object; settings are numbers, texts, true, false or null")
     return given
 
 
-_Whole = BeforeValidator(_no_half_characters)
+_ValidText = BeforeValidator(_refuse_lone_surrogates)
 _Name = Annotated[str, Field(max_length=1000)]
 """Its length is counted in characters, so that halves of one are no text to begin with."""
-_Setting = Annotated[Any, _Whole, BeforeValidator(_plain)]
+_Setting = Annotated[Any, _ValidText, BeforeValidator(_require_scalar)]
 _MOST_SAMPLES = 200_000
 
 
@@ -53,23 +53,25 @@ class SubmittedSpec(JobSpec):
     """A job to be run. Fields left out of `sampling` take the model's own decoding from the catalogue."""
 
     dataset: _Name
-    models: Annotated[tuple[_Name, ...], FailFast(), BeforeValidator(_at_least_one)] = Field(
+    models: Annotated[tuple[_Name, ...], FailFast(), BeforeValidator(_require_nonempty)] = Field(
         max_length=64, json_schema_extra={"minItems": 1}
     )
     plan: _Name | None = Field(
         default=None, description="a named plan of the benchmark, its first one if omitted; or list `cells` instead"
     )
-    cells: Annotated[tuple[Annotated[Cell, BeforeValidator(_at_most(10))], ...], FailFast()] = Field(
+    cells: Annotated[tuple[Annotated[Cell, BeforeValidator(_limit_entries(10))], ...], FailFast()] = Field(
         default=(), max_length=64
     )
     repeats: PositiveInt = Field(default=1, le=1_000_000)
-    sampling: Annotated[dict[Annotated[str, Field(max_length=64)], _Setting], BeforeValidator(_at_most(16))] = Field(
-        default_factory=dict, max_length=16, description="overrides of the model's decoding"
+    sampling: Annotated[dict[Annotated[str, Field(max_length=64)], _Setting], BeforeValidator(_limit_entries(16))] = (
+        Field(default_factory=dict, max_length=16, description="overrides of the model's decoding")
     )
     seed: int = Field(default=0, ge=-(2**63), lt=2**63)
     options: Annotated[
-        dict[Annotated[str, Field(max_length=64)], Annotated[Option, _Whole, BeforeValidator(_plain)]],
-        BeforeValidator(_at_most(16)),
+        dict[
+            Annotated[str, Field(max_length=64)], Annotated[OptionValue, _ValidText, BeforeValidator(_require_scalar)]
+        ],
+        BeforeValidator(_limit_entries(16)),
     ] = Field(
         default_factory=dict,
         max_length=16,
@@ -80,9 +82,9 @@ class SubmittedSpec(JobSpec):
     )
     metadata: Annotated[
         dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]],
-        BeforeValidator(_at_most(16)),
+        BeforeValidator(_limit_entries(16)),
     ] = Field(default_factory=dict, max_length=16, description="up to 16 pairs of your own, as OpenAI's batches have")
-    judge: Annotated[JudgeSpec | None, BeforeValidator(_at_most(4))] = Field(
+    judge: Annotated[JudgeSpec | None, BeforeValidator(_limit_entries(4))] = Field(
         default=None,
         description="makes the models judges of what finished jobs over the data set were answered: one request for "
         "every different answer; the job then has no plan, cells, samples or repeats",
@@ -91,7 +93,7 @@ class SubmittedSpec(JobSpec):
     @model_validator(mode="before")
     @classmethod
     def _few_fields(cls, given: Any) -> Any:
-        return spec_fields(_at_most(64)(given))
+        return upgrade_spec_fields(_limit_entries(64)(given))
 
     def spec(self) -> JobSpec:
         """The specification, as it is kept."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaluation.report import Report
-from jobs.models import Grow, Sampling, TurnResponse
-from jobs.server import borrowed_server
+from jobs.embedded_store import running_store
+from jobs.models import OnTokens, Sampling, TurnResponse
 from tests.service.gateways import running, settings_of
 from tests.service.openai.workers import ENTRY, working
 from tests.waiting import wait_until
@@ -36,7 +36,12 @@ class ScriptedEngine(SimulatedEngine):
         self._says = script
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Take as long as it takes, and say what the script says to this turn."""
         turn = await super().generate(chat, sampling, request_id, priority, grow)
@@ -64,7 +69,7 @@ class Played(NamedTuple):
 
 def play(home: Path, dataset: str, plan: str, script: Script) -> Played:
     """Ask a plan of a data set below `home`/data, and return what became of it once every request is answered."""
-    with borrowed_server(home / "server") as url:
+    with running_store(home / "server") as url:
         settings = settings_of(home, url)
         with running(settings) as gateway, working(settings, lambda: ScriptedEngine(script)) as worker:
             reply = gateway.submit(dataset=dataset, plan=plan)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from catalogue.load import load_catalogue
-from evaluation.datasets import load_loose
+from evaluation.datasets import load_for_scoring
 from evaluation.outcomes import SampleOutcome
 from evaluation.report import Report
 from evaluation.score import outcomes_of_files, score_files
@@ -47,7 +47,7 @@ def lines(path: Path, said: Sequence[dict[str, Any]]) -> Path:
 
 def scored(samples: Path, *files: Path) -> tuple[Report, SampleOutcome]:
     """The report of files, and the one verdict on them."""
-    (outcome,) = outcomes_of_files(load_loose(samples), *files, catalogue=CATALOGUE)
+    (outcome,) = outcomes_of_files(load_for_scoring(samples), *files, catalogue=CATALOGUE)
     return score_files(samples, *files), outcome
 
 

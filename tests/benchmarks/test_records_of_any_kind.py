@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.benchmark import installed_benchmarks
-from evaluation.datasets import reader_of
+from evaluation.datasets import find_reader
 from evaluation.errors import Problem
 from evaluation.sample_files import load_samples
 
@@ -57,11 +57,11 @@ def test_records_without_a_benchmarks_own_fields_are_anybodys(tmp_path: Path, ta
     """A question, a picture and an answer alone make no benchmark of a paper's."""
     file = tmp_path / "t.jsonl"
     file.write_text(json.dumps(table) + "\n")
-    assert reader_of(file).name == "questions"
+    assert find_reader(file).name == "questions"
 
 
 def test_a_file_that_nobody_can_read_is_anybodys(tmp_path: Path) -> None:
     """Its errors are those of the reader for records of any kind, and not of a benchmark that it is none of."""
     file = tmp_path / "t.csv"
     file.write_text("Bild;Frage;Antwort\nx.png;Wie viele?;3\n")
-    assert reader_of(file).name == "questions"
+    assert find_reader(file).name == "questions"

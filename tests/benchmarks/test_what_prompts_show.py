@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks.mmcr.samples import Evidence
+from benchmarks.mmcr.samples import EvidencePages
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.expansion import expand
@@ -30,9 +30,9 @@ def documents() -> Dataset:
     one_page = ("images/note/1.png",)
     return mmcr.dataset_of(
         [
-            mmcr.question("q1", evidence=Evidence(pages=(2,))),
-            mmcr.question("q2", evidence=Evidence(pages=(2, 3))),
-            mmcr.question("q3", document="note", images=one_page, evidence=Evidence(pages=(1,))),
+            mmcr.question("q1", evidence=EvidencePages(pages=(2,))),
+            mmcr.question("q2", evidence=EvidencePages(pages=(2, 3))),
+            mmcr.question("q3", document="note", images=one_page, evidence=EvidencePages(pages=(1,))),
         ]
     )
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.entry import LEAST_ANSWER
+from catalogue.entry import MIN_ANSWER_TOKENS
 from catalogue.errors import EntryInvalidError, ModelUnknownError
-from catalogue.load import SHIPPED, load_catalogue
+from catalogue.load import SHIPPED_MODELS, load_catalogue
 
 
 def test_the_shipped_entries_are_valid() -> None:
@@ -65,7 +65,7 @@ def test_thumbnails_and_padding_are_counted_beside_the_papers_figure() -> None:
 def test_the_largest_picture_and_an_answer_fit_the_context(model_id: str) -> None:
     """With 768 tokens for the text, so that V2 of no picture is refused."""
     entry = load_catalogue()[model_id]
-    answer = min(entry.decoding.max_tokens, LEAST_ANSWER)
+    answer = min(entry.decoding.max_tokens, MIN_ANSWER_TOKENS)
     assert entry.visual_budget.max_visual_tokens + answer + 768 <= entry.max_model_len
 
 
@@ -86,7 +86,7 @@ def test_the_gpus_are_those_of_the_engines_arguments(model_id: str) -> None:
 def test_unpinned_remote_code_is_refused(tmp_path: Path) -> None:
     """A branch could change under a running service."""
     text = (
-        (SHIPPED / "minicpm-v-4.5.toml")
+        (SHIPPED_MODELS / "minicpm-v-4.5.toml")
         .read_text()
         .replace("[visual_budget]", "trust_remote_code = true\n\n[visual_budget]")
     )
@@ -103,7 +103,7 @@ def test_an_unknown_id_names_what_there_is() -> None:
 
 def test_a_wrong_field_is_named_with_its_file(tmp_path: Path) -> None:
     """The error tells which file and which field."""
-    text = (SHIPPED / "demo-qwen3-vl.toml").read_text().replace("max_model_len = 8192", "max_model_len = 0")
+    text = (SHIPPED_MODELS / "demo-qwen3-vl.toml").read_text().replace("max_model_len = 8192", "max_model_len = 0")
     (tmp_path / "demo-qwen3-vl.toml").write_text(text)
     with pytest.raises(EntryInvalidError, match=r"demo-qwen3-vl\.toml: max_model_len"):
         load_catalogue(tmp_path)
@@ -111,21 +111,21 @@ def test_a_wrong_field_is_named_with_its_file(tmp_path: Path) -> None:
 
 def test_an_operators_entry_replaces_a_shipped_one(tmp_path: Path) -> None:
     """Later folders win."""
-    text = (SHIPPED / "demo-qwen3-vl.toml").read_text().replace('licence = "Apache-2.0"', 'licence = "own"')
+    text = (SHIPPED_MODELS / "demo-qwen3-vl.toml").read_text().replace('licence = "Apache-2.0"', 'licence = "own"')
     (tmp_path / "demo-qwen3-vl.toml").write_text(text)
     assert load_catalogue(tmp_path)["demo-qwen3-vl"].licence == "own"
 
 
 def test_the_id_must_be_the_files_name(tmp_path: Path) -> None:
     """Two files cannot claim one id unnoticed."""
-    (tmp_path / "other.toml").write_text((SHIPPED / "demo-qwen3-vl.toml").read_text())
+    (tmp_path / "other.toml").write_text((SHIPPED_MODELS / "demo-qwen3-vl.toml").read_text())
     with pytest.raises(EntryInvalidError, match="differs"):
         load_catalogue(tmp_path)
 
 
 def test_an_entry_is_found_by_its_other_names(tmp_path: Path) -> None:
     """By alias, title and weights, in whatever case; an id goes before the aliases of others."""
-    text = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    text = (SHIPPED_MODELS / "qwen3-vl-8b.toml").read_text()
     (tmp_path / "qwen3-vl-8b.toml").write_text(f'aliases = ["Judge-1", "qwen3.5-27b"]\n{text}')
     catalogue = load_catalogue(tmp_path)
     for name in ("JUDGE-1", "Qwen/qwen3-vl-8b-instruct", "qwen3-vl-8b-INSTRUCT", "Qwen3-VL-8B"):
@@ -147,7 +147,7 @@ def test_an_entry_says_nothing_to_the_processor_that_its_budget_does_not_plan(
     tmp_path: Path, said: str, told: str
 ) -> None:
     """Else pictures would be made by the one and counted by the other."""
-    shipped = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    shipped = (SHIPPED_MODELS / "qwen3-vl-8b.toml").read_text()
     (tmp_path / "qwen3-vl-8b.toml").write_text(f"{shipped}mm_processor_kwargs = {said}\n")
     with pytest.raises(EntryInvalidError, match=rf"qwen3-vl-8b.toml.*{told}"):
         load_catalogue(tmp_path)
@@ -155,7 +155,7 @@ def test_an_entry_says_nothing_to_the_processor_that_its_budget_does_not_plan(
 
 def test_an_entry_may_say_where_its_processor_works(tmp_path: Path) -> None:
     """And repeat what the budget says."""
-    shipped = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    shipped = (SHIPPED_MODELS / "qwen3-vl-8b.toml").read_text()
     said = "size = { shortest_edge = 65536, longest_edge = 16777216 }"
     (tmp_path / "qwen3-vl-8b.toml").write_text(f'{shipped}mm_processor_kwargs = {{ device = "cuda", {said} }}\n')
     assert load_catalogue(tmp_path)["qwen3-vl-8b"].engine["mm_processor_kwargs"]["device"] == "cuda"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.entry import LEAST_ANSWER
+from catalogue.entry import MIN_ANSWER_TOKENS
 from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
 from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
 from catalogue.families.gemma4 import Gemma4Budget
@@ -119,7 +119,7 @@ def test_every_family_declares_its_own_budget(tmp_path: Path, family: str) -> No
     config, preprocessor, budget = FAMILIES[family]
     entry = resolve_model(checkpoint(tmp_path / "m", config, preprocessor), CATALOGUE)
     assert entry.visual_budget == budget
-    assert entry.visual_budget.max_visual_tokens + LEAST_ANSWER <= entry.max_model_len
+    assert entry.visual_budget.max_visual_tokens + MIN_ANSWER_TOKENS <= entry.max_model_len
 
 
 def test_limits_may_stand_beside_the_other_processors(tmp_path: Path) -> None:

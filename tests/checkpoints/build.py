@@ -14,9 +14,9 @@ from tests.checkpoints.qwen2_5_vl import QWEN2_5_VL
 from tests.checkpoints.qwen3 import QWEN3
 from tests.checkpoints.qwen3_5 import QWEN3_5
 from workers.checkpoints import build
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
-DESIGNS: Mapping[str, Design] = {
+DESIGNS: Mapping[str, CheckpointDesign] = {
     **build.DESIGNS,
     "qwen2.5-vl": QWEN2_5_VL,
     "qwen3.5": QWEN3_5,

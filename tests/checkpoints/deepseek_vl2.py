@@ -4,8 +4,8 @@ from typing import Any
 
 from catalogue.families import deepseek_vl2
 from tests.checkpoints.language_mla import SOFTMAX, mla_config, mla_decoder
-from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
-from workers.checkpoints.writing import Design
+from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, add_prefix, linear
+from workers.checkpoints.writing import CheckpointDesign
 
 MAX_TILES = 4
 _VISION, _VISION_HEADS, _VISION_LAYERS, _VISION_RATIO = 64, 4, 2, 2
@@ -56,39 +56,39 @@ def _shapes() -> Shapes:
     yield "image_newline", (HIDDEN,)
     yield "view_seperator", (HIDDEN,)
     yield "vision.pos_embed", (1, _POSITIONS, _VISION)
-    yield from prefixed("vision.patch_embed.proj", linear(_VISION, 3, _PATCH, _PATCH))
+    yield from add_prefix("vision.patch_embed.proj", linear(_VISION, 3, _PATCH, _PATCH))
     for layer in range(_VISION_LAYERS):
-        yield from prefixed(f"vision.blocks.{layer}", _block())
-    yield from prefixed("vision.norm", linear(_VISION))
-    yield from prefixed("vision.attn_pool", _pool())
-    yield from prefixed("projector.layers.0", linear(HIDDEN, _VISION * _MERGE**2))
-    yield from prefixed("projector.layers.2", linear(HIDDEN, HIDDEN))
+        yield from add_prefix(f"vision.blocks.{layer}", _block())
+    yield from add_prefix("vision.norm", linear(_VISION))
+    yield from add_prefix("vision.attn_pool", _pool())
+    yield from add_prefix("projector.layers.0", linear(HIDDEN, _VISION * _MERGE**2))
+    yield from add_prefix("projector.layers.2", linear(HIDDEN, HIDDEN))
 
 
 def _block() -> Shapes:
-    yield from prefixed("norm1", linear(_VISION))
-    yield from prefixed("norm2", linear(_VISION))
-    yield from prefixed("attn.qkv", linear(3 * _VISION, _VISION))
-    yield from prefixed("attn.proj", linear(_VISION, _VISION))
-    yield from prefixed("mlp", _mlp())
+    yield from add_prefix("norm1", linear(_VISION))
+    yield from add_prefix("norm2", linear(_VISION))
+    yield from add_prefix("attn.qkv", linear(3 * _VISION, _VISION))
+    yield from add_prefix("attn.proj", linear(_VISION, _VISION))
+    yield from add_prefix("mlp", _mlp())
 
 
 def _pool() -> Shapes:
     """The pooling head, which published checkpoints have and nobody uses."""
     yield "latent", (1, 1, _VISION)
-    yield from prefixed("q", linear(_VISION, _VISION))
-    yield from prefixed("kv", linear(2 * _VISION, _VISION))
-    yield from prefixed("proj", linear(_VISION, _VISION))
-    yield from prefixed("norm", linear(_VISION))
-    yield from prefixed("mlp", _mlp())
+    yield from add_prefix("q", linear(_VISION, _VISION))
+    yield from add_prefix("kv", linear(2 * _VISION, _VISION))
+    yield from add_prefix("proj", linear(_VISION, _VISION))
+    yield from add_prefix("norm", linear(_VISION))
+    yield from add_prefix("mlp", _mlp())
 
 
 def _mlp() -> Shapes:
-    yield from prefixed("fc1", linear(_VISION * _VISION_RATIO, _VISION))
-    yield from prefixed("fc2", linear(_VISION, _VISION * _VISION_RATIO))
+    yield from add_prefix("fc1", linear(_VISION * _VISION_RATIO, _VISION))
+    yield from add_prefix("fc2", linear(_VISION, _VISION * _VISION_RATIO))
 
 
-DEEPSEEK_VL2 = Design(
+DEEPSEEK_VL2 = CheckpointDesign(
     image="<image>\n",
     special_tokens=_TOKENS,
     special_marks=deepseek_vl2.DEEPSEEK_VL2.marks.ends,

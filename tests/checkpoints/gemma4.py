@@ -11,12 +11,12 @@ from workers.checkpoints.tensors import (
     MLP,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     gated_mlp,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 MAX_SOFT_TOKENS = 280
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_HEAD, _VISION_LAYERS = 64, 128, 4, 16, 2
@@ -83,7 +83,7 @@ def _shapes() -> Shapes:
     yield "model.vision_tower.patch_embedder.input_proj.weight", (_VISION, 3 * _PATCH**2)
     yield "model.vision_tower.patch_embedder.position_embedding_table", (2, _POSITIONS, _VISION)
     for layer in range(_VISION_LAYERS):
-        yield from prefixed(f"model.vision_tower.encoder.layers.{layer}", _block())
+        yield from add_prefix(f"model.vision_tower.encoder.layers.{layer}", _block())
 
 
 def _layer(head: int, *, has_values: bool) -> Shapes:
@@ -99,7 +99,7 @@ def _layer(head: int, *, has_values: bool) -> Shapes:
     yield "self_attn.o_proj.weight", (HIDDEN, HEADS * head)
     yield "self_attn.q_norm.weight", (head,)
     yield "self_attn.k_norm.weight", (head,)
-    yield from prefixed("mlp", gated_mlp(HIDDEN, MLP))
+    yield from add_prefix("mlp", gated_mlp(HIDDEN, MLP))
     yield "router.scale", (HIDDEN,)
     yield "router.per_expert_scale", (_EXPERTS,)
     yield "router.proj.weight", (_EXPERTS, HIDDEN)
@@ -130,7 +130,7 @@ _IMAGES = {
     "image_seq_length": MAX_SOFT_TOKENS,
 }
 
-GEMMA4 = Design(
+GEMMA4 = CheckpointDesign(
     image="<|image|>",
     special_tokens=_TOKENS,
     special_marks=(*gemma4.GEMMA4.marks.written, *gemma4.GEMMA4.marks.ends),

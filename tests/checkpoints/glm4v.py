@@ -3,24 +3,24 @@
 from typing import Any
 
 from catalogue.families import glm4v
-from catalogue.families.family import THINK
+from catalogue.families.family import THINK_MARKS
 from workers.checkpoints.tensors import (
     HIDDEN,
     NUM_TOKENS,
     ROPE,
     Shapes,
     TokenIds,
+    add_prefix,
     attention,
     decoder,
     dense_layer,
     gated_mlp,
     linear,
     norms,
-    prefixed,
     text_config,
     weight,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
 _PATCH, _MERGE, _FRAMES, _POSITIONS = 14, 2, 2, 576
@@ -78,38 +78,38 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 def _shapes() -> Shapes:
     yield "lm_head.weight", (NUM_TOKENS, HIDDEN)
     yield from decoder("model.language_model", dense_layer(bias=True), _expert_layer())
-    yield from prefixed("model.visual", _tower())
+    yield from add_prefix("model.visual", _tower())
 
 
 def _expert_layer() -> Shapes:
     yield from norms()
-    yield from prefixed("self_attn", attention(bias=True))
+    yield from add_prefix("self_attn", attention(bias=True))
     yield "mlp.gate.weight", (_EXPERTS, HIDDEN)
     yield "mlp.gate.e_score_correction_bias", (_EXPERTS,)
-    yield from prefixed("mlp.shared_experts", gated_mlp(HIDDEN, _EXPERT_MLP))
+    yield from add_prefix("mlp.shared_experts", gated_mlp(HIDDEN, _EXPERT_MLP))
     for expert in range(_EXPERTS):
-        yield from prefixed(f"mlp.experts.{expert}", gated_mlp(HIDDEN, _EXPERT_MLP))
+        yield from add_prefix(f"mlp.experts.{expert}", gated_mlp(HIDDEN, _EXPERT_MLP))
 
 
 def _tower() -> Shapes:
-    yield from prefixed("patch_embed.proj", linear(_VISION, 3, _FRAMES, _PATCH, _PATCH))
+    yield from add_prefix("patch_embed.proj", linear(_VISION, 3, _FRAMES, _PATCH, _PATCH))
     yield "embeddings.position_embedding.weight", (_POSITIONS, _VISION)
     yield "post_conv_layernorm.weight", (_VISION,)
     yield "post_layernorm.weight", (_VISION,)
     for layer in range(_VISION_LAYERS):
-        yield from prefixed(f"blocks.{layer}", _block())
-    yield from prefixed("downsample", linear(HIDDEN, _VISION, _MERGE, _MERGE))
+        yield from add_prefix(f"blocks.{layer}", _block())
+    yield from add_prefix("downsample", linear(HIDDEN, _VISION, _MERGE, _MERGE))
     yield "merger.proj.weight", (HIDDEN, HIDDEN)
-    yield from prefixed("merger.post_projection_norm", linear(HIDDEN))
-    yield from prefixed("merger", gated_mlp(HIDDEN, _VISION_MLP))
+    yield from add_prefix("merger.post_projection_norm", linear(HIDDEN))
+    yield from add_prefix("merger", gated_mlp(HIDDEN, _VISION_MLP))
 
 
 def _block() -> Shapes:
     yield "norm1.weight", (_VISION,)
     yield "norm2.weight", (_VISION,)
-    yield from prefixed("attn.qkv", weight(3 * _VISION, _VISION))
-    yield from prefixed("attn.proj", weight(_VISION, _VISION))
-    yield from prefixed("mlp", gated_mlp(_VISION, _VISION_MLP))
+    yield from add_prefix("attn.qkv", weight(3 * _VISION, _VISION))
+    yield from add_prefix("attn.proj", weight(_VISION, _VISION))
+    yield from add_prefix("mlp", gated_mlp(_VISION, _VISION_MLP))
 
 
 _PROCESSOR = {
@@ -123,11 +123,11 @@ _PROCESSOR = {
     "image_std": [0.5, 0.5, 0.5],
 }
 
-GLM4V = Design(
+GLM4V = CheckpointDesign(
     image="<|begin_of_image|><|image|><|end_of_image|>",
     special_tokens=_TOKENS,
     special_marks=(*(glm4v.GLM4V.marks.answer or ()), *glm4v.GLM4V.marks.ends[1:]),
-    plain_marks=(*THINK, *glm4v.GLM4V.marks.calls),
+    plain_marks=(*THINK_MARKS, *glm4v.GLM4V.marks.calls),
     config=_config,
     shapes=_shapes,
     processing={

@@ -6,20 +6,20 @@ Tensors: vLLM, models/internvl.py and intern_vit.py (chat); transformers, models
 from typing import Any
 
 from catalogue.families import internvl
-from catalogue.families.family import THINK
+from catalogue.families.family import THINK_MARKS
 from workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
     NUM_TOKENS,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     dense_layer,
     linear,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 MAX_TILES = 2
 _TILE, _PATCH, _MERGE = 448, 14, 2
@@ -59,23 +59,23 @@ def _hf_shapes() -> Shapes:
     yield "vision_tower.embeddings.cls_token", (1, 1, _VISION)
     yield "vision_tower.embeddings.position_embeddings", (1, _POSITIONS, _VISION)
     patches = linear(_VISION, 3, _PATCH, _PATCH)
-    yield from prefixed("vision_tower.embeddings.patch_embeddings.projection", patches)
+    yield from add_prefix("vision_tower.embeddings.patch_embeddings.projection", patches)
     for layer in range(_VISION_LAYERS):
-        yield from prefixed(f"vision_tower.encoder.layer.{layer}", _hf_block())
-    yield from prefixed("multi_modal_projector.layer_norm", linear(_MERGED))
-    yield from prefixed("multi_modal_projector.linear_1", linear(HIDDEN, _MERGED))
-    yield from prefixed("multi_modal_projector.linear_2", linear(HIDDEN, HIDDEN))
+        yield from add_prefix(f"vision_tower.encoder.layer.{layer}", _hf_block())
+    yield from add_prefix("multi_modal_projector.layer_norm", linear(_MERGED))
+    yield from add_prefix("multi_modal_projector.linear_1", linear(HIDDEN, _MERGED))
+    yield from add_prefix("multi_modal_projector.linear_2", linear(HIDDEN, HIDDEN))
 
 
 def _hf_block() -> Shapes:
     yield "lambda_1", (_VISION,)
     yield "lambda_2", (_VISION,)
-    yield from prefixed("layernorm_before", linear(_VISION))
-    yield from prefixed("layernorm_after", linear(_VISION))
+    yield from add_prefix("layernorm_before", linear(_VISION))
+    yield from add_prefix("layernorm_after", linear(_VISION))
     for name in ("q_proj", "k_proj", "v_proj", "projection_layer"):
-        yield from prefixed(f"attention.{name}", linear(_VISION, _VISION))
-    yield from prefixed("mlp.fc1", linear(_VISION_MLP, _VISION))
-    yield from prefixed("mlp.fc2", linear(_VISION, _VISION_MLP))
+        yield from add_prefix(f"attention.{name}", linear(_VISION, _VISION))
+    yield from add_prefix("mlp.fc1", linear(_VISION_MLP, _VISION))
+    yield from add_prefix("mlp.fc2", linear(_VISION, _VISION_MLP))
 
 
 _HF_PROCESSOR = {
@@ -127,41 +127,41 @@ def _chat_shapes() -> Shapes:
     yield from decoder("language_model.model", *(dense_layer(qk_norm=True) for _ in range(LAYERS)))
     yield "vision_model.embeddings.class_embedding", (1, 1, _VISION)
     yield "vision_model.embeddings.position_embedding", (1, _POSITIONS, _VISION)
-    yield from prefixed("vision_model.embeddings.patch_embedding", linear(_VISION, 3, _PATCH, _PATCH))
+    yield from add_prefix("vision_model.embeddings.patch_embedding", linear(_VISION, 3, _PATCH, _PATCH))
     for layer in range(_VISION_LAYERS):
-        yield from prefixed(f"vision_model.encoder.layers.{layer}", _chat_block())
-    yield from prefixed("mlp1.0", linear(_MERGED))
-    yield from prefixed("mlp1.1", linear(HIDDEN, _MERGED))
-    yield from prefixed("mlp1.3", linear(HIDDEN, HIDDEN))
+        yield from add_prefix(f"vision_model.encoder.layers.{layer}", _chat_block())
+    yield from add_prefix("mlp1.0", linear(_MERGED))
+    yield from add_prefix("mlp1.1", linear(HIDDEN, _MERGED))
+    yield from add_prefix("mlp1.3", linear(HIDDEN, HIDDEN))
 
 
 def _chat_block() -> Shapes:
     yield "ls1", (_VISION,)
     yield "ls2", (_VISION,)
-    yield from prefixed("norm1", linear(_VISION))
-    yield from prefixed("norm2", linear(_VISION))
-    yield from prefixed("attn.qkv", linear(3 * _VISION, _VISION))
-    yield from prefixed("attn.proj", linear(_VISION, _VISION))
-    yield from prefixed("mlp.fc1", linear(_VISION_MLP, _VISION))
-    yield from prefixed("mlp.fc2", linear(_VISION, _VISION_MLP))
+    yield from add_prefix("norm1", linear(_VISION))
+    yield from add_prefix("norm2", linear(_VISION))
+    yield from add_prefix("attn.qkv", linear(3 * _VISION, _VISION))
+    yield from add_prefix("attn.proj", linear(_VISION, _VISION))
+    yield from add_prefix("mlp.fc1", linear(_VISION_MLP, _VISION))
+    yield from add_prefix("mlp.fc2", linear(_VISION, _VISION_MLP))
 
 
-INTERNVL_CHAT = Design(
+INTERNVL_CHAT = CheckpointDesign(
     image="<image>\n",
     special_tokens=_TOKENS,
     special_marks=internvl.INTERNVL.marks.places,
-    plain_marks=(*THINK, *internvl.INTERNVL.marks.calls),
+    plain_marks=(*THINK_MARKS, *internvl.INTERNVL.marks.calls),
     config=_chat_config,
     shapes=_chat_shapes,
     processing={"preprocessor_config.json": {"image_processor_type": "CLIPImageProcessor", "crop_size": _TILE}},
     head="language_model.lm_head.weight",
 )
 
-INTERNVL_HF = Design(
+INTERNVL_HF = CheckpointDesign(
     image="<IMG_CONTEXT>",
     special_tokens=_TOKENS,
     special_marks=internvl.INTERNVL.marks.places,
-    plain_marks=(*THINK, *internvl.INTERNVL.marks.calls),
+    plain_marks=(*THINK_MARKS, *internvl.INTERNVL.marks.calls),
     config=_hf_config,
     shapes=_hf_shapes,
     processing={

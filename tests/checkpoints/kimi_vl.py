@@ -4,8 +4,8 @@ from typing import Any
 
 from catalogue.families import kimi_vl
 from tests.checkpoints.language_mla import SIGMOID, mla_config, mla_decoder
-from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, linear, prefixed
-from workers.checkpoints.writing import Design
+from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, add_prefix, linear
+from workers.checkpoints.writing import CheckpointDesign
 
 MAX_PATCHES = 1024
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
@@ -37,27 +37,27 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 
 def _shapes() -> Shapes:
     yield from mla_decoder("language_model", SIGMOID)
-    yield from prefixed("vision_tower.patch_embed.proj", linear(_VISION, 3, _PATCH, _PATCH))
+    yield from add_prefix("vision_tower.patch_embed.proj", linear(_VISION, 3, _PATCH, _PATCH))
     yield "vision_tower.patch_embed.pos_emb.weight", (_POSITIONS, _POSITIONS, _VISION)
     for layer in range(_VISION_LAYERS):
-        yield from prefixed(f"vision_tower.encoder.blocks.{layer}", _block())
-    yield from prefixed("vision_tower.encoder.final_layernorm", linear(_VISION))
+        yield from add_prefix(f"vision_tower.encoder.blocks.{layer}", _block())
+    yield from add_prefix("vision_tower.encoder.final_layernorm", linear(_VISION))
     merged = _VISION * _MERGE**2
-    yield from prefixed("multi_modal_projector.pre_norm", linear(_VISION))
-    yield from prefixed("multi_modal_projector.linear_1", linear(merged, merged))
-    yield from prefixed("multi_modal_projector.linear_2", linear(HIDDEN, merged))
+    yield from add_prefix("multi_modal_projector.pre_norm", linear(_VISION))
+    yield from add_prefix("multi_modal_projector.linear_1", linear(merged, merged))
+    yield from add_prefix("multi_modal_projector.linear_2", linear(HIDDEN, merged))
 
 
 def _block() -> Shapes:
-    yield from prefixed("norm0", linear(_VISION))
-    yield from prefixed("norm1", linear(_VISION))
-    yield from prefixed("wqkv", linear(3 * _VISION, _VISION))
-    yield from prefixed("wo", linear(_VISION, _VISION))
-    yield from prefixed("mlp.fc0", linear(_VISION_MLP, _VISION))
-    yield from prefixed("mlp.fc1", linear(_VISION, _VISION_MLP))
+    yield from add_prefix("norm0", linear(_VISION))
+    yield from add_prefix("norm1", linear(_VISION))
+    yield from add_prefix("wqkv", linear(3 * _VISION, _VISION))
+    yield from add_prefix("wo", linear(_VISION, _VISION))
+    yield from add_prefix("mlp.fc0", linear(_VISION_MLP, _VISION))
+    yield from add_prefix("mlp.fc1", linear(_VISION, _VISION_MLP))
 
 
-KIMI_VL = Design(
+KIMI_VL = CheckpointDesign(
     image="<|media_start|>image<|media_content|><|media_pad|><|media_end|>",
     special_tokens=_TOKENS,
     special_marks=kimi_vl.KIMI_VL.marks.ends[1:],  # the marks of its thought are spelled, not tokens

@@ -13,10 +13,10 @@ from workers.checkpoints.tensors import (
     NUM_TOKENS,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     gated_mlp,
     norms,
-    prefixed,
     text_config,
 )
 
@@ -80,7 +80,7 @@ def _layer(mlp: Shapes) -> Shapes:
     yield "self_attn.kv_a_layernorm.weight", (_LATENT,)
     yield "self_attn.kv_b_proj.weight", (HEADS * (_PLAIN + _VALUE), _LATENT)
     yield "self_attn.o_proj.weight", (HIDDEN, HEADS * _VALUE)
-    yield from prefixed("mlp", mlp)
+    yield from add_prefix("mlp", mlp)
 
 
 def _dense() -> Shapes:
@@ -91,6 +91,6 @@ def _experts(*, corrected: bool) -> Shapes:
     yield "gate.weight", (_EXPERTS, HIDDEN)
     if corrected:
         yield "gate.e_score_correction_bias", (_EXPERTS,)
-    yield from prefixed("shared_experts", gated_mlp(HIDDEN, _EXPERT_MLP))
+    yield from add_prefix("shared_experts", gated_mlp(HIDDEN, _EXPERT_MLP))
     for expert in range(_EXPERTS):
-        yield from prefixed(f"experts.{expert}", gated_mlp(HIDDEN, _EXPERT_MLP))
+        yield from add_prefix(f"experts.{expert}", gated_mlp(HIDDEN, _EXPERT_MLP))

@@ -6,7 +6,7 @@ As the published one it names code that it would bring; here that code does not 
 from typing import Any
 
 from catalogue.families import minicpmv
-from catalogue.families.family import THINK
+from catalogue.families.family import THINK_MARKS
 from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
 from workers.checkpoints.tensors import (
     HIDDEN,
@@ -14,13 +14,13 @@ from workers.checkpoints.tensors import (
     NUM_TOKENS,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     dense_layer,
     linear,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 MAX_SLICES = 4
 _SLICE, _PATCH, _QUERIES = 448, 14, 64
@@ -44,12 +44,12 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 def _shapes() -> Shapes:
     yield "llm.lm_head.weight", (NUM_TOKENS, HIDDEN)
     yield from decoder("llm.model", *(dense_layer(qk_norm=True) for _ in range(LAYERS)))
-    yield from prefixed("vpm.embeddings.patch_embedding", linear(VISION, 3, _PATCH, _PATCH))
+    yield from add_prefix("vpm.embeddings.patch_embedding", linear(VISION, 3, _PATCH, _PATCH))
     yield "vpm.embeddings.position_embedding.weight", ((_SLICE // _PATCH) ** 2, VISION)
     for layer in range(LAYERS):
-        yield from prefixed(f"vpm.encoder.layers.{layer}", siglip_block())
-    yield from prefixed("vpm.post_layernorm", linear(VISION))
-    yield from prefixed("resampler", _resampler())
+        yield from add_prefix(f"vpm.encoder.layers.{layer}", siglip_block())
+    yield from add_prefix("vpm.post_layernorm", linear(VISION))
+    yield from add_prefix("resampler", _resampler())
 
 
 def _resampler() -> Shapes:
@@ -59,16 +59,16 @@ def _resampler() -> Shapes:
     yield "kv_proj.weight", (HIDDEN, VISION)
     yield "attn.in_proj_weight", (3 * HIDDEN, HIDDEN)
     yield "attn.in_proj_bias", (3 * HIDDEN,)
-    yield from prefixed("attn.out_proj", linear(HIDDEN, HIDDEN))
+    yield from add_prefix("attn.out_proj", linear(HIDDEN, HIDDEN))
     for norm in ("ln_q", "ln_kv", "ln_post"):
-        yield from prefixed(norm, linear(HIDDEN))
+        yield from add_prefix(norm, linear(HIDDEN))
 
 
-MINICPM_V = Design(
+MINICPM_V = CheckpointDesign(
     image="(<image>./</image>)\n",
     special_tokens=_TOKENS,
     special_marks=minicpmv.MINICPM_V.marks.places,
-    plain_marks=(*THINK, *minicpmv.MINICPM_V.marks.calls),
+    plain_marks=(*THINK_MARKS, *minicpmv.MINICPM_V.marks.calls),
     config=_config,
     shapes=_shapes,
     processing={

@@ -17,13 +17,13 @@ from workers.checkpoints.tensors import (
     NUM_TOKENS,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     linear,
     norms,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 MIN_PATCHES, MAX_PATCHES = 256, 1024
 _PATCH, _POSITIONS = 16, 256
@@ -48,12 +48,12 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 def _shapes() -> Shapes:
     yield "lm_head.weight", (NUM_TOKENS, HIDDEN)
     yield from decoder("model", *(_layer() for _ in range(LAYERS)))
-    yield from prefixed(f"{_TOWER}.embeddings.patch_embedding", linear(VISION, 3 * _PATCH**2))
+    yield from add_prefix(f"{_TOWER}.embeddings.patch_embedding", linear(VISION, 3 * _PATCH**2))
     yield f"{_TOWER}.embeddings.position_embedding.weight", (_POSITIONS, VISION)
     for layer in range(LAYERS):
-        yield from prefixed(f"{_TOWER}.encoder.layers.{layer}", siglip_block())
-    yield from prefixed("model.mm_projector.0", linear(HIDDEN, VISION))
-    yield from prefixed("model.mm_projector.2", linear(HIDDEN, HIDDEN))
+        yield from add_prefix(f"{_TOWER}.encoder.layers.{layer}", siglip_block())
+    yield from add_prefix("model.mm_projector.0", linear(HIDDEN, VISION))
+    yield from add_prefix("model.mm_projector.2", linear(HIDDEN, HIDDEN))
 
 
 def _layer() -> Shapes:
@@ -65,7 +65,7 @@ def _layer() -> Shapes:
     yield "mlp.down_proj.weight", (HIDDEN, MLP)
 
 
-PHI4_VISION = Design(
+PHI4_VISION = CheckpointDesign(
     image="<image>\n",
     special_tokens=("<image>",),
     special_marks=phi4.PHI4_VISION.marks.written,

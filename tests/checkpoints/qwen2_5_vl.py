@@ -10,8 +10,8 @@ from workers.checkpoints.qwen3_vl import (
     VISION,
     VISION_LAYERS,
     VISION_MLP,
-    processing,
-    qwen_ids,
+    processing_config,
+    special_token_ids,
     vision_config,
 )
 from workers.checkpoints.tensors import (
@@ -21,13 +21,13 @@ from workers.checkpoints.tensors import (
     ROPE,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     dense_layer,
     linear,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 _PATCH = 14
 
@@ -39,7 +39,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
         "model_type": "qwen2_5_vl",
         "dtype": "float32",
         "tie_word_embeddings": False,
-        **qwen_ids(token_ids),
+        **special_token_ids(token_ids),
         "text_config": text,
         # One layer with windows of 112 pixels, and one that sees everything.
         "vision_config": vision_config("qwen2_5_vl", _PATCH) | {"fullatt_block_indexes": [1], "window_size": 112},
@@ -52,28 +52,28 @@ def _shapes() -> Shapes:
     yield from decoder("model", *(dense_layer(bias=True) for _ in range(LAYERS)))
     yield "visual.patch_embed.proj.weight", (VISION, 3, FRAMES, _PATCH, _PATCH)
     for layer in range(VISION_LAYERS):
-        yield from prefixed(f"visual.blocks.{layer}", _block())
+        yield from add_prefix(f"visual.blocks.{layer}", _block())
     yield "visual.merger.ln_q.weight", (VISION,)
-    yield from prefixed("visual.merger.mlp.0", linear(merged, merged))
-    yield from prefixed("visual.merger.mlp.2", linear(HIDDEN, merged))
+    yield from add_prefix("visual.merger.mlp.0", linear(merged, merged))
+    yield from add_prefix("visual.merger.mlp.2", linear(HIDDEN, merged))
 
 
 def _block() -> Shapes:
     yield "norm1.weight", (VISION,)
     yield "norm2.weight", (VISION,)
-    yield from prefixed("attn.qkv", linear(3 * VISION, VISION))
-    yield from prefixed("attn.proj", linear(VISION, VISION))
-    yield from prefixed("mlp.gate_proj", linear(VISION_MLP, VISION))
-    yield from prefixed("mlp.up_proj", linear(VISION_MLP, VISION))
-    yield from prefixed("mlp.down_proj", linear(VISION, VISION_MLP))
+    yield from add_prefix("attn.qkv", linear(3 * VISION, VISION))
+    yield from add_prefix("attn.proj", linear(VISION, VISION))
+    yield from add_prefix("mlp.gate_proj", linear(VISION_MLP, VISION))
+    yield from add_prefix("mlp.up_proj", linear(VISION_MLP, VISION))
+    yield from add_prefix("mlp.down_proj", linear(VISION, VISION_MLP))
 
 
-QWEN2_5_VL = Design(
+QWEN2_5_VL = CheckpointDesign(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
     special_marks=qwen.QWEN25_VL.marks.places,
     plain_marks=qwen.QWEN25_VL.marks.calls,
     config=_config,
     shapes=_shapes,
-    processing=processing("Qwen2_5_VL", _PATCH, min_pixels=3136, max_pixels=200704),
+    processing=processing_config("Qwen2_5_VL", _PATCH, min_pixels=3136, max_pixels=200704),
 )

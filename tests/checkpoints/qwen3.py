@@ -5,7 +5,7 @@ Tensor names and shapes: transformers, models/qwen3/modeling_qwen3.py.
 
 from typing import Any
 
-from catalogue.families.family import THINK
+from catalogue.families.family import THINK_MARKS
 from workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
@@ -17,7 +17,7 @@ from workers.checkpoints.tensors import (
     dense_layer,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 
 def _config(token_ids: TokenIds) -> dict[str, Any]:
@@ -33,11 +33,11 @@ def _shapes() -> Shapes:
     yield from decoder("model", *(dense_layer(qk_norm=True) for _ in range(LAYERS)))
 
 
-QWEN3 = Design(
+QWEN3 = CheckpointDesign(
     image="",
     special_tokens=(),
     config=_config,
     shapes=_shapes,
     processing={},
-    plain_marks=(*THINK, "<tool_call>", "</tool_call>"),
+    plain_marks=(*THINK_MARKS, "<tool_call>", "</tool_call>"),
 )

@@ -6,8 +6,8 @@ Tensors: transformers, models/qwen3_5/modeling_qwen3_5.py. vLLM's linear attenti
 from typing import Any
 
 from catalogue.families import qwen
-from catalogue.families.family import THINK
-from workers.checkpoints.qwen3_vl import QWEN_TOKENS, processing, qwen_ids, tower, vision_config
+from catalogue.families.family import THINK_MARKS
+from workers.checkpoints.qwen3_vl import QWEN_TOKENS, processing_config, special_token_ids, vision_config, vision_tower
 from workers.checkpoints.tensors import (
     HIDDEN,
     MLP,
@@ -15,14 +15,14 @@ from workers.checkpoints.tensors import (
     ROPE,
     Shapes,
     TokenIds,
+    add_prefix,
     attention,
     decoder,
     gated_mlp,
     norms,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 _PATCH, _POSITIONS = 16, 256
 _HEAD, _LINEAR_HEADS, _KERNEL = 64, 2, 4
@@ -35,7 +35,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
         "model_type": "qwen3_5",
         "dtype": "float32",
         "tie_word_embeddings": False,
-        **qwen_ids(token_ids),
+        **special_token_ids(token_ids),
         "text_config": text_config(
             "qwen3_5_text",
             token_ids,
@@ -59,13 +59,13 @@ def _shapes() -> Shapes:
         _layer("linear_attn", _linear_attention()),
         _layer("self_attn", attention(_HEAD, qk_norm=True, gated=True)),
     )
-    yield from prefixed("model.visual", tower(_PATCH, _POSITIONS))
+    yield from add_prefix("model.visual", vision_tower(_PATCH, _POSITIONS))
 
 
 def _layer(name: str, mixer: Shapes) -> Shapes:
     yield from norms()
-    yield from prefixed(name, mixer)
-    yield from prefixed("mlp", gated_mlp(HIDDEN, MLP))
+    yield from add_prefix(name, mixer)
+    yield from add_prefix("mlp", gated_mlp(HIDDEN, MLP))
 
 
 def _linear_attention() -> Shapes:
@@ -81,12 +81,12 @@ def _linear_attention() -> Shapes:
     yield "out_proj.weight", (HIDDEN, width)
 
 
-QWEN3_5 = Design(
+QWEN3_5 = CheckpointDesign(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
     special_marks=qwen.QWEN35.marks.places,
-    plain_marks=(*THINK, *qwen.QWEN35.marks.calls),
+    plain_marks=(*THINK_MARKS, *qwen.QWEN35.marks.calls),
     config=_config,
     shapes=_shapes,
-    processing=processing("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),
+    processing=processing_config("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),
 )

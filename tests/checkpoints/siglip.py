@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workers.checkpoints.tensors import Shapes, linear, prefixed
+from workers.checkpoints.tensors import Shapes, add_prefix, linear
 
 VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
 
@@ -20,9 +20,9 @@ def siglip_config(patch: int) -> dict[str, Any]:
 
 def siglip_block() -> Shapes:
     """One layer of the tower."""
-    yield from prefixed("layer_norm1", linear(VISION))
-    yield from prefixed("layer_norm2", linear(VISION))
+    yield from add_prefix("layer_norm1", linear(VISION))
+    yield from add_prefix("layer_norm2", linear(VISION))
     for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
-        yield from prefixed(f"self_attn.{name}", linear(VISION, VISION))
-    yield from prefixed("mlp.fc1", linear(_VISION_MLP, VISION))
-    yield from prefixed("mlp.fc2", linear(VISION, _VISION_MLP))
+        yield from add_prefix(f"self_attn.{name}", linear(VISION, VISION))
+    yield from add_prefix("mlp.fc1", linear(_VISION_MLP, VISION))
+    yield from add_prefix("mlp.fc2", linear(VISION, _VISION_MLP))

@@ -3,25 +3,27 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cli.machine import Device, Machine, Node
+from cli.machine import GpuDevice, HostMachine, NumaNode
 
 GIB = 2**30
 H100 = "NVIDIA H100 80GB HBM3"
 DRIVER = "580.95.05"
 
 
-def machine(gpus_of_node: Sequence[int], cores_of_node: int, *, threads: int = 2, split: Sequence[int] = ()) -> Machine:
+def machine(
+    gpus_of_node: Sequence[int], cores_of_node: int, *, threads: int = 2, split: Sequence[int] = ()
+) -> HostMachine:
     """GPUs by NUMA node, with so many cores a node, numbered as Linux does: second threads after all cores."""
     nodes = len(gpus_of_node)
     cores = nodes * cores_of_node
     places = [node for node, number in enumerate(gpus_of_node) for _ in range(number)]
-    return Machine(
+    return HostMachine(
         tuple(
-            Device(str(number), f"GPU-{number:04d}-uuid", H100, 81559, node, number in split, DRIVER, "9.0")
+            GpuDevice(str(number), f"GPU-{number:04d}-uuid", H100, 81559, node, number in split, DRIVER, "9.0")
             for number, node in enumerate(places)
         ),
         tuple(
-            Node(
+            NumaNode(
                 node,
                 tuple(
                     tuple(core + thread * cores for thread in range(threads))

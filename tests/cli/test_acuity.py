@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from catalogue.load import load_catalogue
-from cli.commands.acuity import SIGHTED, thumbnail_for
+from cli.commands.acuity import SIGHT_MODEL, thumbnail_for
 from demo.drawn import FIRST, drawn_of
 from tests.benchmarks.acuity.files import DIRECTION, SIGN, write
 from tests.cli.conftest import start_service, stop_service
@@ -73,7 +73,7 @@ def test_a_gateway_that_has_the_chart_is_asked(tmp_path: Path) -> None:
     there, here = Installation(tmp_path / "there"), Installation(tmp_path / "here")
     (chart,) = drawn_of(FIRST)
     write(there.home / "data" / chart.name, [SIGN, DIRECTION])
-    service = start_service(there, SIGHTED)
+    service = start_service(there, SIGHT_MODEL)
     try:
         told = replace(here, url=service.installation.url).json("acuity", "--json")
         assert told["conditions"]["V3"]["n"] == 2
@@ -85,7 +85,7 @@ def test_a_gateway_that_has_the_chart_is_asked(tmp_path: Path) -> None:
 
 def test_a_gateway_of_another_machine_is_not_replaced_by_a_service_of_this_one(tmp_path: Path) -> None:
     """What was to be checked is there: the chart is neither drawn nor asked here."""
-    run = Installation(tmp_path / "home", url="http://gateway.invalid:8470").run("acuity", "-m", SIGHTED)
+    run = Installation(tmp_path / "home", url="http://gateway.invalid:8470").run("acuity", "-m", SIGHT_MODEL)
     assert run.returncode == 4
     assert "no gateway answers at http://gateway.invalid:8470; " in run.stderr
     assert not (tmp_path / "home" / "data").exists()
@@ -96,4 +96,4 @@ def test_a_thumbnail_has_a_third_of_the_full_image(tmp_path: Path) -> None:
     catalogue = load_catalogue(tmp_path)
     (chart,) = drawn_of(FIRST)
     assert thumbnail_for(catalogue["qwen3-vl-8b"]) == 1024
-    assert chart.options == {"thumbnail": thumbnail_for(catalogue[SIGHTED])}
+    assert chart.options == {"thumbnail": thumbnail_for(catalogue[SIGHT_MODEL])}

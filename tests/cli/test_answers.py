@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from catalogue.load import load_catalogue
-from cli.answers import Answers, Board
+from cli.answers import AnswerScorer, AnswerTable
 from tests.benchmarks.questions.files import ask_about
 from tests.evaluation.responses import response
 
@@ -17,7 +17,7 @@ def _board(tmp_path: Path, total: int, letters: str) -> str:
          "category": "even" if at % 2 == 0 else "odd"}
         for at in range(len(letters))
     ]  # fmt: skip
-    answers, board = Answers(ask_about(tmp_path, *records), load_catalogue()), Board(total)
+    answers, board = AnswerScorer(ask_about(tmp_path, *records), load_catalogue()), AnswerTable(total)
     lines = (
         response(f"q{at}", f"Final answer: {letter}", protocol="direct", request_id=f"q{at}").model_dump_json()
         for at, letter in enumerate(letters)

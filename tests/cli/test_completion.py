@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cli.commands.acuity import SIGHTED
+from cli.commands.acuity import SIGHT_MODEL
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL, Installation
 
@@ -28,8 +28,8 @@ def offered(installation: Installation, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (("gigavqa", "submit", "-m", "demo"), [MODEL, SIGHTED]),
-        (("gigavqa", "up", "-m", "demo"), [MODEL, SIGHTED]),
+        (("gigavqa", "submit", "-m", "demo"), [MODEL, SIGHT_MODEL]),
+        (("gigavqa", "up", "-m", "demo"), [MODEL, SIGHT_MODEL]),
         (("gigavqa", "submit", "-d", "t"), ["tiny"]),
         (("gigavqa", "submit", "-p", "table"), [f"table{number}" for number in range(1, 6)]),
         (("gigavqa", "submit", "--priority", "b"), ["batch"]),
@@ -61,7 +61,7 @@ def test_without_a_gateway_nothing_is_offered_and_nothing_said(installation: Ins
     ("words", "names"),
     [
         ("gigavqa budget qwen3-", ["qwen3-32b", "qwen3-vl-32b", "qwen3-vl-8b"]),
-        ("gigavqa view x.png --model demo-", [MODEL, SIGHTED]),
+        ("gigavqa view x.png --model demo-", [MODEL, SIGHT_MODEL]),
         ("gigavqa prompt x --dataset ti", ["tiny"]),
         ("gigavqa dataset check t", ["tiny"]),
         ("gigavqa dataset show tiny cctv-000", [f"cctv-000{number}" for number in range(4)]),

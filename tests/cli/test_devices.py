@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
-from cli.crews import Crew, assign_devices, crews_of, device_environment, devices_needed
 from cli.errors import ArgumentError, DevicesTooFewError, DevicesUnusableError
-from cli.machine import Device, Machine, this_machine
-from cli.shares import Wanted, place, tell_shares, with_shares
+from cli.machine import GpuDevice, HostMachine, read_machine
+from cli.placement import WorkerPlan, assign_devices, device_environment, devices_needed, plans_for_models
+from cli.worker_plans import PlacementOptions, add_shares, describe_plan, place_workers
 from tests.cli.installation import MODEL
 from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver, write_kernel
 from workers.settings import WorkerSettings
 
 ENTRY = load_catalogue()[MODEL]
-TWO_KINDS = Machine((Device("0", "GPU-a", "A100"), Device("1", "GPU-b", H100)), DGX.nodes, DGX.memory_bytes)
+TWO_KINDS = HostMachine((GpuDevice("0", "GPU-a", "A100"), GpuDevice("1", "GPU-b", H100)), DGX.nodes, DGX.memory_bytes)
 
 
 def spread(model: str, number: int) -> CatalogueEntry:
@@ -27,12 +27,16 @@ def spread(model: str, number: int) -> CatalogueEntry:
 
 
 def staffed(
-    described: Machine, *entries: CatalogueEntry, gpus: str | None = None, workers: int | None = None, visible: str = ""
+    described: HostMachine,
+    *entries: CatalogueEntry,
+    gpus: str | None = None,
+    workers: int | None = None,
+    visible: str = "",
 ) -> dict[str, list[str]]:
     """The numbers of each worker's GPUs on a described machine."""
     environment = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
-    crews = crews_of([entry.id for entry in entries], workers)
-    placed = place(crews, entries, Wanted(workers, gpus), {}, described, environment)
+    crews = plans_for_models([entry.id for entry in entries], workers)
+    placed = place_workers(crews, entries, PlacementOptions(workers, gpus), {}, described, environment)
     return {crew.name: [device.number for device in crew.devices] for crew in placed}
 
 
@@ -115,7 +119,7 @@ def test_a_wrong_choice_is_named(gpus: str, visible: str, says: str) -> None:
 def test_gpus_that_are_not_there_are_refused() -> None:
     """A machine without GPUs, and one whose operator hides them all."""
     with pytest.raises(DevicesUnusableError, match="no GPU that its driver shows"):
-        staffed(Machine((), DGX.nodes, DGX.memory_bytes), ENTRY, gpus="all")
+        staffed(HostMachine((), DGX.nodes, DGX.memory_bytes), ENTRY, gpus="all")
     with pytest.raises(DevicesUnusableError, match="CUDA_VISIBLE_DEVICES hides every GPU"):
         staffed(DGX, ENTRY, gpus="all", visible="-1")
 
@@ -154,21 +158,21 @@ def test_driver_and_kernel_name_devices_and_nodes(tmp_path: Path, monkeypatch: p
     cpus = sorted(os.sched_getaffinity(0))
     folder = write_kernel(tmp_path, [",".join(map(str, cpus)), "4000-4007"], [("0000:0f:00.0", 0), ("0000:10:00.0", 0)])
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    assert this_machine(folder).devices == ()
+    assert read_machine(folder).devices == ()
     lines = [
         f"0, GPU-a, {H100}, 81559, 00000000:0F:00.0, Disabled, {DRIVER}, 9.0",
         f"1, GPU-b, {H100}, 81559, 00000000:10:00.0, [N/A], {DRIVER}, 9.0",
     ]
     write_driver(tmp_path, lines)
-    found = this_machine(folder)
+    found = read_machine(folder)
     assert found.devices == (
-        Device("0", "GPU-a", H100, 81559, 0, False, DRIVER, "9.0"),
-        Device("1", "GPU-b", H100, 81559, 0, False, DRIVER, "9.0"),
+        GpuDevice("0", "GPU-a", H100, 81559, 0, False, DRIVER, "9.0"),
+        GpuDevice("1", "GPU-b", H100, 81559, 0, False, DRIVER, "9.0"),
     )
     assert [node.cpus for node in found.nodes] == [tuple(cpus)]  # those of node 1 are not for this process
     write_driver(tmp_path, ["Failed to initialize NVML: Driver/library version mismatch"], status=18)
     with pytest.raises(DevicesUnusableError, match="Driver/library version mismatch"):
-        this_machine(folder)
+        read_machine(folder)
 
 
 def test_devices_of_unknown_nodes_hang_at_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +186,7 @@ def test_devices_of_unknown_nodes_hang_at_none(tmp_path: Path, monkeypatch: pyte
         ],
     )
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    assert [device.node for device in this_machine(folder).devices] == [None, None]
+    assert [device.node for device in read_machine(folder).devices] == [None, None]
 
 
 def test_a_model_that_is_spread_needs_a_device_for_each_part() -> None:
@@ -203,24 +207,34 @@ def test_a_process_sees_its_gpus_by_uuid_and_the_operators_threads() -> None:
 
 def test_without_a_driver_the_operators_names_are_passed_on() -> None:
     """In a container that shows GPUs and no nvidia-smi, two models get one each, out of those that were visible."""
-    bare = Machine((), DGX.nodes, DGX.memory_bytes)
+    bare = HostMachine((), DGX.nodes, DGX.memory_bytes)
     other = ENTRY.model_copy(update={"id": "other"})
-    crews = place(crews_of([MODEL, "other"], None), [ENTRY, other], Wanted(), {}, bare, {"CUDA_VISIBLE_DEVICES": "3,1"})
+    crews = place_workers(
+        plans_for_models([MODEL, "other"], None),
+        [ENTRY, other],
+        PlacementOptions(),
+        {},
+        bare,
+        {"CUDA_VISIBLE_DEVICES": "3,1"},
+    )
     assert [device_environment(crew.devices, {})["CUDA_VISIBLE_DEVICES"] for crew in crews] == ["3", "1"]
 
 
 def test_without_devices_nothing_is_assigned() -> None:
     """On a machine without GPUs workers see what they saw before, and run where the kernel puts them."""
-    bare = Machine((), DGX.nodes, DGX.memory_bytes)
-    crews = crews_of([MODEL, MODEL], None)
-    assert place(crews, [ENTRY], Wanted(), {}, bare, {}) == crews
-    assert [crew.cpus for crew in with_shares(crews, bare, WorkerSettings(), [ENTRY], {})] == [(), ()]
+    bare = HostMachine((), DGX.nodes, DGX.memory_bytes)
+    crews = plans_for_models([MODEL, MODEL], None)
+    assert place_workers(crews, [ENTRY], PlacementOptions(), {}, bare, {}) == crews
+    assert [crew.cpus for crew in add_shares(crews, bare, WorkerSettings(), [ENTRY], {})] == [(), ()]
 
 
 def test_who_gets_what_is_told_in_the_order_of_the_gpus() -> None:
     """A line for each worker: GPUs, name, models, nodes, CPUs."""
-    crews = (Crew("worker-b", ("b",), DGX.devices[1:2], (4, 5, 6)), Crew("worker-a", ("a",), DGX.devices[:1], (0, 1)))
-    assert list(tell_shares(crews)) == [
+    crews = (
+        WorkerPlan("worker-b", ("b",), DGX.devices[1:2], (4, 5, 6)),
+        WorkerPlan("worker-a", ("a",), DGX.devices[:1], (0, 1)),
+    )
+    assert list(describe_plan(crews)) == [
         "devices  GPU 0 -> worker-a -> a (node 0, CPUs 0-1)",
         "devices  GPU 1 -> worker-b -> b (node 0, CPUs 4-6)",
     ]

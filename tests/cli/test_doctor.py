@@ -9,7 +9,7 @@ import redis
 
 from cli.checks import Diagnosis, hardware, software, state
 from cli.commands.doctor import check_one
-from jobs.server import start_server
+from jobs.embedded_store import start_store
 from tests.cli.installation import Installation
 from tests.workers.elsewhere import Elsewhere, serving
 
@@ -72,17 +72,17 @@ def test_the_attention_of_a_cpu_is_named_by_family() -> None:
 def test_a_server_that_does_not_answer_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """REDIS_URL without a server behind it, and what to do."""
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
-    finding = state.server()
+    finding = state.state_store()
     assert finding.status == "fail"
     assert "REDIS_URL" in finding.advice
 
 
 def test_a_server_that_evicts_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A server behind REDIS_URL that drops keys when its memory is full, and what to set."""
-    server = start_server(tmp_path)
+    server = start_store(tmp_path)
     redis.Redis.from_url(server.url).config_set("maxmemory-policy", "allkeys-lru")
     monkeypatch.setenv("REDIS_URL", server.url)
-    finding = state.server()
+    finding = state.state_store()
     server.stop()
     assert finding.status == "fail"
     assert "allkeys-lru" in finding.found

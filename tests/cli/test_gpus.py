@@ -10,14 +10,14 @@ import pytest
 
 from catalogue.load import load_catalogue
 from cli.checks import hardware
-from cli.crews import Crew
 from cli.errors import DevicesTooSmallError
-from cli.shares import require_memory
+from cli.placement import WorkerPlan
+from cli.worker_plans import require_memory
 from jobs.memory import usable_bytes
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
 from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver
-from workers.engines.encoder_cache import kept_tokens
+from workers.engines.encoder_cache import encoder_cache_tokens
 from workers.engines.simulation.roofline import Roofline
 
 NUM_GPUS = 2
@@ -157,7 +157,7 @@ def test_the_doctor_tells_which_models_the_gpus_hold() -> None:
 def test_gpus_that_do_not_hold_a_model_are_refused_before_it_loads(mib: int, told: str | None) -> None:
     """With what to do; memory that the driver does not tell is no reason."""
     entry = load_catalogue()["qwen3-vl-8b"]
-    crews = [Crew("worker", (entry.id,), (replace(DGX.devices[3], memory_mib=mib),))]
+    crews = [WorkerPlan("worker", (entry.id,), (replace(DGX.devices[3], memory_mib=mib),))]
     if told is None:
         require_memory(crews, [entry])
         return
@@ -172,5 +172,5 @@ def test_the_contexts_of_qwen3_vl_8b_have_room(gib: int, context: int) -> None:
     device_bytes = int(0.9 * gib * 2**30)
     usable = device_bytes * entry.engine["gpu_memory_utilization"]
     served = entry.model_copy(update={"max_model_len": context})
-    embeddings = kept_tokens(served, model.embedding_bytes, device_bytes) * model.embedding_bytes
+    embeddings = encoder_cache_tokens(served, model.embedding_bytes, device_bytes) * model.embedding_bytes
     assert usable - 17.5e9 - embeddings - context * model.kv_bytes >= 5e9

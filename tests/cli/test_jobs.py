@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.server import start_server
-from service.settings import Settings
+from jobs.embedded_store import start_store
+from service.settings import GatewaySettings
 from tests.cli.installation import MODEL, Installation, sample, write_dataset
 from tests.service.gateways import running
 from tests.service.workers import play
@@ -17,8 +17,8 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     home = tmp_path_factory.mktemp("jobs") / "home"
     for name in ("tiny", "other"):
         write_dataset(home / "data" / name, [sample(number, "images/plaza.png") for number in range(2)])
-    settings = Settings.from_environment({"GIGAVQA_HOME": str(home)})
-    server = start_server(settings.server)
+    settings = GatewaySettings.from_environment({"GIGAVQA_HOME": str(home)})
+    server = start_store(settings.server)
     try:
         with running(settings) as gateway:
             cell = [{"protocol": "S0", "condition": "V1"}]

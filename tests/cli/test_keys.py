@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jobs.server import start_server
-from service.settings import Settings
+from jobs.embedded_store import start_store
+from service.settings import GatewaySettings
 from tests.cli.installation import MODEL, Installation, sample, write_dataset
 from tests.service.gateways import RunningGateway, running
 
@@ -83,8 +83,8 @@ def keyed(tmp_path: Path) -> Iterator[tuple[RunningGateway, Keyed]]:
     """A gateway that asks for keys, on the installation's own server, and the installation with a key of Ada's."""
     home = tmp_path / "home"
     write_dataset(home / "data" / "tiny", [sample(number, "images/plaza.png") for number in range(4)])
-    settings = Settings.from_environment({"GIGAVQA_HOME": str(home)}).model_copy(update={"require_keys": True})
-    server = start_server(settings.server)
+    settings = GatewaySettings.from_environment({"GIGAVQA_HOME": str(home)}).model_copy(update={"require_keys": True})
+    server = start_store(settings.server)
     try:
         key = Installation(home).ok("keys", "create", "--name", "x", "--owner", "ada").strip()
         with running(settings) as gateway:

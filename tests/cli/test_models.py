@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.gpus import Gpus
+from catalogue.gpus import GpuRequirement
 from catalogue.load import load_catalogue, read_entry
 from tests.cli.installation import Installation
 
@@ -93,7 +93,7 @@ def test_a_copy_of_the_catalogues_entry_with_less_context_replaces_it(installati
     shipped = load_catalogue()["qwen3-vl-8b"]
     path = Path(installation.ok("models", "add", "qwen3-vl-8b", "--context", "65536").strip())
     written = read_entry(path)
-    assert (written.max_model_len, written.gpus) == (65536, Gpus(memory_gib=40))
+    assert (written.max_model_len, written.gpus) == (65536, GpuRequirement(memory_gib=40))
     assert written.model_copy(update={"max_model_len": shipped.max_model_len, "gpus": shipped.gpus}) == shipped
     (listed,) = [model for model in installation.json("models", "--json") if model["id"] == "qwen3-vl-8b"]
     assert listed["max_model_len"] == 65536

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from cli.following import obstacles
-from cli.progress import Rate, say_seconds
-from jobs.fleet import WorkerStatus
+from cli.progress import RequestRate, format_duration
+from jobs.worker_registry import WorkerStatus
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Clock:
 def test_the_rate_is_that_of_the_last_minute() -> None:
     """Sixteen requests that end together every eight seconds are two a second, also between two such moments."""
     clock = Clock()
-    rate = Rate(clock)
+    rate = RequestRate(clock)
     for step in range(20):
         clock.now = 8.0 * step
         rate.count(16 * step)
@@ -35,7 +35,7 @@ def test_the_rate_is_that_of_the_last_minute() -> None:
 def test_the_rate_falls_when_nothing_is_done_any_more() -> None:
     """It does not stay at what it was."""
     clock = Clock()
-    rate = Rate(clock)
+    rate = RequestRate(clock)
     rate.count(0)
     clock.now = 10.0
     rate.count(100)
@@ -47,7 +47,7 @@ def test_the_rate_falls_when_nothing_is_done_any_more() -> None:
 def test_a_watcher_that_comes_late_counts_from_where_it_came() -> None:
     """A thousand requests that were done before are no speed, and too little time gives none."""
     clock = Clock()
-    rate = Rate(clock)
+    rate = RequestRate(clock)
     rate.count(1000)
     assert rate.per_second() is None
     clock.now = 10.0
@@ -60,7 +60,7 @@ def test_a_watcher_that_comes_late_counts_from_where_it_came() -> None:
 )
 def test_durations_are_said_as_people_say_them(seconds: float, words: str) -> None:
     """In two units at most."""
-    assert say_seconds(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def worker(state: str, phase: str | None = None) -> WorkerStatus:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.load import load_catalogue
-from cli.crews import Crew, crews_of
-from cli.machine import Machine
-from cli.shares import Wanted, divide_cores, place, with_shares
+from cli.machine import HostMachine
+from cli.placement import WorkerPlan, plans_for_models
+from cli.worker_plans import PlacementOptions, add_shares, divide_cores, place_workers
 from jobs.memory import usable_bytes
 from tests.cli.installation import MODEL
 from tests.cli.machines import DGX, GIB, machine
@@ -18,13 +18,15 @@ from workers.settings import WorkerSettings
 ENTRY = load_catalogue()[MODEL]
 
 
-def staffed(described: Machine, *, told: Mapping[str, str] | None = None, gpus: str = "all") -> tuple[Crew, ...]:
+def staffed(
+    described: HostMachine, *, told: Mapping[str, str] | None = None, gpus: str = "all"
+) -> tuple[WorkerPlan, ...]:
     """One worker a GPU of a described machine, with what the operator's environment says."""
-    crews = place(crews_of([MODEL], None), [ENTRY], Wanted(gpus=gpus), {}, described, {})
-    return with_shares(crews, described, WorkerSettings.from_environment(told or {}), [ENTRY], {})
+    crews = place_workers(plans_for_models([MODEL], None), [ENTRY], PlacementOptions(gpus=gpus), {}, described, {})
+    return add_shares(crews, described, WorkerSettings.from_environment(told or {}), [ENTRY], {})
 
 
-def bounds(crews: Sequence[Crew], name: str) -> list[int]:
+def bounds(crews: Sequence[WorkerPlan], name: str) -> list[int]:
     """One bound of each worker, as its environment has it."""
     return [int(dict(crew.variables)[f"GIGAVQA_WORKER_{name}"]) for crew in crews]
 
@@ -45,7 +47,7 @@ def test_workers_at_a_node_divide_its_cores() -> None:
 def test_cores_are_given_once_and_whole(nodes: list[int], cores: int, threads: int) -> None:
     """No CPU is two workers', none is idle, and siblings stay together while there is a core for each GPU."""
     described = machine(nodes, cores, threads=threads)
-    crews = [Crew(device.id, (MODEL,), (device,)) for device in described.devices]
+    crews = [WorkerPlan(device.id, (MODEL,), (device,)) for device in described.devices]
     given_ = divide_cores(crews, described.nodes)
     for node, num_gpus in zip(described.nodes, nodes, strict=True):
         here = [set(given_[crew.name]) for crew in crews if crew.devices[0].node == node.number]
@@ -60,23 +62,23 @@ def test_cores_are_given_once_and_whole(nodes: list[int], cores: int, threads: i
 
 def test_a_worker_of_more_gpus_gets_more_cores() -> None:
     """Cores go by GPU: one with three of four gets three quarters of the node."""
-    wide, small = Crew("wide", (), DGX.devices[:3]), Crew("small", (), DGX.devices[3:4])
+    wide, small = WorkerPlan("wide", (), DGX.devices[:3]), WorkerPlan("small", (), DGX.devices[3:4])
     given_ = divide_cores([wide, small], DGX.nodes)
     assert (len(given_["wide"]), len(given_["small"])) == (84, 28)
 
 
 def test_a_worker_across_nodes_gets_cores_of_each() -> None:
     """All of both, when it has all GPUs."""
-    given_ = divide_cores([Crew("huge", (), DGX.devices)], DGX.nodes)
+    given_ = divide_cores([WorkerPlan("huge", (), DGX.devices)], DGX.nodes)
     assert given_["huge"] == tuple(range(224))
 
 
 def test_workers_together_take_no_more_memory_than_one_would() -> None:
     """Sleeping weights: half of the memory among eight, where each would have taken half for itself."""
     memory = usable_bytes()
-    assert bounds(staffed(Machine(DGX.devices, DGX.nodes, memory)), "SLEEP_BYTES") == [memory // 2 // 8] * 8
+    assert bounds(staffed(HostMachine(DGX.devices, DGX.nodes, memory)), "SLEEP_BYTES") == [memory // 2 // 8] * 8
     assert sum(bounds(staffed(DGX), "AHEAD_BYTES")) == 16 * GIB  # 2 GiB each, as alone: far below the machine's eighth
-    small = Machine(DGX.devices, DGX.nodes, 64 * GIB)
+    small = HostMachine(DGX.devices, DGX.nodes, 64 * GIB)
     assert bounds(staffed(small), "AHEAD_BYTES") == [GIB] * 8
     assert bounds(staffed(small), "CACHE_BYTES") == [GIB // 2] * 8
 
@@ -110,8 +112,8 @@ def test_a_worker_alone_has_the_machines_bounds() -> None:
 def test_pinned_memory_for_evicted_blocks_is_divided() -> None:
     """200 GiB, asked for by the entry or by the command line, are 25 GiB for each of eight."""
     entry = ENTRY.model_copy(update={"engine": {"kv_offloading_size": 200}})
-    crews = place(crews_of([MODEL], None), [ENTRY], Wanted(gpus="all"), {}, DGX, {})
-    by_entry = with_shares(crews, DGX, WorkerSettings(), [entry], {})
-    by_argument = with_shares(crews, DGX, WorkerSettings(), [ENTRY], {"kv_offloading_size": 200})
+    crews = place_workers(plans_for_models([MODEL], None), [ENTRY], PlacementOptions(gpus="all"), {}, DGX, {})
+    by_entry = add_shares(crews, DGX, WorkerSettings(), [entry], {})
+    by_argument = add_shares(crews, DGX, WorkerSettings(), [ENTRY], {"kv_offloading_size": 200})
     assert {crew.arguments for crew in (*by_entry, *by_argument)} == {("kv_offloading_size=25",)}
-    assert {crew.arguments for crew in with_shares(crews, DGX, WorkerSettings(), [ENTRY], {})} == {()}
+    assert {crew.arguments for crew in add_shares(crews, DGX, WorkerSettings(), [ENTRY], {})} == {()}

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from cli.errors import ProcessFailedError
-from cli.supervisor import Program, Supervised
+from cli.supervisor import Program, ProgramSupervisor
 from tests.waiting import async_wait_until
 
 SLEEPER = "import time; print('started', flush=True); time.sleep(600)"
@@ -22,10 +22,10 @@ FAILING = "import sys; sys.exit('no such checkpoint: /weights')"
 
 
 @asynccontextmanager
-async def supervised(code: str, logs: Path, grace_seconds: float = 10.0) -> AsyncIterator[Supervised]:
+async def supervised(code: str, logs: Path, grace_seconds: float = 10.0) -> AsyncIterator[ProgramSupervisor]:
     """A Python program under supervision, ended at the end of the test."""
     program = Program("sleeper", [sys.executable, "-c", code], grace_seconds=grace_seconds)
-    keeper = Supervised(program, logs, announce=lambda line: None)
+    keeper = ProgramSupervisor(program, logs, announce=lambda line: None)
     running = asyncio.create_task(keeper.run())
     try:
         yield keeper
@@ -34,7 +34,7 @@ async def supervised(code: str, logs: Path, grace_seconds: float = 10.0) -> Asyn
         await running
 
 
-async def started(keeper: Supervised, starts: int = 1) -> int:
+async def started(keeper: ProgramSupervisor, starts: int = 1) -> int:
     """Wait until the program has been started so often and has said so; returns its process id."""
 
     async def has_started() -> bool:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from cli.console import err, out, print_error, print_json
 from cli.reporting import print_report
-from cli.tables import Column, print_table
+from cli.tables import TableColumn, print_table
 from evaluation.report import Report
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
@@ -35,7 +35,7 @@ PRINTED: dict[str, Callable[[], object]] = {
     "an error": lambda: print_error(HOSTILE),
     "a text": lambda: out.print(Text(HOSTILE, style="bold"), Panel(HOSTILE, title=HOSTILE)),
     "a table": lambda: out.print(_table(HOSTILE), soft_wrap=False),
-    "a list": lambda: print_table([Column("name"), Column("told", least=8)], [[HOSTILE, HOSTILE]]),
+    "a list": lambda: print_table([TableColumn("name"), TableColumn("told", least=8)], [[HOSTILE, HOSTILE]]),
     "JSON": lambda: print_json({HOSTILE: HOSTILE}),
     "a report": lambda: print_report(hostile_report()),
 }

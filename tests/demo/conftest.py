@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.samples import UltraVRSample
 from demo.ultravr.dataset import build_demo_dataset
 from demo.vistahop.dataset import build_dataset
 from evaluation.datasets import load_dataset
@@ -29,6 +29,6 @@ def hop_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def samples(demo_folder: Path) -> tuple[Sample, ...]:
+def samples(demo_folder: Path) -> tuple[UltraVRSample, ...]:
     """Its samples, as anybody loads them."""
     return load_dataset(demo_folder).samples

@@ -6,7 +6,7 @@ import numpy as np
 import pyvips
 from numpy.typing import NDArray
 
-from demo.ultravr.placing import Box
+from demo.ultravr.placing import PixelBox
 
 
 def read_pixels(path: Path) -> NDArray[np.int16]:
@@ -14,7 +14,7 @@ def read_pixels(path: Path) -> NDArray[np.int16]:
     return pyvips.Image.new_from_file(str(path)).numpy().astype(np.int16)
 
 
-def cut(pixels: NDArray[np.int16], box: Box, scale: float) -> NDArray[np.int16]:
+def cut(pixels: NDArray[np.int16], box: PixelBox, scale: float) -> NDArray[np.int16]:
     """The part of a picture inside a box given in pixels of the full-size image."""
     x1, y1, x2, y2 = (round(edge * scale) for edge in box)
     return pixels[max(0, y1) : y2, max(0, x1) : x2]

@@ -12,16 +12,16 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.ultravr.records import Question
+from demo.ultravr.records import RecordQuestion
 
-Rule = Callable[[Question], dict[str, float]]
+Rule = Callable[[RecordQuestion], dict[str, float]]
 """From a question to a score of each option, by its letter."""
 
 _WORLD = np.arange(61)
 _SEEN_OFTEN = 20
 
 
-def accuracy(rule: Rule, questions: Iterable[Question], rng: np.random.Generator) -> float:
+def accuracy(rule: Rule, questions: Iterable[RecordQuestion], rng: np.random.Generator) -> float:
     """Share of the questions that a reader by this rule gets right."""
     right = [_pick(rule(question), rng) == question.answer for question in questions]
     return sum(right) / len(right)
@@ -48,7 +48,7 @@ def _words(text: str) -> frozenset[str]:
 def _shared_words(sign: int) -> Rule:
     """Count the options that have each of an option's words: the most frequent value of every attribute."""
 
-    def score(question: Question) -> dict[str, float]:
+    def score(question: RecordQuestion) -> dict[str, float]:
         frequency = Counter(word for text in question.options.values() for word in _words(text))
         return {key: sign * sum(frequency[word] for word in _words(text)) for key, text in question.options.items()}
 
@@ -58,7 +58,7 @@ def _shared_words(sign: int) -> Rule:
 def _close_to_others(sign: int) -> Rule:
     """Count the words in which an option differs from each other one: the odd one out, or the middle one."""
 
-    def score(question: Question) -> dict[str, float]:
+    def score(question: RecordQuestion) -> dict[str, float]:
         words = {key: _words(text) for key, text in question.options.items()}
         return {key: -sign * sum(len(own ^ other) for other in words.values()) for key, own in words.items()}
 
@@ -68,7 +68,7 @@ def _close_to_others(sign: int) -> Rule:
 def _echo(sign: int) -> Rule:
     """Count an option's words that the question has, too."""
 
-    def score(question: Question) -> dict[str, float]:
+    def score(question: RecordQuestion) -> dict[str, float]:
         asked = _words(question.text)
         return {key: sign * len(_words(text) & asked) for key, text in question.options.items()}
 
@@ -81,7 +81,7 @@ def _denial(sign: int) -> Rule:
     return lambda question: {key: sign * float(bool(pattern.search(text))) for key, text in question.options.items()}
 
 
-def _numbers(question: Question) -> dict[str, NDArray[np.float64]] | None:
+def _numbers(question: RecordQuestion) -> dict[str, NDArray[np.float64]] | None:
     """The numbers of each option, where all have equally many."""
     found = {key: np.array(re.findall(r"\d+", text), float) for key, text in question.options.items()}
     return found if len({len(numbers) for numbers in found.values()}) == 1 else None
@@ -90,7 +90,7 @@ def _numbers(question: Question) -> dict[str, NDArray[np.float64]] | None:
 def _central(sign: int) -> Rule:
     """Take the option whose numbers, or coordinates, lie closest to the others', or farthest from them."""
 
-    def score(question: Question) -> dict[str, float]:
+    def score(question: RecordQuestion) -> dict[str, float]:
         numbers = _numbers(question) or {key: np.zeros(1) for key in question.options}
         return {
             key: -sign * float(sum(np.abs(own - other).sum() for other in numbers.values()))
@@ -103,7 +103,7 @@ def _central(sign: int) -> Rule:
 def _rank(rank: int) -> Rule:
     """Take the number of the given rank; of several numbers of an option, the sum."""
 
-    def score(question: Question) -> dict[str, float]:
+    def score(question: RecordQuestion) -> dict[str, float]:
         sums = {key: float(np.sum(np.array(re.findall(r"\d+", text), float))) for key, text in question.options.items()}
         order = sorted(set(sums.values()))
         return {key: float(len(order) > rank and value == order[rank]) for key, value in sums.items()}
@@ -111,7 +111,7 @@ def _rank(rank: int) -> Rule:
     return score
 
 
-def _middle_of_grid(question: Question) -> dict[str, float]:
+def _middle_of_grid(question: RecordQuestion) -> dict[str, float]:
     """Take the cell closest to the middle of the grid of ten by ten."""
     numbers = _numbers(question) or {key: np.zeros(1) for key in question.options}
     return {key: -float(np.abs(own - 5.5).sum()) for key, own in numbers.items()}
@@ -120,7 +120,7 @@ def _middle_of_grid(question: Question) -> dict[str, float]:
 def _only_true(measure: Callable[[int], float]) -> Rule:
     """Count the worlds, pairs of counts up to 60, in which a claim on two counts is the only true one of the four."""
 
-    def score(question: Question) -> dict[str, float]:
+    def score(question: RecordQuestion) -> dict[str, float]:
         worlds = _worlds(question.text, tuple(question.options.values()))
         return {letter: measure(number) for letter, number in zip(question.options, worlds, strict=True)}
 
@@ -178,7 +178,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-def learned(seen: Iterable[Question]) -> Rule:
+def learned(seen: Iterable[RecordQuestion]) -> Rule:
     """The rule of one who was told the answers of other questions of the kind: what was right with these words.
 
     Letters, ranks, words of the option, and words of the question with each letter or rank, weighed as by Bayes.
@@ -201,7 +201,7 @@ def learned(seen: Iterable[Question]) -> Rule:
     }
 
 
-def _features(question: Question) -> dict[str, set[str]]:
+def _features(question: RecordQuestion) -> dict[str, set[str]]:
     order = sorted(question.options.values())
     asked = _words(question.text)
     features: dict[str, set[str]] = {}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, KINDS, SCOPES
 from catalogue.load import load_catalogue
 from demo.atombench.dataset import build_dataset
@@ -29,9 +29,9 @@ def streets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def samples(streets: Path) -> list[Sample]:
+def samples(streets: Path) -> list[AtomSample]:
     """Its questions, as anybody loads them."""
-    return [sample for sample in load_dataset(streets).samples if isinstance(sample, Sample)]
+    return [sample for sample in load_dataset(streets).samples if isinstance(sample, AtomSample)]
 
 
 def test_it_passes_the_benchmarks_own_checks(streets: Path) -> None:
@@ -41,7 +41,7 @@ def test_it_passes_the_benchmarks_own_checks(streets: Path) -> None:
     assert {read_header(path).size for path in (streets / "images").iterdir()} == {SIZE}
 
 
-def test_it_has_questions_of_every_kind(samples: list[Sample]) -> None:
+def test_it_has_questions_of_every_kind(samples: list[AtomSample]) -> None:
     """28 on five pictures: six clues on one, three on others, two conclusions each; all labels; four to six options."""
     levels = Counter((sample.place, sample.level) for sample in samples)
     assert sorted(count for (_, level), count in levels.items() if level == "clue") == [3, 3, 3, 3, 6]
@@ -81,7 +81,7 @@ def test_the_same_seed_draws_the_same(streets: Path, tmp_path: Path) -> None:
     assert plan_scenes(7) == plan_scenes(7) != plan_scenes(8)
 
 
-def test_answers_to_it_fill_every_cell_of_every_table(streets: Path, samples: list[Sample]) -> None:
+def test_answers_to_it_fill_every_cell_of_every_table(streets: Path, samples: list[AtomSample]) -> None:
     """Three models that answer a third of the questions wrong each, and every outcome of golden evidence occurs."""
     responses = []
     for shift, model in enumerate(MODELS):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from demo.canvas import replacing
-from demo.manifest import Manifest
+from demo.manifest import DemoManifest
 from demo.ultravr.ad.grid import paint_grid, plan_grid
 from demo.ultravr.ad.products import PRODUCTS
 from demo.ultravr.cctv.paint import paint_plaza
@@ -48,11 +48,11 @@ def test_only_what_is_missing_is_painted_again(demo_folder: Path, tmp_path: Path
 
 def test_the_manifest_of_another_seed_or_size_counts_for_nothing(demo_folder: Path) -> None:
     """Images of one seed are never taken for those of another."""
-    assert all(Manifest.open(demo_folder, GENERATOR, SEED, SCALE).holds(painting.image) for painting in PAINTINGS)
+    assert all(DemoManifest.open(demo_folder, GENERATOR, SEED, SCALE).holds(painting.image) for painting in PAINTINGS)
     assert not any(
-        Manifest.open(demo_folder, GENERATOR, SEED + 1, SCALE).holds(painting.image) for painting in PAINTINGS
+        DemoManifest.open(demo_folder, GENERATOR, SEED + 1, SCALE).holds(painting.image) for painting in PAINTINGS
     )
-    assert not any(Manifest.open(demo_folder, GENERATOR, SEED, 1.0).holds(painting.image) for painting in PAINTINGS)
+    assert not any(DemoManifest.open(demo_folder, GENERATOR, SEED, 1.0).holds(painting.image) for painting in PAINTINGS)
 
 
 def test_what_an_earlier_generator_drew_counts_for_nothing(demo_folder: Path, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_what_an_earlier_generator_drew_counts_for_nothing(demo_folder: Path, tm
     (tmp_path / "images").symlink_to(demo_folder / "images")
     (tmp_path / "manifest.json").write_text(json.dumps(content))
     (tmp_path / "dataset.toml").write_text("")
-    earlier = Manifest.open(tmp_path, GENERATOR, SEED, SCALE)
+    earlier = DemoManifest.open(tmp_path, GENERATOR, SEED, SCALE)
     assert not earlier.holds_records()
     assert not any(earlier.holds(painting.image) for painting in PAINTINGS)
 
@@ -71,11 +71,11 @@ def test_a_truncated_image_is_not_complete(tmp_path: Path) -> None:
     """The manifest believes a file only at its full length."""
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "a.png").write_bytes(b"whole")
-    manifest = Manifest.open(tmp_path, GENERATOR, SEED, SCALE)
+    manifest = DemoManifest.open(tmp_path, GENERATOR, SEED, SCALE)
     manifest.add("images/a.png")
-    assert Manifest.open(tmp_path, GENERATOR, SEED, SCALE).holds("images/a.png")
+    assert DemoManifest.open(tmp_path, GENERATOR, SEED, SCALE).holds("images/a.png")
     (tmp_path / "images" / "a.png").write_bytes(b"who")
-    assert not Manifest.open(tmp_path, GENERATOR, SEED, SCALE).holds("images/a.png")
+    assert not DemoManifest.open(tmp_path, GENERATOR, SEED, SCALE).holds("images/a.png")
 
 
 def test_a_painting_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from openslide import OpenSlide
 from PIL import Image
 
-from benchmarks.acuity.samples import Optotype, Sign
+from benchmarks.acuity.samples import AcuitySample, Optotype
 from benchmarks.acuity.taxonomy import DIRECTIONS, LETTERS, SCENES, SceneKind
 from demo.acuity.dataset import build_dataset, paint_picture
 from demo.acuity.pictures import SMALLEST, draw_picture
-from demo.acuity.plan import BLOCK, Planned, plan_chart, records
+from demo.acuity.plan import BLOCK, ChartItem, plan_chart, records
 from demo.acuity.scenes import draw_scene
-from demo.painting import Painter
+from demo.painting import ScenePainter
 from evaluation.datasets import load_dataset
 from tests.demo.conftest import SEED
 from tiling.geometry import Region, Size
@@ -40,19 +40,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def signs(folder: Path) -> list[Sign]:
+def signs(folder: Path) -> list[AcuitySample]:
     """The samples, as anybody loads them."""
-    return [sample for sample in load_dataset(folder).samples if isinstance(sample, Sign)]
+    return [sample for sample in load_dataset(folder).samples if isinstance(sample, AcuitySample)]
 
 
 @pytest.fixture(scope="module")
-def chart() -> list[Planned]:
+def chart() -> list[ChartItem]:
     """The plan of the whole chart."""
     return plan_chart(SEED)
 
 
 @pytest.fixture(scope="module")
-def rings(signs: list[Sign]) -> list[Sign]:
+def rings(signs: list[AcuitySample]) -> list[AcuitySample]:
     """One sample of every picture."""
     return [sign for sign in signs if sign.attribute == "direction"]
 
@@ -106,12 +106,12 @@ class Reader:
         return min(shown, key=shown.__getitem__)
 
 
-def region_of(sign: Sign) -> Region:
+def region_of(sign: AcuitySample) -> Region:
     """The evidence of a sign."""
     return Region(*map(int, sign.evidence.split(",")))
 
 
-def test_rings_are_what_and_where_samples_say(folder: Path, rings: list[Sign]) -> None:
+def test_rings_are_what_and_where_samples_say(folder: Path, rings: list[AcuitySample]) -> None:
     """Colour, place and size of every one, and the gap's direction of those that are large enough to be read."""
     read = Counter[str]()
     for sign in rings:
@@ -137,7 +137,7 @@ def window(reader: Reader, ring: Optotype, margin: float) -> tuple[slice, slice]
     return rows, columns
 
 
-def test_nothing_but_the_ring_has_a_colour(folder: Path, rings: list[Sign]) -> None:
+def test_nothing_but_the_ring_has_a_colour(folder: Path, rings: list[AcuitySample]) -> None:
     """In all of every picture, reduced as it is stored, and in every region at its own level."""
     for sign in rings:
         for region in (Region(0, 0, SIDE, SIDE), region_of(sign)):
@@ -147,7 +147,7 @@ def test_nothing_but_the_ring_has_a_colour(folder: Path, rings: list[Sign]) -> N
             assert colour.max() < COLOURED / 2, sign.id
 
 
-def test_the_ground_around_a_ring_is_plain(folder: Path, rings: list[Sign]) -> None:
+def test_the_ground_around_a_ring_is_plain(folder: Path, rings: list[AcuitySample]) -> None:
     """A quarter of its diameter beyond its box at least, as far as the picture and the region reach."""
     for sign in rings:
         ring, reader = sign.optotype, Reader(folder / sign.images[0], region_of(sign))
@@ -161,7 +161,7 @@ def test_the_ground_around_a_ring_is_plain(folder: Path, rings: list[Sign]) -> N
         )  # OpenSlide moves parts by less than a pixel
 
 
-def test_everything_is_asked_equally_often(chart: list[Planned]) -> None:
+def test_everything_is_asked_equally_often(chart: list[ChartItem]) -> None:
     """Any two of kind, place, colour, direction and letter; and each letter with each true word."""
     asked = [record for planned in chart for record in records(planned)]
     assert len(asked) == 256 and len({record["id"] for record in asked}) == 256
@@ -181,14 +181,14 @@ def test_everything_is_asked_equally_often(chart: list[Planned]) -> None:
             assert set(Counter((row[one], row[other]) for row in rows).values()) == {8}, (one, other)
 
 
-def test_a_wrong_option_stands_anywhere(chart: list[Planned]) -> None:
+def test_a_wrong_option_stands_anywhere(chart: list[ChartItem]) -> None:
     """Each word has each letter about as often as any other, so that no order is learnt."""
     for attribute in ("colour", "direction"):
         seen = Counter((letter, word) for one in chart for letter, word in one.options[attribute].items())
         assert len(seen) == len(LETTERS) ** 2 and 20 <= min(seen.values()) <= max(seen.values()) <= 45
 
 
-def test_sizes_are_spread_evenly(chart: list[Planned]) -> None:
+def test_sizes_are_spread_evenly(chart: list[ChartItem]) -> None:
     """Two rings each of 2 to 5 pixels; of all others equally many between any two powers of two."""
     sizes = [int(planned.picture.optotype.diameter) for planned in chart]
     assert sorted(size for size in sizes if size < 8) == [2, 2, 3, 3, 4, 4, 5, 5]
@@ -197,14 +197,14 @@ def test_sizes_are_spread_evenly(chart: list[Planned]) -> None:
     assert set(octaves.values()) <= {11, 12, 13}
 
 
-def test_files_say_nothing_of_what_they_show(chart: list[Planned]) -> None:
+def test_files_say_nothing_of_what_they_show(chart: list[ChartItem]) -> None:
     """Their names are numbers, and their order is none of size."""
     assert [planned.image for planned in chart] == [f"images/{number:03}.tif" for number in range(1, 129)]
     sizes = np.log([planned.picture.optotype.diameter for planned in chart])
     assert abs(np.corrcoef(np.arange(128), sizes)[0, 1]) < 0.25
 
 
-def test_rings_stand_at_the_places_that_they_are_said_to(chart: list[Planned]) -> None:
+def test_rings_stand_at_the_places_that_they_are_said_to(chart: list[ChartItem]) -> None:
     """Evidence of edges and corners touches borders; seams are crossed; elsewhere small rings cross none."""
     for planned in [*chart, *plan_chart(1)]:
         ring, region = planned.picture.optotype, planned.evidence
@@ -222,7 +222,7 @@ def test_rings_stand_at_the_places_that_they_are_said_to(chart: list[Planned]) -
             assert not any(borders)
 
 
-def test_evidence_is_a_square_of_two_to_four_diameters(chart: list[Planned]) -> None:
+def test_evidence_is_a_square_of_two_to_four_diameters(chart: list[ChartItem]) -> None:
     """And 32 pixels at least; it holds the ring, not always in its middle, and lies within the picture."""
     places = []
     for planned in chart:
@@ -242,7 +242,7 @@ def test_only_the_ring_itself_depends_on_the_answers(kind: SceneKind) -> None:
         picture = draw_picture(np.random.default_rng(3), 96, kind=kind, place="centre", side=1024)
         ring = picture.optotype.model_copy(update={"colour": colour, "direction": direction})
         picture = picture._replace(optotype=ring)
-        painted.append(np.asarray(Painter(draw_scene(picture, 5)).part(0, 0, Size(1024, 1024))))
+        painted.append(np.asarray(ScenePainter(draw_scene(picture, 5)).part(0, 0, Size(1024, 1024))))
     differ = (painted[0] != painted[1]).any(axis=2)
     rows, columns = np.flatnonzero(differ.any(axis=1)), np.flatnonzero(differ.any(axis=0))
     assert ring.y <= rows[0] and rows[-1] < ring.y + 96

@@ -11,7 +11,7 @@ from demo.ultravr.ad.grid import plan_grid
 from demo.ultravr.ad.products import PRODUCTS
 from demo.ultravr.ad.samples import draw_choice, grid_records
 from demo.ultravr.cctv import questions as cctv
-from demo.ultravr.records import Question, lettered, shuffled
+from demo.ultravr.records import RecordQuestion, lettered, shuffled
 from demo.ultravr.rs import questions as rs
 from demo.ultravr.wsi import questions as wsi
 from evaluation.answers.coordinates import format_coordinate
@@ -22,7 +22,7 @@ SEEN = 1500
 _Kind = tuple[str, str]
 
 
-def _cctv(seed: int) -> dict[_Kind, list[Question]]:
+def _cctv(seed: int) -> dict[_Kind, list[RecordQuestion]]:
     asked = cctv.draw_questions(seed)
     return {
         ("cctv", "comparison"): [case.question for case in asked.comparisons],
@@ -31,7 +31,7 @@ def _cctv(seed: int) -> dict[_Kind, list[Question]]:
     }
 
 
-def _rs(seed: int) -> dict[_Kind, list[Question]]:
+def _rs(seed: int) -> dict[_Kind, list[RecordQuestion]]:
     asked = rs.draw_questions(seed)
     return {
         ("rs", "comparison"): [case.question for case in asked.comparisons],
@@ -40,7 +40,7 @@ def _rs(seed: int) -> dict[_Kind, list[Question]]:
     }
 
 
-def _wsi(seed: int) -> dict[_Kind, list[Question]]:
+def _wsi(seed: int) -> dict[_Kind, list[RecordQuestion]]:
     asked = wsi.draw_questions(seed).inquiries
     templates = ("T1", "T2", "T3", "T4")
     return {
@@ -48,22 +48,27 @@ def _wsi(seed: int) -> dict[_Kind, list[Question]]:
     }
 
 
-def _ad(seed: int) -> dict[_Kind, list[Question]]:
+def _ad(seed: int) -> dict[_Kind, list[RecordQuestion]]:
     return {("ad", product.category): [draw_choice(plan_grid(seed, product))] for product in PRODUCTS}
 
 
-_DRAW: dict[str, Callable[[int], dict[_Kind, list[Question]]]] = {"cctv": _cctv, "rs": _rs, "wsi": _wsi, "ad": _ad}
+_DRAW: dict[str, Callable[[int], dict[_Kind, list[RecordQuestion]]]] = {
+    "cctv": _cctv,
+    "rs": _rs,
+    "wsi": _wsi,
+    "ad": _ad,
+}
 _KINDS = [kind for draw in _DRAW.values() for kind in draw(0)]
 _READINGS = len(_KINDS) * (len(RULES) + 1)
 
 
 @cache
-def _drawn(domain: str) -> list[dict[_Kind, list[Question]]]:
+def _drawn(domain: str) -> list[dict[_Kind, list[RecordQuestion]]]:
     """The questions of as many scenes as are read and learned from; nothing is painted."""
     return [_DRAW[domain](seed) for seed in range(DRAWN + SEEN)]
 
 
-def _questions(kind: _Kind, seeds: range) -> list[Question]:
+def _questions(kind: _Kind, seeds: range) -> list[RecordQuestion]:
     """One question of a scene, so that they are independent, and each of the scene's in turn."""
     scenes = _drawn(kind[0])
     return [scenes[seed][kind][seed % len(scenes[seed][kind])] for seed in seeds]
@@ -87,7 +92,7 @@ def test_no_reader_of_the_texts_alone_beats_chance(kind: _Kind) -> None:
     assert {name: share for name, share in shares.items() if not least <= share <= most} == {}
 
 
-def _near_cells(rng: np.random.Generator) -> Question:
+def _near_cells(rng: np.random.Generator) -> RecordQuestion:
     """The anomalous cell among three close to it."""
     row, column = (int(at) for at in rng.integers(3, 9, 2))
     near = [
@@ -95,19 +100,19 @@ def _near_cells(rng: np.random.Generator) -> Question:
     ]
     others = [near[int(index)] for index in rng.choice(len(near), 3, replace=False)]
     cells = [format_coordinate(cell) for cell in ((row, column), *others)]
-    return Question("Which cell?", *shuffled(cells, cells[0], rng))
+    return RecordQuestion("Which cell?", *shuffled(cells, cells[0], rng))
 
 
-def _single_flips(rng: np.random.Generator) -> Question:
+def _single_flips(rng: np.random.Generator) -> RecordQuestion:
     """A summary among three that each differ from it in one attribute."""
     attributes = (("high-grade", "lower-grade"), ("unifocal", "multifocal"), ("in-situ", "invasive"))
     chosen = [tuple(pair[:: 1 if rng.integers(2) else -1]) for pair in attributes]
     texts = [" ".join(pair[0] for pair in chosen)]
     texts += [" ".join(pair[position == flipped] for position, pair in enumerate(chosen)) for flipped in range(3)]
-    return Question("Which summary?", *shuffled(texts, texts[0], rng))
+    return RecordQuestion("Which summary?", *shuffled(texts, texts[0], rng))
 
 
-def _ratio_beside_its_ordering(rng: np.random.Generator) -> Question:
+def _ratio_beside_its_ordering(rng: np.random.Generator) -> RecordQuestion:
     """Four claims whose ratio implies the ordering, so that it cannot be the only true one."""
     texts = [
         f"The absolute difference between the counts of cats and dogs is {int(rng.integers(3, 9))}.",
@@ -116,22 +121,22 @@ def _ratio_beside_its_ordering(rng: np.random.Generator) -> Question:
         "The ratio of the count of cats to the count of dogs is 3:2.",
     ]
     asked = "Comparing cats and dogs, which option states a correct relationship between their counts?"
-    return Question(asked, *shuffled(texts, texts[int(rng.integers(3))], rng))
+    return RecordQuestion(asked, *shuffled(texts, texts[int(rng.integers(3))], rng))
 
 
-def _second_number(rng: np.random.Generator) -> Question:
+def _second_number(rng: np.random.Generator) -> RecordQuestion:
     """A difference that is the second of four numbers more often than not."""
     texts = [str(number) for number in range(4)]
-    return Question(
+    return RecordQuestion(
         "What is the difference?", *shuffled(texts, texts[int(rng.choice(4, p=(0.25, 0.42, 0.25, 0.08)))], rng)
     )
 
 
-def _favoured_letter(rng: np.random.Generator) -> Question:
+def _favoured_letter(rng: np.random.Generator) -> RecordQuestion:
     """An answer that depends on what is asked."""
     kind = int(rng.integers(4))
     asked = f"Where are the {('cats', 'dogs', 'mice', 'rats')[kind]}?"
-    return Question(asked, lettered(["up", "down", "in", "out"]), "ABCD"[kind])
+    return RecordQuestion(asked, lettered(["up", "down", "in", "out"]), "ABCD"[kind])
 
 
 @pytest.mark.parametrize(
@@ -144,7 +149,9 @@ def _favoured_letter(rng: np.random.Generator) -> Question:
         (_favoured_letter, "learned"),
     ],
 )
-def test_a_reader_finds_the_leak_that_it_looks_for(leaky: Callable[[np.random.Generator], Question], rule: str) -> None:
+def test_a_reader_finds_the_leak_that_it_looks_for(
+    leaky: Callable[[np.random.Generator], RecordQuestion], rule: str
+) -> None:
     """Questions whose options give the answer away are answered better than by chance, so the readers can read."""
     rng = np.random.default_rng(2)
     questions = [leaky(rng) for _ in range(DRAWN)]

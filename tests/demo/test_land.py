@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demo.ultravr.placing import Box
+from demo.ultravr.placing import PixelBox
 from demo.ultravr.rs.samples import IMAGE
 from demo.ultravr.rs.scene import FAR, NEAR, SIZE, Land, plan_land
 from tests.demo.conftest import SCALE, SEED
@@ -37,7 +37,7 @@ def test_every_pool_tank_and_plane_is_where_it_is_annotated(land: Land, pixels: 
     for thing in land.things:
         if thing.kind in expected:
             x, y = thing.box.center
-            seen = np.median(cut(pixels, Box(x - 20, y - 20, x + 20, y + 20), SCALE), axis=(0, 1))
+            seen = np.median(cut(pixels, PixelBox(x - 20, y - 20, x + 20, y + 20), SCALE), axis=(0, 1))
             assert np.abs(seen - expected[thing.kind]).max() < 40, thing
 
 
@@ -56,7 +56,7 @@ def test_every_object_differs_from_the_ground_beside_it(land: Land, pixels: NDAr
     """Inside each box the picture differs from the strip to its left."""
     for thing in land.things:
         x1, y1, _, y2 = thing.box
-        beside = np.median(cut(pixels, Box(x1 - 40, y1, x1 - 10, y2), SCALE), axis=(0, 1))
+        beside = np.median(cut(pixels, PixelBox(x1 - 40, y1, x1 - 10, y2), SCALE), axis=(0, 1))
         inside = cut(pixels, thing.box, SCALE)
         assert (np.abs(inside - beside).max(axis=-1) > 18).mean() > 0.3, thing
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from benchmarks.mmcr.samples import Question
-from benchmarks.mmcr.taxonomy import CROSS, KINDS
+from benchmarks.mmcr.samples import MMCRSample
+from benchmarks.mmcr.taxonomy import CROSS, QUESTION_TYPES
 from demo.mmcr.dataset import build_demo_dataset
 from demo.mmcr.pages import BAR, BAR_UNIT, MARGIN, SIZE
 from demo.mmcr.plan import COLOURS, DOCUMENTS, plan_papers
@@ -25,21 +25,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def samples(folder: Path) -> list[Question]:
+def samples(folder: Path) -> list[MMCRSample]:
     """Its samples, as anybody loads them."""
-    return [sample for sample in load_dataset(folder).samples if isinstance(sample, Question)]
+    return [sample for sample in load_dataset(folder).samples if isinstance(sample, MMCRSample)]
 
 
-def test_every_type_and_document_is_asked_about(samples: list[Question]) -> None:
+def test_every_type_and_document_is_asked_about(samples: list[MMCRSample]) -> None:
     """Single sources once, cross-source types twice; two questions a document and three about one."""
     kinds = Counter(sample.type for sample in samples)
-    assert kinds == {kind: 2 if kind in CROSS else 1 for kind in KINDS}
+    assert kinds == {kind: 2 if kind in CROSS else 1 for kind in QUESTION_TYPES}
     assert sorted(Counter(sample.document for sample in samples).values()) == [2] * 6 + [3]
     assert {sample.subject for sample in samples} == set(DOCUMENTS.values())
     assert Counter(sample.answer for sample in samples) == dict.fromkeys("ABCDE", 3)
 
 
-def test_evidence_of_cross_source_questions_lies_on_different_pages(samples: list[Question]) -> None:
+def test_evidence_of_cross_source_questions_lies_on_different_pages(samples: list[MMCRSample]) -> None:
     """Those of one source stand on one page; every document has one that needs two."""
     for sample in samples:
         assert len(sample.evidence.pages) == (2 if sample.type in CROSS else 1)
@@ -47,7 +47,7 @@ def test_evidence_of_cross_source_questions_lies_on_different_pages(samples: lis
     assert {sample.document for sample in samples if sample.type in CROSS} == set(DOCUMENTS)
 
 
-def test_options_set_the_matchers_traps(samples: list[Question]) -> None:
+def test_options_set_the_matchers_traps(samples: list[MMCRSample]) -> None:
     """One option begins another, and options of one question begin with the article."""
     options = [list((sample.options or {}).values()) for sample in samples]
     assert any({"Orla", "Orla Nova"} <= set(texts) for texts in options)
@@ -74,7 +74,7 @@ def test_points_have_their_methods_colours(folder: Path) -> None:
         assert max(areas.values()) - min(areas.values()) <= 8 and min(areas.values()) > 1000
 
 
-def test_answers_follow_from_what_was_drawn(samples: list[Question]) -> None:
+def test_answers_follow_from_what_was_drawn(samples: list[MMCRSample]) -> None:
     """The colour of the best method, and the penalty by the formula, worked out from the plan."""
     papers = {paper.name: paper for paper in plan_papers(SEED)}
     by_id = {sample.id: sample for sample in samples}

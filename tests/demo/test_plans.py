@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.examples import Examples
+from benchmarks.ultravr.examples import ExampleChooser
 from benchmarks.ultravr.step_judge import judge_step
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
@@ -64,7 +64,7 @@ def test_chats_ask_every_annotated_step(demo_folder: Path, dataset: Dataset) -> 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_sample_is_told_its_own_trajectory_or_one_of_its_image(dataset: Dataset, seed: int) -> None:
     """S3's examples are other samples of the same kind on other images, and every sample has one at least."""
-    chooser = Examples(dataset.samples, 2, seed)
+    chooser = ExampleChooser(dataset.samples, 2, seed)
     for sample in dataset.samples:
         assert chooser.of(sample)
         for example in chooser.of(sample):

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from benchmarks.ultravr.taxonomy import QUADRANTS
 from demo.ultravr.cctv.figures import KINDS
 from demo.ultravr.cctv.paint import paint_plaza
-from demo.ultravr.cctv.scene import BRIGHT, FOUNTAIN, SIZE, Figure, Plaza, plan_plaza
-from demo.ultravr.placing import Box
+from demo.ultravr.cctv.scene import BRIGHT, FOUNTAIN, SIZE, Plaza, PlazaFigure, plan_plaza
+from demo.ultravr.placing import PixelBox
 from tests.demo.conftest import SEED
 from tests.demo.pictures import cut, read_pixels, share_of_color
 
@@ -31,10 +31,10 @@ def pixels(plaza: Plaza, tmp_path_factory: pytest.TempPathFactory) -> NDArray[np
     return read_pixels(path)
 
 
-def _upper_body(figure: Figure) -> Box:
+def _upper_body(figure: PlazaFigure) -> PixelBox:
     x1, y1, x2, y2 = figure.box
     width, height = x2 - x1, y2 - y1
-    return Box(x1 + 0.35 * width, y1 + 0.28 * height, x2 - 0.35 * width, y1 + 0.5 * height)
+    return PixelBox(x1 + 0.35 * width, y1 + 0.28 * height, x2 - 0.35 * width, y1 + 0.5 * height)
 
 
 def test_each_named_person_wears_the_named_color(plaza: Plaza, pixels: NDArray[np.int16]) -> None:
@@ -56,7 +56,7 @@ def test_every_box_holds_a_figure_and_its_surroundings_none(plaza: Plaza, pixels
     """Inside each box the picture differs from the ground above it; the ground above is plain."""
     for figure in plaza.figures:
         x1, y1, x2, _ = figure.box
-        above = cut(pixels, Box(x1, y1 - 44, x2, y1 - 8), SCALE)
+        above = cut(pixels, PixelBox(x1, y1 - 44, x2, y1 - 8), SCALE)
         ground = np.median(above, axis=(0, 1))
         different = (np.abs(cut(pixels, figure.box, SCALE) - ground).max(axis=-1) > 40).mean()
         assert different > 0.15, figure
@@ -65,7 +65,7 @@ def test_every_box_holds_a_figure_and_its_surroundings_none(plaza: Plaza, pixels
 
 def test_an_empty_place_shows_paving_alone(pixels: NDArray[np.int16]) -> None:
     """Where nobody is annotated the ground is even."""
-    spot = cut(pixels, Box(FOUNTAIN.x1 - 1500, FOUNTAIN.y2 + 900, FOUNTAIN.x1 - 1350, FOUNTAIN.y2 + 1000), SCALE)
+    spot = cut(pixels, PixelBox(FOUNTAIN.x1 - 1500, FOUNTAIN.y2 + 900, FOUNTAIN.x1 - 1350, FOUNTAIN.y2 + 1000), SCALE)
     assert share_of_color(spot, tuple(np.median(spot, axis=(0, 1)).tolist()), 40) == 1.0
 
 

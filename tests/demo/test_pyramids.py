@@ -11,17 +11,17 @@ from tifffile import TiffFile
 
 from demo.acuity.pictures import draw_picture
 from demo.acuity.scenes import draw_scene
-from demo.painting import Painter, Scene, Shape, box
+from demo.painting import DrawnScene, FlatShape, ScenePainter, box
 from demo.pyramids import TILE, write_pyramid
 from tiling.geometry import Size
 
 GREY, RED = (120, 124, 118), (204, 28, 32)
-SCENE = Scene(
+SCENE = DrawnScene(
     Size(4096, 2560),
     (
         box(0, 0, 4096, 2560, GREY),
-        Shape("ellipse", RED, (700, 300, 2900, 2200)),
-        Shape("polygon", (30, 30, 34), (100, 2500, 900, 1800, 1300, 2540)),
+        FlatShape("ellipse", RED, (700, 300, 2900, 2200)),
+        FlatShape("polygon", (30, 30, 34), (100, 2500, 900, 1800, 1300, 2540)),
         box(3000, 77, 3333, 1999, (60, 62, 64)),
     ),
     (),
@@ -44,7 +44,7 @@ def pyramid(tmp_path_factory: pytest.TempPathFactory, step: int) -> Path:
 
 def test_every_level_is_the_mean_of_what_was_painted(pyramid: Path, step: int) -> None:
     """To a level of grey for each time that it was rounded."""
-    painted = Painter(SCENE).part(0, 0, SCENE.size)
+    painted = ScenePainter(SCENE).part(0, 0, SCENE.size)
     with TiffFile(pyramid) as file:
         assert file.is_bigtiff and [page.is_reduced for page in file.pages] == [False, True]
         for level, page in enumerate(file.pages):
@@ -76,16 +76,18 @@ def test_equal_tiles_are_stored_once(pyramid: Path) -> None:
 def test_parts_are_painted_as_the_whole_is() -> None:
     """Though what is hidden behind a tile's ground, or beside an ellipse, is left out."""
     scene = draw_scene(draw_picture(np.random.default_rng(2), 700, kind="field", side=2048), 1)
-    whole = np.asarray(Painter(scene).part(0, 0, scene.size))
+    whole = np.asarray(ScenePainter(scene).part(0, 0, scene.size))
     for row, column in np.ndindex(8, 8):
-        part = np.asarray(Painter(scene).part(column * TILE, row * TILE, Size(TILE, TILE)))
+        part = np.asarray(ScenePainter(scene).part(column * TILE, row * TILE, Size(TILE, TILE)))
         area = whole[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE]
         np.testing.assert_array_equal(part, area)
 
 
 def test_small_round_shapes_are_stored_smoothly(tmp_path: Path) -> None:
     """A disc of three pixels is as heavy as it is, in shades, and not a block."""
-    scene = Scene(Size(2048, 2048), (box(0, 0, 2048, 2048, GREY), Shape("ellipse", RED, (500, 500, 503, 503))), ())
+    scene = DrawnScene(
+        Size(2048, 2048), (box(0, 0, 2048, 2048, GREY), FlatShape("ellipse", RED, (500, 500, 503, 503))), ()
+    )
     write_pyramid(scene, tmp_path / "disc.tif")
     with TiffFile(tmp_path / "disc.tif") as file:
         shown = (file.pages[0].asarray()[498:505, 498:505, 0].astype(float) - GREY[0]) / (RED[0] - GREY[0])
@@ -95,7 +97,7 @@ def test_small_round_shapes_are_stored_smoothly(tmp_path: Path) -> None:
 
 def test_zoom_paints_means_of_smaller_pixels() -> None:
     """As if a larger painting had been reduced."""
-    zoomed = Painter(SCENE).part(100, 50, Size(200, 150), 0.1, zoom=4)
-    larger = Painter(SCENE).part(400, 200, Size(800, 600), 0.4)
+    zoomed = ScenePainter(SCENE).part(100, 50, Size(200, 150), 0.1, zoom=4)
+    larger = ScenePainter(SCENE).part(400, 200, Size(800, 600), 0.4)
     reduced = larger.resize((200, 150), Image.Resampling.BOX)
     np.testing.assert_allclose(np.asarray(zoomed, int), np.asarray(reduced, int), atol=1)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.ultravr.checks import check_sample
-from benchmarks.ultravr.reading import Origin, sample_fields
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.reading import RecordContext, sample_fields
+from benchmarks.ultravr.samples import UltraVRSample
 from benchmarks.ultravr.taxonomy import CATEGORIES
 from demo.building import check_dataset
 from demo.errors import RecordInvalidError
@@ -21,7 +21,7 @@ from demo.ultravr.ad.samples import grid_records
 from demo.ultravr.cctv.samples import plaza_records
 from demo.ultravr.cctv.scene import SIZE as PLAZA
 from demo.ultravr.cctv.scene import plan_plaza
-from demo.ultravr.placing import Box
+from demo.ultravr.placing import PixelBox
 from demo.ultravr.rs.samples import land_records
 from demo.ultravr.rs.scene import plan_land
 from demo.ultravr.wsi.samples import slide_records
@@ -32,7 +32,7 @@ from evaluation.records import Record
 _KINDS = [(domain, category) for domain, categories in CATEGORIES.items() for category in categories]
 
 
-def test_every_sample_passes_the_papers_checklists(samples: tuple[Sample, ...]) -> None:
+def test_every_sample_passes_the_papers_checklists(samples: tuple[UltraVRSample, ...]) -> None:
     """No sample of the data set breaks a rule of appendices A and F."""
     assert {sample.id: check_sample(sample) for sample in samples if check_sample(sample)} == {}
 
@@ -44,9 +44,9 @@ def test_the_records_of_any_seed_pass_the_papers_checklists(seed: int) -> None:
     records = [*plaza_records(plan_plaza(seed)), *land_records(plan_land(seed)), own_file, *flat]
     records += [record for product in PRODUCTS for record in grid_records(plan_grid(seed, product))]
     found = [
-        Sample.model_validate(fields)
+        UltraVRSample.model_validate(fields)
         for index, value in enumerate(records)
-        for fields in sample_fields(Record(value=value, line=1, index=index, alone=False), Origin("seeded"))
+        for fields in sample_fields(Record(value=value, line=1, index=index, alone=False), RecordContext("seeded"))
     ]
     assert len(found) >= 30
     assert {sample.id: check_sample(sample) for sample in found if check_sample(sample)} == {}
@@ -73,15 +73,15 @@ def test_a_box_is_written_finely_enough_to_be_met() -> None:
     """A box of 20 x 40 pixels of the plaza, read back from its record, is the same box."""
     rng = np.random.default_rng(0)
     for x, y in rng.integers(0, 15000, (500, 2)).tolist():
-        box = Box(x, y, x + 20, y + 40)
-        read = Box(*(n * side for n, side in zip(box.normalized(PLAZA), (*PLAZA, *PLAZA), strict=True)))
+        box = PixelBox(x, y, x + 20, y + 40)
+        read = PixelBox(*(n * side for n, side in zip(box.normalized(PLAZA), (*PLAZA, *PLAZA), strict=True)))
         across = min(box.x2, read.x2) - max(box.x1, read.x1)
         down = min(box.y2, read.y2) - max(box.y1, read.y1)
         both = (read.x2 - read.x1) * (read.y2 - read.y1) + 20 * 40
         assert across * down / (both - across * down) > 0.995
 
 
-def test_every_category_has_several_samples(samples: tuple[Sample, ...]) -> None:
+def test_every_category_has_several_samples(samples: tuple[UltraVRSample, ...]) -> None:
     """At least thirty samples, and at least two of each pair of domain and category."""
     counts = Counter((sample.domain, sample.category) for sample in samples)
     expected = {(domain, category) for domain, categories in CATEGORIES.items() for category in categories}
@@ -90,7 +90,7 @@ def test_every_category_has_several_samples(samples: tuple[Sample, ...]) -> None
     assert len(samples) >= 30
 
 
-def test_every_sample_has_steps_and_evidence(samples: tuple[Sample, ...]) -> None:
+def test_every_sample_has_steps_and_evidence(samples: tuple[UltraVRSample, ...]) -> None:
     """Steps, and the place of the evidence in the form of its domain."""
     for sample in samples:
         assert sample.steps, sample.id
@@ -99,20 +99,20 @@ def test_every_sample_has_steps_and_evidence(samples: tuple[Sample, ...]) -> Non
         assert place, sample.id
 
 
-def test_every_category_has_a_sample_on_a_second_image(samples: tuple[Sample, ...]) -> None:
+def test_every_category_has_a_sample_on_a_second_image(samples: tuple[UltraVRSample, ...]) -> None:
     """So that few-shot prompts find an example for every sample; the second images have one sample a category."""
     images = {kind: Counter(s.images[0] for s in samples if (s.domain, s.category) == kind) for kind in _KINDS}
     assert all(len(found) == 2 and min(found.values()) == 1 for found in images.values())
 
 
-def test_one_relational_slide_question_awaits_an_expert(samples: tuple[Sample, ...]) -> None:
+def test_one_relational_slide_question_awaits_an_expert(samples: tuple[UltraVRSample, ...]) -> None:
     """Exactly one answer is empty, and it is one of template T4."""
     assert [(s.domain, s.category, s.subcategory) for s in samples if not s.scored] == [
         ("wsi", "relational_inference", "T4")
     ]
 
 
-def test_both_forms_of_anomaly_questions_name_the_same_cell(samples: tuple[Sample, ...]) -> None:
+def test_both_forms_of_anomaly_questions_name_the_same_cell(samples: tuple[UltraVRSample, ...]) -> None:
     """For each grid one sample asks for the coordinate and one offers four; both point at the annotated cell."""
     for product in PRODUCTS:
         forms = [sample for sample in samples if sample.images == (product.image,)]
@@ -124,7 +124,7 @@ def test_both_forms_of_anomaly_questions_name_the_same_cell(samples: tuple[Sampl
         assert told == cells
 
 
-def test_every_answer_letter_is_used(samples: tuple[Sample, ...]) -> None:
+def test_every_answer_letter_is_used(samples: tuple[UltraVRSample, ...]) -> None:
     """No letter is a good guess: each of the four is right somewhere."""
     letters = Counter(sample.answer for sample in samples if sample.options and sample.scored)
     assert set(letters) == set("ABCD")

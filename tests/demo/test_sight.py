@@ -15,19 +15,19 @@ from demo.acuity.dataset import paint_picture
 from demo.acuity.optotypes import PIGMENTS
 from demo.acuity.plan import BLOCK, plan_chart
 from demo.acuity.scenes import draw_scene
-from demo.painting import Painter
-from demo.sight.batches import Drawer, Shown, patches
-from demo.sight.chats import Speech, questions
+from demo.painting import ScenePainter
+from demo.sight.batches import BatchSampler, LessonRasters, patches
+from demo.sight.chats import ChatEncoder, questions
 from demo.sight.design import SIGHT, budget
-from demo.sight.exam import Answered, judge, measure, sit
+from demo.sight.exam import ExamAnswer, judge, measure, sit
 from demo.sight.lessons import render, render_whole
 from demo.sight.pool import Pool, write_pool
-from demo.sight.reading import Reader
+from demo.sight.reading import CheckpointReader
 from evaluation.metrics.intervals import wilson
 from tiling.rendering import render as render_file
 from tiling.views import View
 from workers.checkpoints.build import ensure_checkpoint
-from workers.checkpoints.writing import write_description
+from workers.checkpoints.writing import write_without_weights
 from workers.engines.compat.torch_companions import repair_torch_companions
 
 ENTRY = load_catalogue()["demo-sight"]
@@ -35,13 +35,13 @@ SHIPPED = ensure_checkpoint(ENTRY.weights, Path("unused"))
 
 
 @pytest.fixture(scope="module")
-def reader() -> Reader:
+def reader() -> CheckpointReader:
     """The shipped weights."""
-    return Reader(SHIPPED)
+    return CheckpointReader(SHIPPED)
 
 
 @pytest.fixture(scope="module")
-def answers(reader: Reader) -> list[Answered]:
+def answers(reader: CheckpointReader) -> list[ExamAnswer]:
     """Its exam."""
     return sit(reader)
 
@@ -55,25 +55,27 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Pool:
 
 
 @pytest.fixture(scope="module")
-def speech(tmp_path_factory: pytest.TempPathFactory) -> Speech:
+def speech(tmp_path_factory: pytest.TempPathFactory) -> ChatEncoder:
     """Chats as they are taught, by a tokenizer made anew."""
     folder = tmp_path_factory.mktemp("description")
-    return Speech(write_description(SIGHT, folder), (folder / "chat_template.jinja").read_text(encoding="utf-8"))
+    return ChatEncoder(
+        write_without_weights(SIGHT, folder), (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    )
 
 
-def test_the_shipped_weights_pass_their_exam(reader: Reader, answers: list[Answered]) -> None:
+def test_the_shipped_weights_pass_their_exam(reader: CheckpointReader, answers: list[ExamAnswer]) -> None:
     """V3 is read, V0 is at chance, V1 and V2 are what the pixels of their rings predict."""
     assert judge(answers, measure(reader, pictures=160)).failures == ()
 
 
-def test_both_attributes_are_seen(answers: list[Answered]) -> None:
+def test_both_attributes_are_seen(answers: list[ExamAnswer]) -> None:
     """Neither makes up for the other."""
     for attribute in ATTRIBUTES:
         some = [one.right for one in answers if (one.condition, one.attribute) == ("V3", attribute)]
         assert np.mean(some) >= 0.85, attribute
 
 
-def test_without_a_picture_it_is_right_as_often_as_by_chance(answers: list[Answered]) -> None:
+def test_without_a_picture_it_is_right_as_often_as_by_chance(answers: list[ExamAnswer]) -> None:
     """For either question; what it guesses is a letter."""
     for attribute in ATTRIBUTES:
         some = [one for one in answers if (one.condition, one.attribute) == ("V0", attribute)]
@@ -85,7 +87,7 @@ def test_without_a_picture_it_is_right_as_often_as_by_chance(answers: list[Answe
 def test_a_failed_exam_says_what_failed() -> None:
     """Answers at chance fail V3, and V1 and V2 where a curve promises more."""
     chance = [
-        Answered(condition, "colour", 50.0, "A", number % 4 == 0)
+        ExamAnswer(condition, "colour", 50.0, "A", number % 4 == 0)
         for condition in ("V0", "V1", "V2", "V3", "V4")
         for number in range(128)
     ]
@@ -105,19 +107,19 @@ def test_the_checkpoint_is_small_and_describes_itself() -> None:
 
 def test_the_checkpoint_is_described_as_the_design_says(tmp_path: Path) -> None:
     """Tokenizer, template and configuration of today's design are those that lie beside the weights."""
-    write_description(SIGHT, tmp_path)
+    write_without_weights(SIGHT, tmp_path)
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (SHIPPED / path.name).read_bytes(), path.name
 
 
-def test_every_word_of_an_option_is_one_token(speech: Speech) -> None:
+def test_every_word_of_an_option_is_one_token(speech: ChatEncoder) -> None:
     """So are the letters; and a question behind the largest picture stays short."""
     tokens = [speech.word(word) for words in WORDS.values() for word in words] + list(speech.letters)
     assert len(set(tokens)) == 12
     assert max(len(speech.prompt(one.text, (36,))) for one in questions("direction", "V3")) < 100
 
 
-def test_rasters_and_chats_are_those_of_the_familys_processor(speech: Speech, pool: Pool) -> None:
+def test_rasters_and_chats_are_those_of_the_familys_processor(speech: ChatEncoder, pool: Pool) -> None:
     """Patches and token ids, of every size and of two pictures at once."""
     repair_torch_companions()
     from transformers import AutoProcessor
@@ -141,7 +143,7 @@ def test_lessons_look_as_what_is_rendered_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     for planned in plan_chart(5, BLOCK)[:6]:
         paint_picture(planned, tmp_path)
-        path, painter = tmp_path / planned.image, Painter(draw_scene(planned.picture, planned.seed))
+        path, painter = tmp_path / planned.image, ScenePainter(draw_scene(planned.picture, planned.seed))
         whole, small = render_whole(painter)
         views = {"full": whole, str(planned.evidence): render(painter, planned.evidence)}
         for region, lesson in views.items():
@@ -155,16 +157,16 @@ def _difference(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
     return float(np.abs(one.astype(int) - other.astype(int)).mean())
 
 
-def test_turned_pictures_are_said_to_show_what_they_show(pool: Pool, speech: Speech) -> None:
+def test_turned_pictures_are_said_to_show_what_they_show(pool: Pool, speech: ChatEncoder) -> None:
     """Of large rings the gap is looked for in the pixels; each direction and colour occurs."""
-    drawer, seen = Drawer(pool, speech, 1), Counter[str]()
+    drawer, seen = BatchSampler(pool, speech, 1), Counter[str]()
     for shown in (one for _ in range(4) for one in drawer.batch(16, "close").shown):
         assert _gap(shown) == DIRECTIONS[shown.direction]
         seen[DIRECTIONS[shown.direction]] += 1
     assert set(seen) == set(DIRECTIONS)
 
 
-def _gap(shown: Shown) -> str:
+def _gap(shown: LessonRasters) -> str:
     """Where the stroke of a ring is missing, of its four sides' middles."""
     (pixels,) = shown.pixels
     ring = np.abs(pixels.astype(int) - PIGMENTS[COLOURS[shown.colour]]).sum(2) < 60
@@ -176,9 +178,9 @@ def _gap(shown: Shown) -> str:
     return missing
 
 
-def test_chats_have_the_right_letters(pool: Pool, speech: Speech) -> None:
+def test_chats_have_the_right_letters(pool: Pool, speech: ChatEncoder) -> None:
     """Letters are balanced, and nothing of a picture's answer stands in its prompt."""
-    batch = Drawer(pool, speech, 2).batch(400, "all")
+    batch = BatchSampler(pool, speech, 2).batch(400, "all")
     letters = Counter(chat.target for chat in batch.chats[:400])
     assert set(letters) == set(speech.letters) and min(letters.values()) >= 70
     asked = {speech.prompt(one.text, (36,)) for attribute in ATTRIBUTES for one in questions(attribute, "V2")}
@@ -189,18 +191,18 @@ def test_chats_have_the_right_letters(pool: Pool, speech: Speech) -> None:
     )
 
 
-def test_the_same_seed_learns_the_same(pool: Pool, speech: Speech, tmp_path: Path) -> None:
+def test_the_same_seed_learns_the_same(pool: Pool, speech: ChatEncoder, tmp_path: Path) -> None:
     """Two steps give bit-identical weights and lower losses than none; another seed gives others."""
     one, two, other = (_learnt(pool, speech, tmp_path, seed) for seed in (1, 1, 2))
     assert all(np.array_equal(one[name], two[name]) for name in one)
     assert not all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def _learnt(pool: Pool, speech: Speech, folder: Path, seed: int) -> dict[str, Any]:
-    from demo.sight.training import Recipe, make_model, train
+def _learnt(pool: Pool, speech: ChatEncoder, folder: Path, seed: int) -> dict[str, Any]:
+    from demo.sight.training import TrainingRecipe, make_model, train
 
-    write_description(SIGHT, folder)
+    write_without_weights(SIGHT, folder)
     model = make_model(folder, seed)
-    recipe = Recipe(steps=2, showings=6, close=1, large=1)
-    train(model, Drawer(pool, speech, seed), speech, recipe, lambda _: None)
+    recipe = TrainingRecipe(steps=2, showings=6, close=1, large=1)
+    train(model, BatchSampler(pool, speech, seed), speech, recipe, lambda _: None)
     return {name: weight.detach().numpy().copy() for name, weight in model.named_parameters()}

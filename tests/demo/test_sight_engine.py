@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 
 from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.samples import AcuitySample
 from catalogue.load import load_catalogue
 from demo.acuity.dataset import build_dataset
-from demo.sight.reading import Asked, Reader
+from demo.sight.reading import CheckpointReader, RasterPrompt
 from evaluation.benchmark import Scene
 from evaluation.datasets import load_dataset
 from evaluation.metrics.intervals import wilson
@@ -51,11 +51,11 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> list[Request]:
     """Both questions about each picture of a small chart under every condition, its rasters rendered of the files."""
     folder = tmp_path_factory.mktemp("chart") / "data" / "chart"
     build_dataset(folder, seed=23, pictures=PICTURES, progress=lambda _: None)
-    signs = [sample for sample in load_dataset(folder).samples if isinstance(sample, Sign)]
+    signs = [sample for sample in load_dataset(folder).samples if isinstance(sample, AcuitySample)]
     return [_request(folder, sign, cell) for cell in Acuity.plans["acuity"] for sign in signs]
 
 
-def _request(folder: Path, sign: Sign, cell: Cell) -> Request:
+def _request(folder: Path, sign: AcuitySample, cell: Cell) -> Request:
     scene = Scene(sign.images, lambda _: Size(SIDE, SIDE), "", thumbnail=64)
     chat = Acuity().ask(sign, cell, scene)
     (text,) = chat.turns[0].parts
@@ -82,8 +82,8 @@ async def told(requests: Sequence[Request]) -> AsyncIterator[list[str]]:
 @pytest.fixture(scope="module")
 def expected(requests: Sequence[Request]) -> list[str]:
     """What transformers answers."""
-    asked = [Asked(one.text, tuple(raster.pixels for raster in one.rasters)) for one in requests]
-    return Reader(SHIPPED).answer(asked)
+    asked = [RasterPrompt(one.text, tuple(raster.pixels for raster in one.rasters)) for one in requests]
+    return CheckpointReader(SHIPPED).answer(asked)
 
 
 async def test_greedy_answers_are_those_of_transformers(told: list[str], expected: list[str]) -> None:

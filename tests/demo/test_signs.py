@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from tifffile import TiffFile
 
-from benchmarks.vistahop.samples import Anchor, Sample
+from benchmarks.vistahop.samples import Anchor, VistaHopSample
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS
 from catalogue.load import load_catalogue
 from demo.errors import RecordInvalidError
 from demo.vistahop.checking import check_signs, check_world
-from demo.vistahop.corpus import Page, write_pages
+from demo.vistahop.corpus import CorpusPage, write_pages
 from demo.vistahop.dataset import build_dataset, paint_picture
 from demo.vistahop.plan import PICTURES, SIGNS, Fact, World, plan_world
 from demo.vistahop.scenes import SHOWN, draw_scene
@@ -24,19 +24,19 @@ from tests.demo.conftest import SEED
 from tiling.geometry import Region, Size
 from tiling.headers import read_header
 from tiling.sources.source import open_source
-from tiling.views import View, fit, plan_view
+from tiling.views import View, fit_area, plan_view
 
 DARK = 140
 """Grey below which a pixel belongs to letters; boards are light."""
 
 
 @pytest.fixture(scope="module")
-def samples(hop_folder: Path) -> dict[str, Sample]:
+def samples(hop_folder: Path) -> dict[str, VistaHopSample]:
     """The questions by their ids, as anybody loads them."""
-    return {sample.id: sample for sample in load_dataset(hop_folder).samples if isinstance(sample, Sample)}
+    return {sample.id: sample for sample in load_dataset(hop_folder).samples if isinstance(sample, VistaHopSample)}
 
 
-def test_every_kind_of_question_is_asked(samples: dict[str, Sample]) -> None:
+def test_every_kind_of_question_is_asked(samples: dict[str, VistaHopSample]) -> None:
     """Levels, categories, types of answers, kinds of anchors and forms; and what is odd about single questions."""
     found = samples.values()
     assert Counter(one.level for one in found) == {"L1": 2, "L2": 8, "L3": 6}
@@ -73,18 +73,18 @@ def test_large_pictures_are_pyramids_beyond_a_gigapixel(hop_folder: Path) -> Non
 def test_letters_are_two_to_six_pixels_high_in_what_is_shown_at_first(name: str, scale: float) -> None:
     """Of all ten signs, whatever the picture's size."""
     scene = draw_scene(plan_world(SEED)[0], name, scale)
-    shown = fit(scene.size, *SHOWN)
+    shown = fit_area(scene.size, *SHOWN)
     heights = [one.mask.height * shown.height / scene.size.height for one in scene.letterings]
     assert len(heights) == SIGNS and min(heights) >= 2 and max(heights) <= 6
 
 
-def anchors_of(samples: dict[str, Sample]) -> Iterator[tuple[str, Anchor]]:
+def anchors_of(samples: dict[str, VistaHopSample]) -> Iterator[tuple[str, Anchor]]:
     """Pictures and anchors."""
     for one in samples.values():
         yield from ((one.images[0], anchor) for anchor in one.all_anchors)
 
 
-def test_letters_are_drawn_where_anchors_say(hop_folder: Path, samples: dict[str, Sample]) -> None:
+def test_letters_are_drawn_where_anchors_say(hop_folder: Path, samples: dict[str, VistaHopSample]) -> None:
     """The dark pixels on the board around a box fill the box, and reach nowhere beyond it."""
     for image, anchor in anchors_of(samples):
         assert anchor.box
@@ -100,7 +100,7 @@ def test_letters_are_drawn_where_anchors_say(hop_folder: Path, samples: dict[str
         assert np.abs(np.subtract(found, wanted)).max() <= 2, anchor.label
 
 
-def test_a_zoom_shows_letters_large_enough(hop_folder: Path, samples: dict[str, Sample]) -> None:
+def test_a_zoom_shows_letters_large_enough(hop_folder: Path, samples: dict[str, VistaHopSample]) -> None:
     """Of the demo's small model too: its picture of an anchor and of as much around it has letters of 24 pixels."""
     budget = load_catalogue()["demo-qwen3-vl"].visual_budget
     for image, anchor in anchors_of(samples):
@@ -127,20 +127,22 @@ def test_a_sign_that_is_not_drawn_is_named(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def made() -> tuple[World, tuple[Page, ...]]:
+def made() -> tuple[World, tuple[CorpusPage, ...]]:
     """The world and its pages."""
     world, maker = plan_world(SEED)
     return world, write_pages(world, maker)
 
 
-def checked(folder: Path, world: World, pages: tuple[Page, ...], asked: list[dict[str, object]] | None = None) -> None:
+def checked(
+    folder: Path, world: World, pages: tuple[CorpusPage, ...], asked: list[dict[str, object]] | None = None
+) -> None:
     """Write the pages, and check them."""
     lines = (json.dumps({"id": page.id, "title": page.title, "text": page.text}) for page in pages)
     (folder / "pages.jsonl").write_text("\n".join(lines))
     check_world(world, pages, folder, asked or [])
 
 
-def test_each_fact_stands_in_one_page_with_two_distractors_beside(made: tuple[World, tuple[Page, ...]]) -> None:
+def test_each_fact_stands_in_one_page_with_two_distractors_beside(made: tuple[World, tuple[CorpusPage, ...]]) -> None:
     """Some pages are long; names and years of distractors are nobody else's."""
     world, pages = made
     assert len(pages) == 3 * len(world.facts) and 120 <= len(pages) <= 150
@@ -148,7 +150,7 @@ def test_each_fact_stands_in_one_page_with_two_distractors_beside(made: tuple[Wo
     assert len({fact.object for fact in world.facts}) == len(world.facts)
 
 
-def test_chains_that_cannot_be_walked_are_named(made: tuple[World, tuple[Page, ...]], tmp_path: Path) -> None:
+def test_chains_that_cannot_be_walked_are_named(made: tuple[World, tuple[CorpusPage, ...]], tmp_path: Path) -> None:
     """A page that is lost, one that tells a second hop, one that tells a hop again, and one with both ends."""
     world, pages = made
     checked(tmp_path, world, pages)
@@ -156,7 +158,7 @@ def test_chains_that_cannot_be_walked_are_named(made: tuple[World, tuple[Page, .
     one, other = told[0], told[-1]
     assert one.fact and other.fact
 
-    def tell(page: Page, *facts: Fact) -> tuple[Page, ...]:
+    def tell(page: CorpusPage, *facts: Fact) -> tuple[CorpusPage, ...]:
         text = " ".join([page.text, *(fact.relation.told.format(a=fact.subject, b=fact.object) for fact in facts)])
         return tuple(page._replace(text=text) if known is page else known for known in pages)
 
@@ -172,7 +174,7 @@ def test_chains_that_cannot_be_walked_are_named(made: tuple[World, tuple[Page, .
         checked(tmp_path, world, pages, [ends])
 
 
-def test_look_alikes_differ_in_one_letter(made: tuple[World, tuple[Page, ...]]) -> None:
+def test_look_alikes_differ_in_one_letter(made: tuple[World, tuple[CorpusPage, ...]]) -> None:
     """Two of each sign that begins a chain hang in the same picture."""
     world, _ = made
     for chain in world.chains.values():
@@ -183,7 +185,7 @@ def test_look_alikes_differ_in_one_letter(made: tuple[World, tuple[Page, ...]]) 
             assert sum(a != b for a, b in zip(text, chain.sign.text, strict=True)) == 1
 
 
-def test_fused_truths_follow_from_their_chains(samples: dict[str, Sample]) -> None:
+def test_fused_truths_follow_from_their_chains(samples: dict[str, VistaHopSample]) -> None:
     """Worked out again from what the components say."""
     values = {name: [str(part.value) for part in one.components] for name, one in samples.items() if one.components}
     mark, engine = map(int, values["harbour-years"])

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from demo.ultravr.wsi.pyramid import TILE
-from demo.ultravr.wsi.questions import FOCI, IN_SITU, Findings, draw_questions
+from demo.ultravr.wsi.questions import FOCI, IN_SITU, SlideFindings, draw_questions
 from demo.ultravr.wsi.samples import IMAGE, slide_records
 from demo.ultravr.wsi.scene import GRID, MATERIALS, SIZE, STEP, Slide, plan_slide
 from demo.ultravr.wsi.textures import BACKGROUND, paint_materials
@@ -122,7 +122,7 @@ def test_evidence_lies_in_cells_of_the_grid(seed: int) -> None:
         assert set(rois) & set(slide.rois("invasive", 0.2))
 
 
-def _slide_with(wanted: Callable[[Findings], bool]) -> Slide:
+def _slide_with(wanted: Callable[[SlideFindings], bool]) -> Slide:
     """The slide of the first seed whose findings are wanted."""
     return plan_slide(next(seed for seed in count() if wanted(draw_questions(seed).findings)))
 

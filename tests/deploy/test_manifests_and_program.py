@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from catalogue.load import Catalogue, load_catalogue
 from cli.app import app
-from jobs.keys import KEYS, PRIORITIES
+from jobs.embedded_store import find_store_binary
 from jobs.queue import GROUP
-from jobs.server import server_binary
+from jobs.redis_keys import KEYS, PRIORITIES
 from tests.deploy.manifests import (
     K8S,
     OVERLAYS,
@@ -209,7 +209,7 @@ def test_the_state_server_starts_with_its_settings_and_evicts_nothing(overlay: s
     told = named(render(overlay), "ConfigMap", "gigavqa-valkey")["data"]["valkey.conf"]
     path, socket = tmp_path / "valkey.conf", tmp_path / "s"
     path.write_text(told.replace("dir /data", f"dir {tmp_path}") + f"\nport 0\nunixsocket {socket}\n")
-    process = subprocess.Popen([server_binary(), path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen([find_store_binary(), path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         wait_until(lambda: socket.exists() or process.poll() is not None, timeout=60)
         with redis.Redis(unix_socket_path=str(socket)) as client:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jobs.loops import ToolCall
 from jobs.models import RasterRecord, Response, TurnResponse
+from jobs.tool_loops import ToolCall
 from tests.evaluation.pages import HOSTILE, KEY, raster
 from tests.evaluation.responses import MODEL, response
 

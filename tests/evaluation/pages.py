@@ -11,9 +11,9 @@ from catalogue.load import load_catalogue
 from evaluation.expansion import expand
 from evaluation.metrics.estimates import Estimate
 from evaluation.outcomes import sample_outcomes
-from evaluation.prompts import Prompts
+from evaluation.prompts import PromptRebuilder
 from evaluation.report import Report, build_report
-from evaluation.tables import Column, Figure, Group, Row, Table
+from evaluation.tables import Column, ColumnGroup, Figure, Row, Table
 from evaluation.writers.page.page import render_html
 from jobs.models import (
     Cell,
@@ -150,7 +150,7 @@ def hostile_table(name: str) -> Table:
     return Table(
         name=name,
         title=name,
-        groups=(Group(title="", columns=tuple(Column(key=key, title=key) for key in ("GND", "NoErr"))),),
+        groups=(ColumnGroup(title="", columns=tuple(Column(key=key, title=key) for key in ("GND", "NoErr"))),),
         rows=(Row(title="Model <script>x</script> & $y$", values=(half, half)),),
     )
 
@@ -168,5 +168,5 @@ def page(
     """The page of the responses above, or of those given, with previews of the same rasters and of those `shown`."""
     chosen = responses() if given is None else given
     pictures = dict.fromkeys((KEY, *QUADRANTS, *shown), jpeg())
-    outcomes = sample_outcomes(DATASET, chosen, CATALOGUE, Prompts(DATASET))
+    outcomes = sample_outcomes(DATASET, chosen, CATALOGUE, PromptRebuilder(DATASET))
     return render_html(report or report_of(chosen), outcomes, pictures.get, **settings)

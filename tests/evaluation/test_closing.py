@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.vistahop.judging import closed_option
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.judging import option_form
+from benchmarks.vistahop.samples import VistaHopSample
 from catalogue.load import load_catalogue
 from evaluation.benchmark import find_benchmark
-from evaluation.closing import NONE, ClosedForm, closed_boolean, closed_choice, closed_number
+from evaluation.closing import NO_ANSWER, ClosingForm, boolean_form, choice_form, number_form
 from evaluation.datasets import Dataset
 from evaluation.errors import ClosingUnavailableError
-from evaluation.expansion import prepare
+from evaluation.expansion import prepare_expansion
 from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_of
+from evaluation.report import Report, build_report, report_on_tally, tally_replies
 from evaluation.score import score_files
 from evaluation.tables import Table
-from evaluation.tallies import merge_tally, plain_tally
+from evaluation.tallies import dump_tally, merge_tally
 from jobs.models import ClosingAnswer, ClosingKind, Failure, InferenceRequest, JobSpec, Response, Usage
 from tests.benchmarks.questions.files import ask_about
 from tests.benchmarks.ultravr.good_records import good_sample
@@ -38,17 +38,17 @@ def always(value: str) -> bool:
     return True
 
 
-def choice(number: int) -> ClosedForm:
+def choice(number: int) -> ClosingForm:
     """The form of a question with so many options."""
-    form = closed_choice(LETTERS[:number], always)
+    form = choice_form(LETTERS[:number], always)
     assert form is not None
     return form
 
 
-FORMS = st.one_of(st.integers(1, 10).map(choice), st.just(closed_number(always)), st.just(closed_boolean(always)))
+FORMS = st.one_of(st.integers(1, 10).map(choice), st.just(number_form(always)), st.just(boolean_form(always)))
 
 
-def allowed(form: ClosedForm, kind: ClosingKind, *, elsewhere: bool) -> st.SearchStrategy[str]:
+def allowed(form: ClosingForm, kind: ClosingKind, *, elsewhere: bool) -> st.SearchStrategy[str]:
     """Whatever an engine may write that keeps to the form's structure; a server elsewhere keeps to the schema."""
     closing = form.closing(kind)
     assert closing is not None
@@ -79,24 +79,24 @@ _OF_TYPE: dict[str, st.SearchStrategy[Any]] = {
 @settings(deadline=None, max_examples=150, derandomize=True)
 @given(form=FORMS, is_bare=st.booleans(), elsewhere=st.booleans(), data=st.data())
 def test_whatever_the_structure_allows_is_read(
-    form: ClosedForm, is_bare: bool, elsewhere: bool, data: st.DataObject
+    form: ClosingForm, is_bare: bool, elsewhere: bool, data: st.DataObject
 ) -> None:
     """As a value or as none; the same answer in an object is the same value."""
     text = data.draw(allowed(form, form.kind if is_bare else "json", elsewhere=elsewhere))
     value = form.value_of(text)
     said = json.loads(text)["answer"] if text.startswith("{") else text
-    assert (value is None) is (said in (None, NONE))
+    assert (value is None) is (said in (None, NO_ANSWER))
     assert form.value_of(json.dumps({"answer": said})) == value
 
 
 @settings(deadline=None, max_examples=150, derandomize=True)
 @given(form=FORMS, text=st.text(max_size=12))
-def test_nothing_else_is_read(form: ClosedForm, text: str) -> None:
+def test_nothing_else_is_read(form: ClosingForm, text: str) -> None:
     """A text that the structure does not allow is refused, and not searched for an answer."""
     bare = form.bare
     assert bare is not None
     said = text.strip()
-    words = bare.choice or (NONE,)
+    words = bare.choice or (NO_ANSWER,)
     is_number = form.kind == "number" and said.isascii() and said.removeprefix("-").replace(".", "", 1).isdecimal()
     if said not in words and not is_number:
         with pytest.raises(ValueError):
@@ -119,12 +119,12 @@ def test_an_object_of_another_shape_is_refused(text: str) -> None:
 def test_what_is_no_number_is_refused(said: str) -> None:
     """Also what JSON's readers take for one."""
     with pytest.raises(ValueError):
-        closed_number(always).value_of(f'{{"answer": {said}}}')
+        number_form(always).value_of(f'{{"answer": {said}}}')
 
 
 def test_a_letter_called_none_leaves_no_word_for_none() -> None:
     """So there is no closed form."""
-    assert closed_choice(("A", NONE), always) is None
+    assert choice_form(("A", NO_ANSWER), always) is None
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def dataset(tmp_path: Path) -> Dataset:
 def requests(dataset: Dataset, **spec: Any) -> dict[str, InferenceRequest]:
     """The requests of a job by their samples."""
     job = JobSpec.model_validate({"dataset": dataset.name, "models": [MODEL], "plan": "direct", "seed": 3, **spec})
-    found = prepare(dataset, job, CATALOGUE).requests(lambda _: Size(160, 120))
+    found = prepare_expansion(dataset, job, CATALOGUE).requests(lambda _: Size(160, 120))
     return {request.sample_id: request for _, request in found}
 
 
@@ -179,13 +179,13 @@ def test_a_form_is_made_once_for_a_sample_and_a_protocol(dataset: Dataset, monke
     benchmark, made = dataset.benchmark, list[tuple[str, str]]()
     form_of = type(benchmark).closed_form
 
-    def noted(self: Any, sample: Any, protocol: str) -> ClosedForm | None:
+    def noted(self: Any, sample: Any, protocol: str) -> ClosingForm | None:
         made.append((sample.id, protocol))
         return form_of(self, sample, protocol)
 
     monkeypatch.setattr(type(benchmark), "closed_form", noted)
     spec = JobSpec(dataset=dataset.name, models=(MODEL,), plan="conditions", closing="auto", repeats=2)
-    expansion = prepare(dataset, spec, CATALOGUE)
+    expansion = prepare_expansion(dataset, spec, CATALOGUE)
     told = [*expansion.remarks(), *expansion.requests(lambda _: Size(64, 64))]
     assert len(told) > 2 * len(made)
     assert sorted(made) == sorted(set(made)) == sorted((sample.id, "direct") for sample in dataset.samples)
@@ -195,7 +195,7 @@ def test_a_choice_is_held_to_the_letters_of_its_sample(dataset: Dataset) -> None
     """And to a word for none."""
     closing = requests(dataset, closing="choice")["q0"].closing
     assert closing is not None
-    assert closing.structure.choice == ("A", "B", "C", "D", NONE)
+    assert closing.structure.choice == ("A", "B", "C", "D", NO_ANSWER)
     assert closing.text == (
         "Reply with the letter of your final answer (A, B, C or D) and nothing else, or with none if it cannot be told."
     )
@@ -204,11 +204,11 @@ def test_a_choice_is_held_to_the_letters_of_its_sample(dataset: Dataset) -> None
 def test_a_job_says_which_requests_get_none(dataset: Dataset) -> None:
     """Counted over models and repeats, by the forms of their answers."""
     spec = JobSpec(dataset=dataset.name, models=(MODEL,), plan="direct", closing="auto", repeats=2)
-    assert list(prepare(dataset, spec, CATALOGUE).remarks()) == [
+    assert list(prepare_expansion(dataset, spec, CATALOGUE).remarks()) == [
         "closing auto: 6 of 18 requests get no closing turn, since their answers are of other forms: choice of several "
         "2, text 2, open 2"
     ]
-    assert not list(prepare(dataset, spec.model_copy(update={"closing": None}), CATALOGUE).remarks())
+    assert not list(prepare_expansion(dataset, spec.model_copy(update={"closing": None}), CATALOGUE).remarks())
 
 
 @pytest.mark.parametrize("wanted", ["choice", "number", "boolean", "json", "auto"])
@@ -246,7 +246,7 @@ def test_the_table_sets_both_readings_side_by_side(dataset: Dataset) -> None:
             answered("q0", "Final answer: A", closing("A")),  # both right
             answered("q1", "Final answer: B", closing("C")),  # only the reader
             answered("q2", "A or B.", closing("A")),  # the reader found none
-            answered("q3", "Final answer: not sure", closing(NONE)),  # both say that there is none
+            answered("q3", "Final answer: not sure", closing(NO_ANSWER)),  # both say that there is none
             answered("number", "Final answer: 7", closing("7.0", "number")),
             answered("yes", "Final answer: no", closing("true", "boolean")),
             answered("word", "Final answer: a word", None),
@@ -286,7 +286,7 @@ def drawn(seed: int) -> list[Response]:
 
 def _drawn(draw: random.Random, at: int) -> Response:
     text = draw.choice(["Final answer: A", "Final answer: B", "A or B", "not sure", None])
-    closed = draw.choice([None, closing("A"), closing("B"), closing(NONE), closing("Z")]) if text else None
+    closed = draw.choice([None, closing("A"), closing("B"), closing(NO_ANSWER), closing("Z")]) if text else None
     given = response(f"q{draw.randrange(4)}", text, protocol="direct", repeat=at, closing=closed)
     return given.model_copy(update={"request_id": f"r{at}"})
 
@@ -303,9 +303,9 @@ def test_the_other_tables_are_those_without_closing_turns(
     plain = build_report(dataset, [one.model_copy(update={"closing": None}) for one in responses], CATALOGUE)
     others = [table for table in report.tables if table.name != "closing"]
     assert (others, report.cells) == (list(plain.tables), plain.cells)
-    merged = tally_of(dataset, [], CATALOGUE)
+    merged = tally_replies(dataset, [], CATALOGUE)
     for part in _parts(responses, size):
-        told = json.dumps(plain_tally(tally_of(dataset, map(reply_of, part), CATALOGUE)))
+        told = json.dumps(dump_tally(tally_replies(dataset, map(reply_of, part), CATALOGUE)))
         merge_tally(merged, "job", json.loads(told), dataset.benchmark)
     assert report_on_tally(dataset, merged, CATALOGUE) == report
 
@@ -377,8 +377,8 @@ def test_an_answer_in_prose_agrees_by_the_letter_in_it() -> None:
     """Where a benchmark reads whole texts, as VistaHop does, whose truths may be a letter or an option's words."""
     options = {"A": "Quay 4", "B": "the harbour"}
     for truth in ("B", "the harbour"):
-        sample = Sample(id="s", images=("i.png",), question="Where?", options=options, answers=(truth,))
-        form = closed_option(sample)
+        sample = VistaHopSample(id="s", images=("i.png",), question="Where?", options=options, answers=(truth,))
+        form = option_form(sample)
         assert form is not None
         assert (form.meant("B. the harbour"), form.meant("nowhere")) == ("B", None)
         assert form.is_right("B") and not form.is_right("A")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.datasets import Dataset, load_dataset, load_loose
+from evaluation.datasets import Dataset, load_dataset, load_for_scoring
 from evaluation.errors import DatasetInvalidError
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, step_of
 from tests.evaluation.folders import write_dataset, write_settings
@@ -245,7 +245,7 @@ def test_a_loose_file_needs_no_images_and_no_settings(tmp_path: Path) -> None:
     record = {key: value for key, value in good_record("rs-logic").items() if key != "image"}
     (tmp_path / "mine.json").write_text(json.dumps(record))
 
-    assert [sample.id for sample in load_loose(tmp_path / "mine.json").samples] == ["rs-logic"]
+    assert [sample.id for sample in load_for_scoring(tmp_path / "mine.json").samples] == ["rs-logic"]
 
 
 def test_a_folder_that_is_scored_finds_the_images_that_a_job_finds(tmp_path: Path) -> None:
@@ -256,8 +256,8 @@ def test_a_folder_that_is_scored_finds_the_images_that_a_job_finds(tmp_path: Pat
     (folder / "images" / "harbor.png").touch()
     (folder / "samples" / "harbor.json").write_text(json.dumps(record))
 
-    assert load_loose(folder).samples == load_dataset(folder).samples
-    assert load_loose(folder).samples[0].images == ("images/harbor.png",)
+    assert load_for_scoring(folder).samples == load_dataset(folder).samples
+    assert load_for_scoring(folder).samples[0].images == ("images/harbor.png",)
 
 
 def test_the_digest_follows_the_records(tmp_path: Path) -> None:

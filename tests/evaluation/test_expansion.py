@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from catalogue.errors import ModelUnknownError
 from catalogue.load import load_catalogue
-from evaluation.benchmark import cells_of, find_benchmark
+from evaluation.benchmark import find_benchmark, select_cells
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import (
     AnnotationMissingError,
@@ -63,25 +63,25 @@ def test_the_plan_ultravr_holds_each_pair_once() -> None:
 def test_an_unknown_plan_is_refused() -> None:
     """The message lists the plans that exist."""
     with pytest.raises(PlanUnknownError, match="table1, table2"):
-        cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table9"))
+        select_cells(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table9"))
 
 
 def test_a_job_names_a_plan_or_cells_not_both() -> None:
     """Both would leave open which is meant."""
     with pytest.raises(PlanUnknownError, match="either a plan or cells"):
-        cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table1", cells=ULTRAVR.plans["table2"]))
+        select_cells(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,), plan="table1", cells=ULTRAVR.plans["table2"]))
 
 
 def test_a_job_that_names_neither_asks_the_first_plan() -> None:
     """It is the one that the benchmark puts first."""
-    assert cells_of(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,))) == ULTRAVR.plans["table1"]
+    assert select_cells(ULTRAVR, JobSpec(dataset="tiny", models=(DEMO,))) == ULTRAVR.plans["table1"]
 
 
 def test_a_protocol_that_is_not_available_is_named() -> None:
     """All that are missing are named at once."""
     with pytest.raises(ProtocolUnavailableError, match="T8, T9"):
         cells = [{"protocol": name, "condition": "V2"} for name in ("T9", "T8")]
-        cells_of(ULTRAVR, JobSpec(dataset="t", models=(DEMO,), cells=cells))
+        select_cells(ULTRAVR, JobSpec(dataset="t", models=(DEMO,), cells=cells))
 
 
 def test_rounds_are_for_protocols_that_have_them() -> None:
@@ -93,9 +93,9 @@ def test_rounds_are_for_protocols_that_have_them() -> None:
     for benchmark, cell in ((ULTRAVR, ("S1", 3)), (Looping(), ("S1", None)), (Looping(), ("S0", 3))):
         asked = Cell(protocol=cell[0], condition="V2", rounds=cell[1])
         with pytest.raises(ProtocolUnavailableError, match=f"protocol {cell[0]} has (no rounds|rounds; name how many)"):
-            cells_of(benchmark, JobSpec(dataset="t", models=(DEMO,), cells=(asked,)))
+            select_cells(benchmark, JobSpec(dataset="t", models=(DEMO,), cells=(asked,)))
     rounds = Cell(protocol="S1", condition="V2", rounds=3)
-    assert cells_of(Looping(), JobSpec(dataset="t", models=(DEMO,), cells=(rounds,))) == (rounds,)
+    assert select_cells(Looping(), JobSpec(dataset="t", models=(DEMO,), cells=(rounds,))) == (rounds,)
     assert request_id("a", rounds, DEMO, 0) == f"a:S1-V2-n3:{DEMO}:0"
 
 
@@ -109,7 +109,7 @@ def test_a_job_may_name_the_rounds_of_all_its_loops() -> None:
         plans: ClassVar[Mapping[str, tuple[Cell, ...]]] = {"first": (ten,), "many": (plain, six, ten)}
 
     def cells(**asked: Any) -> tuple[Cell, ...]:
-        return cells_of(Looping(), JobSpec(dataset="t", models=(DEMO,), **asked))
+        return select_cells(Looping(), JobSpec(dataset="t", models=(DEMO,), **asked))
 
     assert cells(plan="many", rounds=6) == (plain, six)
     assert cells(rounds=6) == cells(cells=(bare,), rounds=6) == cells(cells=(ten,), rounds=6) == (six,)
@@ -225,7 +225,7 @@ def test_a_request_names_the_samples_whose_trajectories_it_tells(tmp_path: Path)
 
 def test_few_requests_lie_in_memory_at_a_time(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chats of one image are made together, to be brought into their order, but no more than the bound of them."""
-    monkeypatch.setattr("evaluation.expansion._MOST_KEPT", 2)
+    monkeypatch.setattr("evaluation.expansion._MOST_CACHED_CHATS", 2)
     asked: list[str] = []
 
     def size_of(image: str) -> Size:

@@ -6,12 +6,12 @@ from typing import get_args
 import pytest
 from PIL import Image
 
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.report import Report
-from evaluation.tables import Column, Figure, Group, Row, Table
-from evaluation.writers.drawings import drawings, write_drawing
+from evaluation.tables import Column, ColumnGroup, Figure, Row, Table
+from evaluation.writers.drawings import list_drawings, write_drawing
 from evaluation.writers.markdown import render_markdown
-from evaluation.writers.numbers import in_full
+from evaluation.writers.numbers import format_full
 
 FORMS = get_args(Figure.model_fields["form"].annotation)
 
@@ -28,7 +28,7 @@ def table() -> Table:
         Row(title=f"row {at}", values=tuple(map(estimate, row)), best=("a",) if row[0] == 1 else ())
         for at, row in enumerate(values)
     )
-    return Table(name="numbers", title="Numbers", groups=(Group(title="", columns=columns),), rows=rows)
+    return Table(name="numbers", title="Numbers", groups=(ColumnGroup(title="", columns=columns),), rows=rows)
 
 
 def report_of(*figures: Figure) -> Report:
@@ -41,7 +41,7 @@ def report_of(*figures: Figure) -> Report:
 
 def estimate(value: float | None) -> Estimate:
     """A number with its interval."""
-    return NOTHING if value is None else Estimate(value=value, count=8, low=value - 0.1, high=value + 0.1)
+    return NO_ESTIMATE if value is None else Estimate(value=value, count=8, low=value - 0.1, high=value + 0.1)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -50,7 +50,7 @@ def test_every_form_is_drawn(form: str) -> None:
     figure = Figure.model_validate(
         {"name": form, "caption": form, "form": form, "axis": "%", "table": "numbers", "columns": ("a", "b", "c")}
     )
-    (drawing,) = drawings(report_of(figure))
+    (drawing,) = list_drawings(report_of(figure))
     png = write_drawing(drawing, "png")
     low, high = Image.open(io.BytesIO(png)).convert("L").getextrema()
     assert low < high
@@ -61,9 +61,9 @@ def test_every_form_is_drawn(form: str) -> None:
 def test_numbers_are_written_as_their_columns_want_them() -> None:
     """Percent, points with their sign, and plain numbers, each with its own decimals."""
     first, second, third = table().columns
-    assert in_full(estimate(0.25), first) == "25.00 [15.00, 35.00] n=8"
-    assert in_full(estimate(0.1), second) == "+10.00 [0.00, 20.00] n=8"
-    assert in_full(estimate(1.5), third) == "1.500 [1.400, 1.600] n=8"
+    assert format_full(estimate(0.25), first) == "25.00 [15.00, 35.00] n=8"
+    assert format_full(estimate(0.1), second) == "+10.00 [0.00, 20.00] n=8"
+    assert format_full(estimate(1.5), third) == "1.500 [1.400, 1.600] n=8"
 
 
 def test_the_best_of_its_kind_is_marked() -> None:
@@ -77,4 +77,4 @@ def test_the_best_of_its_kind_is_marked() -> None:
 def test_what_rounds_to_nothing_is_not_below_it(value: float, told: str) -> None:
     """A sum of floating numbers may end a hair below nought."""
     column = Column(key="gain", title="gain", unit="difference", decimals=2)
-    assert in_full(Estimate(value=value, count=0), column) == told
+    assert format_full(Estimate(value=value, count=0), column) == told

@@ -11,8 +11,8 @@ import pytest
 
 from evaluation.errors import ResponsesInvalidError
 from evaluation.outcomes import SampleOutcome, sample_outcomes
-from evaluation.recorded import read_replies
 from evaluation.report import Report, build_report
+from evaluation.response_files import read_replies
 from evaluation.score import outcomes_of_files
 from jobs.models import EngineInfo, Response, Sampling, TurnResponse, Usage
 from tests.benchmarks.ultravr.responders import answer, everything

@@ -17,10 +17,10 @@ from catalogue.load import load_catalogue
 from evaluation.datasets import load_dataset
 from evaluation.errors import ResponsesInvalidError
 from evaluation.expansion import expand
-from evaluation.recorded import read_replies
+from evaluation.response_files import read_replies
 from evaluation.score import score_files
 from evaluation.writers.exports import render_csv
-from jobs.stored import read_bundle, read_spec
+from jobs.schema_versions import read_bundle, read_spec
 from tests.benchmarks.ultravr.good_records import good_record
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.tables import caveats_of

@@ -13,14 +13,14 @@ import pytest
 
 from evaluation.benchmark import find_benchmark
 from evaluation.report import JobFacts, Report, build_report
-from evaluation.tables import Column, Group, Row, Table, Value
-from evaluation.writers.drawings import drawings, write_drawing
+from evaluation.tables import Column, ColumnGroup, Row, Table, Value
+from evaluation.writers.drawings import list_drawings, write_drawing
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page import page as page_module
 from evaluation.writers.page import texts
 from evaluation.writers.page.page import SCRIPTS, render_html
 from evaluation.writers.page.samples import OUTCOMES, choose_samples, most_samples
-from evaluation.writers.page.tables import number_of, shown
+from evaluation.writers.page.tables import layout_table, page_number
 from jobs.models import ClosingAnswer, Job, JobSpec, JobStatus
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
@@ -196,8 +196,8 @@ def test_tables_without_rows_and_figures_without_numbers_are_left_out() -> None:
 def test_numbers_stand_with_interval_and_count() -> None:
     """As text, for fingers and paper; and a mean over models says that it counts models."""
     report = report_of(several_models())
-    shown_number = number_of(*first_number(report, summary=False))
-    mean_number = number_of(*first_number(report, summary=True))
+    shown_number = page_number(*first_number(report, summary=False))
+    mean_number = page_number(*first_number(report, summary=True))
     text = " ".join(parsed(page(several_models())).text.split())
 
     assert re.fullmatch(r"n \d+", shown_number.basis)
@@ -218,11 +218,11 @@ def test_headings_are_explained_below_their_table(html: str) -> None:
 def test_a_table_is_turned_where_that_is_narrower(columns: int, rows: int, form: str) -> None:
     """Of many columns and few rows the rows become the columns, or one row its groups side by side."""
     names = [Column(key=str(at), title=str(at), unit="count") for at in range(columns)]
-    table = Table(name="t", title="t", groups=(Group(title="", columns=tuple(names)),),
+    table = Table(name="t", title="t", groups=(ColumnGroup(title="", columns=tuple(names)),),
                   rows=tuple(Row(title=str(at), values=tuple(range(columns))) for at in range(rows)))  # fmt: skip
 
-    assert shown(table).form == form
-    assert [line.numbers[0].text for line in shown(table).lines] == [str(at) for at in range(columns)]
+    assert layout_table(table).form == form
+    assert [line.numbers[0].text for line in layout_table(table).lines] == [str(at) for at in range(columns)]
 
 
 def test_provenance_tells_jobs_seed_options_versions_and_thumbnail() -> None:
@@ -360,7 +360,7 @@ def first_number(report: Report, *, summary: bool) -> tuple[Value, Column, Row]:
 @pytest.mark.parametrize(("form", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_figures_are_drawn_as_files(form: str, begins: bytes) -> None:
     """Three parts, each the same bytes every time."""
-    parts = drawings(report_of(responses()))
+    parts = list_drawings(report_of(responses()))
 
     assert [part.figure.name for part in parts] == ["figure2a", "figure2b", "figure2c"]
     for part in parts:

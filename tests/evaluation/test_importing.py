@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from evaluation.datasets import load_dataset, reader_of
+from evaluation.datasets import find_reader, load_dataset
 from evaluation.errors import DatasetInvalidError
-from evaluation.importing import Imported, import_dataset
+from evaluation.importing import ImportSummary, import_dataset
 from evaluation.inspection import inspect_dataset
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tiling.geometry import Size
@@ -30,14 +30,14 @@ def images(tmp_path: Path) -> Path:
     return folder
 
 
-def bring(tmp_path: Path, images: Path, files: dict[str, Any], **settings: Any) -> Imported:
+def bring(tmp_path: Path, images: Path, files: dict[str, Any], **settings: Any) -> ImportSummary:
     """Write files of records, and import them."""
     source = tmp_path / "json"
     source.mkdir()
     for name, content in files.items():
         (source / name).write_text(json.dumps(content), encoding="utf-8")
     return import_dataset(
-        reader_of(source), source, images, tmp_path / "data" / "real", check_image=read_header, **settings
+        find_reader(source), source, images, tmp_path / "data" / "real", check_image=read_header, **settings
     )
 
 
@@ -94,7 +94,7 @@ def test_images_are_linked_unless_copies_are_asked_for(tmp_path: Path, images: P
     record = [good_record("cctv-comparison") | {"image": "plaza.png"}]
     linked = bring(tmp_path, images, {"a.json": record})
     source, target = tmp_path / "json" / "a.json", tmp_path / "data" / "copy"
-    copied = import_dataset(reader_of(source), source, images, target, check_image=read_header, copy=True)
+    copied = import_dataset(find_reader(source), source, images, target, check_image=read_header, copy=True)
 
     assert (linked.folder / "images/plaza.png").samefile(images / "plaza.png")
     assert not (copied.folder / "images/plaza.png").samefile(images / "plaza.png")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from catalogue.load import load_catalogue
+from evaluation.chat_order import order_chats
 from evaluation.datasets import load_dataset
 from evaluation.expansion import expand
-from evaluation.order import in_order
 from jobs.models import InferenceRequest, JobSpec, Turn
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
@@ -38,7 +38,7 @@ class Chat:
 
 def told(*chats: Chat) -> list[str]:
     """Names of the chats in their order."""
-    return [chat.name for chat in in_order(chats)]
+    return [chat.name for chat in order_chats(chats)]
 
 
 def test_equal_views_are_neighbours() -> None:
@@ -105,7 +105,7 @@ def test_every_chat_is_told_once(seed: int) -> None:
     draw = random.Random(seed)
     views = [FULL, THUMBNAIL, LEFT, RIGHT, LOWER]
     chats = [Chat(str(n), tuple(draw.choices(views, k=draw.randint(0, 4)))) for n in range(60)]
-    ordered = in_order(chats)
+    ordered = order_chats(chats)
     assert sorted(ordered, key=lambda chat: int(chat.name)) == chats
     together = [key for key, _ in groupby(chat.views for chat in ordered)]
     assert len(together) == len(set(together))
@@ -140,7 +140,7 @@ def test_the_order_changes_nothing_of_what_is_asked(tmp_path: Path, monkeypatch:
         return [request for _, request in expand(dataset, job, load_catalogue(), lambda _: Size(1000, 600))]
 
     ordered = asked()
-    monkeypatch.setattr("evaluation.expansion.in_order", list)
+    monkeypatch.setattr("evaluation.expansion.order_chats", list)
     listed = asked()
     assert ordered != listed
     assert sorted(ordered, key=str) == sorted(listed, key=str)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.prompts import Prompt, Prompts
+from evaluation.prompts import Prompt, PromptRebuilder
 from evaluation.replies import reply_of
 from jobs.models import Cell, InferenceRequest, JobSpec, RasterRecord, Response
 from tests.evaluation.pages import DATASET, SIZE, raster, request_of
@@ -28,7 +28,7 @@ def shown(request: InferenceRequest, at: int) -> RasterRecord:
 
 def prompt_of(given: Response, **specs: JobSpec) -> Prompt:
     """What is told of a response's prompt; `specs` are the jobs by id."""
-    return Prompts(DATASET, specs).of(reply_of(given), SAMPLES[given.sample_id])
+    return PromptRebuilder(DATASET, specs).of(reply_of(given), SAMPLES[given.sample_id])
 
 
 @pytest.mark.parametrize(("protocol", "condition"), CELLS)

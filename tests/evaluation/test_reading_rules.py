@@ -9,9 +9,9 @@ from catalogue.load import load_catalogue
 from evaluation.answers.boxes import BoxFrame
 from evaluation.benchmark import find_benchmark
 from evaluation.replies import reply_of
-from evaluation.report import Report, report_on_replies, report_on_tally, tally_of
-from evaluation.tallies import merge_tally, plain_tally
-from evaluation.writers.verdicts import Layout
+from evaluation.report import Report, report_on_replies, report_on_tally, tally_replies
+from evaluation.tallies import dump_tally, merge_tally
+from evaluation.writers.verdict_files import VerdictFileLayout
 from jobs.models import Response, TurnResponse
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.answers.readers import examples
@@ -63,8 +63,8 @@ def test_a_report_counts_answers_by_the_rule_that_read_them() -> None:
 
 def test_tallies_that_were_written_count_the_same() -> None:
     """To the last reply."""
-    tally = tally_of(DATASET, (), CATALOGUE)
-    written = json.loads(json.dumps(plain_tally(tally_of(DATASET, map(reply_of, replies()), CATALOGUE))))
+    tally = tally_replies(DATASET, (), CATALOGUE)
+    written = json.loads(json.dumps(dump_tally(tally_replies(DATASET, map(reply_of, replies()), CATALOGUE))))
     merge_tally(tally, "j", written, DATASET.benchmark)
 
     assert counted(report_on_tally(DATASET, tally, CATALOGUE)) == dict.fromkeys(SAID.values(), 1)
@@ -72,7 +72,7 @@ def test_tallies_that_were_written_count_the_same() -> None:
 
 def test_files_of_verdicts_tell_the_rule() -> None:
     """In a column of their own."""
-    assert Layout().columns["rule"] == "text"
+    assert VerdictFileLayout().columns["rule"] == "text"
 
 
 @pytest.mark.parametrize("name", ["acuity", "atombench", "questions", "ultravr"])

@@ -17,9 +17,9 @@ from catalogue.load import load_catalogue
 from cli.console import out
 from cli.reporting import print_report
 from evaluation.replies import reply_of
-from evaluation.report import report_on_tally, tally_of
+from evaluation.report import report_on_tally, tally_replies
 from evaluation.revisions import Revised, Revision, read_version_notes, readers_of, revisions_of
-from evaluation.tallies import made_by, merge_tally, plain_tally, revise
+from evaluation.tallies import dump_tally, made_by, merge_tally, revise
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.test_tallies import many
 
@@ -32,16 +32,16 @@ OUTCOMES = ("right", "wrong", "abstained", "unreadable")
 def told(seed: int, version: str, **beside: str) -> dict[str, Any]:
     """What a tally of random answers is written as, one to each request of a job, made by one version of a reader."""
     of_job = {(one.sample_id, one.protocol, one.condition, one.repeat): one for one in many(seed)}
-    tally = tally_of(DATASET, map(reply_of, of_job.values()), CATALOGUE)
+    tally = tally_replies(DATASET, map(reply_of, of_job.values()), CATALOGUE)
     made = made_by(DATASET, CATALOGUE, tally)
     made |= {"readers": {"answers": version}, "beside": made["beside"] | beside}
-    written: dict[str, Any] = json.loads(json.dumps({**plain_tally(tally), "made": made}))
+    written: dict[str, Any] = json.loads(json.dumps({**dump_tally(tally), "made": made}))
     return written
 
 
 def revision(before: dict[str, Any], after: dict[str, Any]) -> tuple[Revision, ...]:
     """What a report tells of a tally that another one replaced."""
-    tally = tally_of(DATASET, (), CATALOGUE)
+    tally = tally_replies(DATASET, (), CATALOGUE)
     merge_tally(tally, "one", after | {"revised": revise(before, after)}, DATASET.benchmark)
     return revisions_of(tally.revised, NOTES)
 
@@ -130,7 +130,7 @@ def test_a_line_is_told_for_every_version_in_between(then: str | None, now: str 
 def test_a_terminal_tells_what_a_page_tells() -> None:
     """Versions, numbers, and the sentence of each version."""
     (one,) = revision(told(1, "reader/1"), told(1, "reader/2"))
-    report = report_on_tally(DATASET, tally_of(DATASET, (), CATALOGUE), CATALOGUE)
+    report = report_on_tally(DATASET, tally_replies(DATASET, (), CATALOGUE), CATALOGUE)
     with out.capture() as printed:
         print_report(report.model_copy(update={"revisions": (one,)}))
     shown = " ".join(printed.get().split())

@@ -9,13 +9,13 @@ import pytest
 
 from evaluation.outcomes import sample_outcomes
 from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_of
+from evaluation.report import Report, build_report, report_on_tally, tally_replies
 from evaluation.score import score_files
-from evaluation.tallies import merge_tally, plain_tally
+from evaluation.tallies import dump_tally, merge_tally
 from evaluation.verdicts import CellKey
 from evaluation.writers.exports import render_csv
 from evaluation.writers.markdown import render_markdown
-from evaluation.writers.verdicts import Layout, write_verdicts
+from evaluation.writers.verdict_files import VerdictFileLayout, write_verdicts
 from jobs.models import Cell, Failure, Response
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.evaluation.chats import chat
@@ -54,11 +54,11 @@ def test_numbers_of_rounds_are_cells_of_their_own(report: Report) -> None:
 
 def test_tallies_that_were_written_keep_them_apart(report: Report) -> None:
     """Written, read and merged they fill the same report."""
-    tally = tally_of(DATASET, (), CATALOGUE)
+    tally = tally_replies(DATASET, (), CATALOGUE)
     merge_tally(
         tally,
         "job",
-        json.loads(json.dumps(plain_tally(tally_of(DATASET, map(reply_of, chats()), CATALOGUE)))),
+        json.loads(json.dumps(dump_tally(tally_replies(DATASET, map(reply_of, chats()), CATALOGUE)))),
         DATASET.benchmark,
     )
 
@@ -82,7 +82,9 @@ def test_writers_name_them(report: Report) -> None:
 
 def test_files_of_verdicts_tell_the_most_rounds_of_each(tmp_path: Path) -> None:
     """A number, and none for a chat without a loop."""
-    write_verdicts(sample_outcomes(DATASET, chats(), CATALOGUE), tmp_path / "v.jsonl", "jsonl", Layout.of(DATASET))
+    write_verdicts(
+        sample_outcomes(DATASET, chats(), CATALOGUE), tmp_path / "v.jsonl", "jsonl", VerdictFileLayout.of(DATASET)
+    )
     rows = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
 
     assert [row["max_rounds"] for row in rows] == [10] * 4 + [6] * 3 + [None]

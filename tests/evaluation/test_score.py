@@ -15,7 +15,7 @@ from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report, build_report
 from evaluation.score import score_files
 from jobs.models import Failure
-from jobs.parts import PartStore
+from jobs.parquet_parts import PartStore
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.benchmarks.ultravr.responders import all_but, answer
 from tests.evaluation.folders import write_dataset

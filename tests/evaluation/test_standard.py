@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from catalogue.load import load_catalogue
-from evaluation.benchmark import Benchmark, Chat, Origin, Scene, plan_of
+from evaluation.benchmark import Benchmark, Chat, RecordContext, Scene, cross_plan
 from evaluation.datasets import Dataset
 from evaluation.expansion import decoding_of
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, tally_of
+from evaluation.report import Report, build_report, tally_replies
 from evaluation.samples import Sample
-from evaluation.tallies import merge_tally, plain_tally
-from evaluation.verdicts import Judge, Verdict
+from evaluation.tallies import dump_tally, merge_tally
+from evaluation.verdicts import ReplyJudge, Verdict
 from jobs.models import Cell, Failure, JobSpec, Response
 from tests.evaluation.responses import MODEL, response
 from tests.evaluation.tables import table_of, value_of
@@ -43,7 +43,7 @@ class Quizzes(Benchmark[Quiz]):
 
     name = title = "quiz"
     sample_type = Quiz
-    plans = {"quiz": plan_of("ask", "V2 V0")}  # noqa: RUF012
+    plans = {"quiz": cross_plan("ask", "V2 V0")}  # noqa: RUF012
     protocols = {"ask": "directly"}  # noqa: RUF012
     grouping = Grouping(("place", "kind"), balanced=True)
 
@@ -74,7 +74,7 @@ def said(name: str, letter: str, condition: str = "V2", **changes: Any) -> Respo
 
 def read(value: Any, **place: Any) -> list[dict[str, Any]]:
     """The fields of a record, of which there may be others in its file."""
-    return list(Quizzes().read(Record(value, 1, 4, **place), Origin("walks", {"walks": "images/walks.png"})))
+    return list(Quizzes().read(Record(value, 1, 4, **place), RecordContext("walks", {"walks": "images/walks.png"})))
 
 
 def test_accuracies_stand_by_cell_and_group() -> None:
@@ -176,15 +176,15 @@ def test_what_verdicts_keep_is_found_by_repeat() -> None:
     kept = {0: ("B",), 1: ("A",)}
 
     class Keeping(Quizzes):
-        def judge(self, sample: Quiz) -> Judge:
+        def judge(self, sample: Quiz) -> ReplyJudge:
             return lambda reply, frame: Verdict("A", "exact", float(reply.repeat), kept[reply.repeat])
 
     quiz = Quiz(id="p1", question="?", options={"A": "one", "B": "two"}, answer="A")
     dataset = Dataset("quiz", Keeping(), "quiz", "", (quiz,), "0")
     replies = [reply_of(response("p1", "A", protocol="ask", repeat=repeat)) for repeat in kept]
-    told = tally_of(dataset, replies, load_catalogue())
-    merged = tally_of(dataset, (), load_catalogue())
-    merge_tally(merged, "a job", plain_tally(told), Keeping())
+    told = tally_replies(dataset, replies, load_catalogue())
+    merged = tally_replies(dataset, (), load_catalogue())
+    merge_tally(merged, "a job", dump_tally(told), Keeping())
 
     for tally in (told, merged):
         (cell,) = tally.cells.values()

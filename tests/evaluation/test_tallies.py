@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_of
-from evaluation.tallies import judged_by, merge_tally, plain_tally
+from evaluation.report import Report, build_report, report_on_tally, tally_replies
+from evaluation.tallies import dump_tally, judging_fingerprint, merge_tally
 from jobs.models import Response, Timings, TurnResponse
 from tests.benchmarks.ultravr.responders import answer, everything, only
 from tests.benchmarks.ultravr.test_process import DATASET
@@ -50,9 +50,9 @@ def _one(number: int, draw: random.Random) -> Response:
 
 def merged(dataset: Dataset, parts: Sequence[Sequence[Response]]) -> Report:
     """The report over parts of one job each, all but the last tallied, written and read again."""
-    tally = tally_of(dataset, map(reply_of, parts[-1]), CATALOGUE)
+    tally = tally_replies(dataset, map(reply_of, parts[-1]), CATALOGUE)
     for part in parts[:-1]:
-        written = json.dumps(plain_tally(tally_of(dataset, map(reply_of, part), CATALOGUE)))
+        written = json.dumps(dump_tally(tally_replies(dataset, map(reply_of, part), CATALOGUE)))
         merge_tally(tally, part[0].job_id, json.loads(written), dataset.benchmark)
     return report_on_tally(dataset, tally, CATALOGUE)
 
@@ -71,10 +71,10 @@ def test_merged_tallies_fill_the_same_report(seed: int, size: int) -> None:
 
 def test_tallies_are_known_by_their_judges() -> None:
     """Other records or labels, and another convention of a model's boxes, are other judges; another order is not."""
-    known = judged_by(DATASET, CATALOGUE)
+    known = judging_fingerprint(DATASET, CATALOGUE)
     model, entry = next((name, one) for name, one in CATALOGUE.items() if one.box_convention != "unit")
     other = {**CATALOGUE, model: entry.model_copy(update={"box_convention": "unit"})}
-    assert judged_by(DATASET, dict(sorted(CATALOGUE.items(), reverse=True))) == known
-    assert judged_by(DATASET, other) != known
-    assert judged_by(replace(DATASET, digest="1" * 64), CATALOGUE) != known
-    assert judged_by(replace(DATASET, labels="1" * 64), CATALOGUE) != known
+    assert judging_fingerprint(DATASET, dict(sorted(CATALOGUE.items(), reverse=True))) == known
+    assert judging_fingerprint(DATASET, other) != known
+    assert judging_fingerprint(replace(DATASET, digest="1" * 64), CATALOGUE) != known
+    assert judging_fingerprint(replace(DATASET, labels="1" * 64), CATALOGUE) != known

@@ -11,13 +11,13 @@ from PIL import Image
 
 from evaluation.benchmark import find_benchmark, installed_benchmarks
 from evaluation.datasets import load_dataset
-from evaluation.importing import Imported, import_dataset
+from evaluation.importing import ImportSummary, import_dataset
 from tests.benchmarks.vistahop.files import OURS
 from tests.evaluation.test_anybodys_answers import RECORDS
 from tiling.headers import read_header
 
 
-def bring(folder: Path, benchmark: str, records: list[dict[str, Any]], written: str | None = None) -> Imported:
+def bring(folder: Path, benchmark: str, records: list[dict[str, Any]], written: str | None = None) -> ImportSummary:
     """Import a file of records, one a line or as they are `written`, whose pictures are all there."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [name for record in records for key in ("pages", "images", "image") for name in named(record.get(key))]
@@ -36,7 +36,7 @@ def named(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else value or []
 
 
-def notes(made: Imported) -> list[str]:
+def notes(made: ImportSummary) -> list[str]:
     """What is told of files."""
     return [str(note) for note in made.notes]
 

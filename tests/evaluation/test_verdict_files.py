@@ -18,7 +18,14 @@ from evaluation.benchmark import find_benchmark
 from evaluation.datasets import Dataset
 from evaluation.outcomes import SampleOutcome, sample_outcomes
 from evaluation.report import build_report
-from evaluation.writers.verdicts import FORMS, MOST_ROWS, Form, Layout, verdict_chunks, write_verdicts
+from evaluation.writers.verdict_files import (
+    MOST_ROWS,
+    VERDICT_FORMATS,
+    VerdictFileLayout,
+    VerdictFormat,
+    verdict_chunks,
+    write_verdicts,
+)
 from jobs.models import Response
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.benchmarks.ultravr.responders import all_but, answer, everything
@@ -73,10 +80,10 @@ def outcomes_of(responses: list[Response]) -> Iterator[SampleOutcome]:
     return sample_outcomes(DATASET, responses, CATALOGUE)
 
 
-def written(folder: Path, form: Form, responses: list[Response] = RESPONSES, **layout: Any) -> Path:
+def written(folder: Path, form: VerdictFormat, responses: list[Response] = RESPONSES, **layout: Any) -> Path:
     """Write a file of verdicts on responses."""
     path = folder / f"verdicts.{form}"
-    write_verdicts(outcomes_of(responses), path, form, Layout.of(DATASET, **layout))
+    write_verdicts(outcomes_of(responses), path, form, VerdictFileLayout.of(DATASET, **layout))
     return path
 
 
@@ -87,8 +94,8 @@ def frame_of(path: Path) -> pandas.DataFrame:
     return pandas.read_parquet(path) if path.suffix == ".parquet" else pandas.read_json(path, lines=True)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_pandas_finds_the_reports_accuracies(tmp_path: Path, form: Form) -> None:
+@pytest.mark.parametrize("form", VERDICT_FORMATS)
+def test_pandas_finds_the_reports_accuracies(tmp_path: Path, form: VerdictFormat) -> None:
     """Mean score over domains of the mean over samples, for each cell that has scores."""
     frame = frame_of(written(tmp_path, form))
     by_domain = frame.groupby(["protocol", "condition", "group_domain"])["score"].mean()
@@ -96,8 +103,8 @@ def test_pandas_finds_the_reports_accuracies(tmp_path: Path, form: Form) -> None
     assert found == {cell: pytest.approx(value) for cell, value in accuracies().items()}
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_duckdb_finds_the_reports_accuracies(tmp_path: Path, form: Form) -> None:
+@pytest.mark.parametrize("form", VERDICT_FORMATS)
+def test_duckdb_finds_the_reports_accuracies(tmp_path: Path, form: VerdictFormat) -> None:
     """As pandas does, without being told what the columns hold."""
     rows = duckdb.sql(
         "SELECT protocol, condition, avg(accuracy) FROM (SELECT protocol, condition, group_domain, avg(score) accuracy "
@@ -148,9 +155,9 @@ def test_parts_are_rows_of_their_own(tmp_path: Path) -> None:
     assert 0 < dict(operations)["GND"] < 1
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", VERDICT_FORMATS)
 @pytest.mark.parametrize("parts", [False, True])
-def test_a_file_without_rows_has_its_columns(tmp_path: Path, form: Form, parts: bool) -> None:
+def test_a_file_without_rows_has_its_columns(tmp_path: Path, form: VerdictFormat, parts: bool) -> None:
     """But for lines of JSON, of which there is none."""
     path = written(tmp_path, form, [], parts=parts)
     if form == "jsonl":
@@ -158,7 +165,7 @@ def test_a_file_without_rows_has_its_columns(tmp_path: Path, form: Form, parts: 
         return
     frame = frame_of(path)
     assert len(frame) == 0
-    assert list(frame.columns) == list(Layout.of(DATASET, parts=parts).columns)
+    assert list(frame.columns) == list(VerdictFileLayout.of(DATASET, parts=parts).columns)
     assert duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall() == [(0,)]
 
 
@@ -194,14 +201,14 @@ def test_parquet_has_types(tmp_path: Path) -> None:
 
 def test_columns_are_the_same_whatever_is_judged() -> None:
     """Levels of the benchmark are columns of their own names behind `group_`, which clash with no other."""
-    assert Layout.of(DATASET).levels == ("domain", "category", "subcategory")
-    columns = list(Layout(("model", "status")).columns)
+    assert VerdictFileLayout.of(DATASET).levels == ("domain", "category", "subcategory")
+    columns = list(VerdictFileLayout(("model", "status")).columns)
     assert len(set(columns)) == len(columns)
     assert {"model", "status", "group_model", "group_status"} <= set(columns)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_no_more_than_a_batch_is_held(form: Form) -> None:
+@pytest.mark.parametrize("form", VERDICT_FORMATS)
+def test_no_more_than_a_batch_is_held(form: VerdictFormat) -> None:
     """However many there are: when bytes come, at most a batch of outcomes was drawn since the last ones."""
     (one,) = outcomes_of(RESPONSES[:1])
     drawn = gone = 0
@@ -218,7 +225,7 @@ def test_no_more_than_a_batch_is_held(form: Form) -> None:
             weakref.finalize(outcome, leave)
             yield outcome
 
-    chunks = (chunk for chunk in verdict_chunks(endless(), form, Layout.of(DATASET)) if chunk)
+    chunks = (chunk for chunk in verdict_chunks(endless(), form, VerdictFileLayout.of(DATASET)) if chunk)
     sizes = []
     for _ in range(4):
         before = drawn
@@ -233,15 +240,15 @@ def test_long_texts_end_a_batch_early() -> None:
     (one,) = outcomes_of(RESPONSES[:1])
     long = (one.model_copy(update={"text": "x" * 10_000_000}) for _ in range(4))
     file = io.BytesIO()
-    write_verdicts(long, file, "parquet", Layout.of(DATASET, texts=True))
+    write_verdicts(long, file, "parquet", VerdictFileLayout.of(DATASET, texts=True))
     assert pyarrow.parquet.ParquetFile(file).metadata.num_row_groups == 2
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_same_responses_make_the_same_bytes(tmp_path: Path, form: Form) -> None:
+@pytest.mark.parametrize("form", VERDICT_FORMATS)
+def test_the_same_responses_make_the_same_bytes(tmp_path: Path, form: VerdictFormat) -> None:
     """In the order in which they came."""
     assert written(tmp_path, form).read_bytes() == b"".join(
-        verdict_chunks(outcomes_of(RESPONSES), form, Layout.of(DATASET))
+        verdict_chunks(outcomes_of(RESPONSES), form, VerdictFileLayout.of(DATASET))
     )
     ids = duckdb.sql(f"SELECT request_id FROM '{tmp_path}/verdicts.{form}'").fetchall()
     assert [name for (name,) in ids] == [one.request_id for one in RESPONSES]
@@ -257,7 +264,7 @@ def test_what_is_not_finished_leaves_no_file(tmp_path: Path) -> None:
         raise OSError("the connection is gone")
 
     with pytest.raises(OSError, match="connection"):
-        write_verdicts(broken(), path, "csv", Layout.of(DATASET))
+        write_verdicts(broken(), path, "csv", VerdictFileLayout.of(DATASET))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -271,7 +278,7 @@ def test_every_column_is_documented_in_its_order(parts: bool) -> None:
     """The first table of docs/report.md names the columns of responses, the second what parts have behind groups."""
     tables = [block.splitlines()[2:] for block in SECTION.split("\n\n") if block.startswith("| column")]
     named = [name for row in tables[parts] for name in re.findall(r"`(\w+)(?:\.\.\.)?`", row.split("|")[1])]
-    columns = list(Layout(("",), parts=parts, texts=True).columns)
+    columns = list(VerdictFileLayout(("",), parts=parts, texts=True).columns)
     assert named == (columns[columns.index("group_") + 1 :] if parts else columns)
 
 

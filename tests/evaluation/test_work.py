@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.replies import reply_of
-from evaluation.report import build_report, report_on_tally, tally_of
-from evaluation.work import Work
+from evaluation.report import build_report, report_on_tally, tally_replies
+from evaluation.work import WorkTotals
 from evaluation.writers.work import work_lines
 from jobs.models import Response, Timings, TurnResponse, Usage
 from tests.evaluation.pages import CATALOGUE, DATASET, raster
@@ -36,14 +36,14 @@ def three() -> list[Response]:
     ]  # fmt: skip
 
 
-def work_of(responses: list[Response]) -> Work:
+def work_of(responses: list[Response]) -> WorkTotals:
     """The work of a report over responses."""
     return build_report(DATASET, responses, CATALOGUE).work
 
 
 def test_tokens_pictures_and_seconds_are_summed() -> None:
     """Over all turns; of three pictures shown two differ; the slowest is named."""
-    assert work_of(three()) == Work(
+    assert work_of(three()) == WorkTotals(
         requests=3,
         prompt_tokens=350,
         cached_tokens=160,
@@ -83,7 +83,7 @@ def test_work_counts_every_copy_of_another_time_and_results_count_one(times: lis
     """However often and in whatever order one response was recorded, and a file was named."""
     at = [datetime(2026, 11, 21, 10, minute, tzinfo=UTC) for minute in times]
     copies = [response("c1", "B", created_at=one, rasters=(raster(),) * rasters) for one in at]
-    tally = tally_of(DATASET, map(reply_of, copies), CATALOGUE)
+    tally = tally_replies(DATASET, map(reply_of, copies), CATALOGUE)
     report = report_on_tally(DATASET, tally, CATALOGUE)
     (score,), (cell,) = report.cells, tally.cells.values()
     assert report.work.requests == len(set(times))

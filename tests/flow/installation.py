@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 
 from cli.preflight import free_port
-from jobs.server import ServerProcess, start_server
+from jobs.embedded_store import StateStoreProcess, start_store
 from tests.waiting import wait_until
 
 
@@ -21,7 +21,7 @@ class Installation:
     home: Path
     environ: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=lambda: free_port("127.0.0.1"))
-    server: ServerProcess | None = None
+    server: StateStoreProcess | None = None
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -31,7 +31,7 @@ class Installation:
 
     def start_server(self) -> None:
         """Start the embedded server on the home's folder, with what an earlier one left there."""
-        self.server = start_server(self.home / "server")
+        self.server = start_store(self.home / "server")
 
     def kill_server(self) -> None:
         """End the server as a power cut would."""

@@ -12,8 +12,8 @@ import openai
 import pytest
 from PIL import Image
 
+from jobs.embedded_store import start_store
 from jobs.models import Sampling, TurnResponse
-from jobs.server import start_server
 from tests.checkpoints.build import ensure_checkpoint
 from tests.service.datasets import NAME, write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
@@ -22,14 +22,14 @@ from tests.service.openai.workers import ENTRY, RunningWorker, working
 from tests.waiting import wait_until
 from tests.workers.examples import draw_images
 from tests.workers.loops import in_order, looping, rounds_of, zoom
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.rendering import render
 from tiling.roots import ImageRoot
 from tiling.views import View
 from workers.engines.engine import Engine, Message, PromptRaster
 from workers.engines.vllm_arguments import parse_engine_arguments
 from workers.engines.vllm_engine import VllmEngine
-from workers.preparation import Preparation
+from workers.preparation import RasterPreparation
 
 Result = TypeVar("Result")
 pytestmark = [
@@ -100,8 +100,8 @@ class Served:
         return rounds, _less(self._work(), before)
 
     async def _loop(self, folder: Path) -> tuple[list[Round], Sequence[Message], int]:
-        library = Library(ImageRoot(draw_images(folder / "data")), folder / "pyramids", 2**26)
-        preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+        library = Renderer(ImageRoot(draw_images(folder / "data")), folder / "pyramids", 2**26)
+        preparation = RasterPreparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
         rounds, chats, written = list[Round](), list[Sequence[Message]](), in_order(*LOOKS)
 
         async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
@@ -155,7 +155,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One engine for all tests of this file."""
     home = tmp_path_factory.mktemp("home")
     checkpoint = ensure_checkpoint(ENTRY.weights, home / "checkpoints")
-    server = start_server(home / "server")
+    server = start_store(home / "server")
     settings = settings_of(home, server.url)
     write_town(settings.data)
     compact = ENTRY.model_copy(update={"engine": {**ENTRY.engine, **parse_engine_arguments([COMPACT])}})

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from benchmarks.questions.benchmark import Questions
-from evaluation.closing import closed_choice
-from evaluation.verdicts import Judge, Verdict
+from benchmarks.questions.benchmark import CustomQuestions
+from evaluation.closing import choice_form
+from evaluation.verdicts import ReplyJudge, Verdict
 from gigavqa.testing import BenchmarkChecks
 from tests.benchmarks.acuity.files import SIGN
 from tests.evaluation.test_anybodys_answers import RECORDS
@@ -62,7 +62,7 @@ def test_a_truth_that_nothing_can_be_is_found(tmp_path: Path) -> None:
         ("test_an_abstention_is_never_right", ("judge", lambda self, sample: _always("B", 1.0)), "is right, by made"),
         ("test_what_is_written_reads_the_same", ("record", lambda *_: {**SAMPLES["questions"], "answer": "A"}),
          "q: written as"),
-        ("test_a_closing_turn_can_be_right", ("closed_form", lambda *_: closed_choice("AB", lambda letter: False)),
+        ("test_a_closing_turn_can_be_right", ("closed_form", lambda *_: choice_form("AB", lambda letter: False)),
          "none of A, B, none is right"),
         ("test_every_plan_asks_the_same_every_time", ("applies", lambda self, sample, cell: False), "asks none of"),
     ],
@@ -71,9 +71,9 @@ def test_a_benchmark_that_breaks_a_rule_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: str, broken: tuple[str, Any], told: str
 ) -> None:
     """By the sample, and what was found."""
-    monkeypatch.setattr(Questions, *broken)
+    monkeypatch.setattr(CustomQuestions, *broken)
     assert told in wrong(checks_of(tmp_path, "questions"), check)
 
 
-def _always(value: str, score: float) -> Judge:
+def _always(value: str, score: float) -> ReplyJudge:
     return lambda reply, frame: Verdict(value, "made", score)

@@ -13,16 +13,16 @@ from gigavqa import (
     Client,
     ConflictError,
     GatewayUnreachableError,
+    ImageQuestion,
     Job,
     JobStatus,
     NotFoundError,
-    Question,
-    Questions,
+    QuestionFile,
     QuestionsError,
     RefusedError,
     Response,
 )
-from gigavqa.contact import Lines
+from gigavqa.retries import LineSplitter
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL
 from tests.gigavqa.conftest import SAMPLES, SPEC
@@ -105,7 +105,7 @@ def test_a_report_comes_in_the_form_that_is_asked_for(client: Client, job: Job) 
 
 def test_one_question_about_one_picture_is_answered(client: Client, pictures: Path, data: Path) -> None:
     """The picture is read where it lies, and asking the same again asks no model."""
-    question = Question(pictures / "left.png", "Which side is brighter?", data=data)
+    question = ImageQuestion(pictures / "left.png", "Which side is brighter?", data=data)
     first = client.ask(question, model=MODEL)
     assert first.turns[-1].text and first.condition == "V2"
     assert client.ask(question, model=MODEL) == first
@@ -116,7 +116,7 @@ def test_a_file_of_questions_is_asked_at_several_conditions(client: Client, pict
     """The job that does it has every question at each condition."""
     source = pictures.parent / "questions.csv"
     source.write_text("image,question,answer\nleft.png,Is it bright?,yes\nright.png,Is it bright?,no\n")
-    asked = Questions(source, pictures, conditions=("V0", "V2"), data=data)
+    asked = QuestionFile(source, pictures, conditions=("V0", "V2"), data=data)
     job = client.wait(client.ask_all(asked, models=[MODEL]).id)
     assert (job.status, job.request_counts.completed) == (JobStatus.COMPLETED, 4)
     assert client.ask_all(asked, models=[MODEL]).id == job.id
@@ -132,13 +132,13 @@ def test_questions_that_cannot_be_asked_are_named(
     """Nothing is submitted, and one sentence names what is wrong."""
     (pictures.parent / name).write_text("image,question\nnone.png,Why?\n")
     with pytest.raises(QuestionsError, match=told):
-        client.ask_all(Questions(pictures.parent / name, pictures, data=data), models=[MODEL])
+        client.ask_all(QuestionFile(pictures.parent / name, pictures, data=data), models=[MODEL])
 
 
 def test_a_data_root_that_the_gateway_does_not_have_is_told(client: Client, pictures: Path, tmp_path: Path) -> None:
     """Instead of a job that cannot find its pictures."""
     with pytest.raises(QuestionsError, match="another data root"):
-        client.ask(Question(pictures / "left.png", "Why?", data=tmp_path / "elsewhere"), model=MODEL)
+        client.ask(ImageQuestion(pictures / "left.png", "Why?", data=tmp_path / "elsewhere"), model=MODEL)
 
 
 def test_what_is_refused_says_what_is_wrong(client: Client, job: Job) -> None:
@@ -170,7 +170,9 @@ async def test_the_asynchronous_client_does_the_same(url: str, pictures: Path, d
         assert len(await client.results(job.id)) == len(await client.verdicts(job.id)) == SAMPLES
         assert (await client.report(job.id)).startswith("#")
         assert job.id in [one.id for one in await client.jobs(limit=None)]
-        answer = await client.ask(Question(pictures / "right.png", "Which side is darker?", data=data), model=MODEL)
+        answer = await client.ask(
+            ImageQuestion(pictures / "right.png", "Which side is darker?", data=data), model=MODEL
+        )
         assert answer.turns[-1].text
         with pytest.raises(NotFoundError):
             await client.job("job_none")
@@ -209,7 +211,7 @@ def test_a_line_of_results_ends_at_a_line_feed_alone(size: int) -> None:
     """Whatever else ends lines in Unicode may stand in an answer, and a chunk may end within a character."""
     said = ["one\u2028two\u2029three\u0085four\x0b\x0c\x1c\r", "日本", ""]
     stream = b"".join(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n\n" for text in said)
-    lines, found = Lines(), list[str]()
+    lines, found = LineSplitter(), list[str]()
     for start in range(0, len(stream), size):
         found += lines.take(stream[start : start + size])
     assert [json.loads(line)["text"] for line in found] == said

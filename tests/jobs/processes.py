@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from jobs.connection import connect
 from jobs.leases import Lease
 from jobs.models import InferenceRequest
-from jobs.parts import PartStore
+from jobs.parquet_parts import PartStore
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore

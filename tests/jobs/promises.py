@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from jobs.connection import connect
-from jobs.crashes import DEATHS_ALONE
+from jobs.crashes import MAX_SOLO_CRASHES
 from jobs.errors import JobActiveError, JobNotRetryableError, QueueFullError
-from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, InferenceRequest, Job, JobStatus, Response
 from jobs.queue import GROUP, JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
@@ -452,7 +452,7 @@ class Promises(RuleBasedStateMachine):
                 continue
             if self._do(self._redis.hget(KEYS.response(job_id, request_id), "failure")) == b"WorkerCrashed":
                 task = job.tasks[request_id]
-                assert len(task.silent) >= DEATHS_ALONE, f"{request_id} is blamed for {task.silent}"
+                assert len(task.silent) >= MAX_SOLO_CRASHES, f"{request_id} is blamed for {task.silent}"
                 ((_, found),) = self._do(self._results.read_of(job_id, [request_id])).items()
                 assert isinstance(found, Response)
                 task.text, task.failed = found.worker, True
@@ -516,7 +516,7 @@ class Promises(RuleBasedStateMachine):
 
 
 def _innocents(job: Booked) -> list[Task]:
-    return [task for task in job.tasks.values() if not task.poison and len(task.silent) < DEATHS_ALONE]
+    return [task for task in job.tasks.values() if not task.poison and len(task.silent) < MAX_SOLO_CRASHES]
 
 
 class _DiesError(Exception):

@@ -7,11 +7,11 @@ import pytest
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from jobs.access import ALL, ApiKeys, Limits, key_id_of
+from jobs.access import ALL_OWNERS, ApiKeys, Limits, key_id_of
 from jobs.errors import KeyInvalidError, KeyNotFoundError, QuotaExceededError
 from jobs.files import FileRegistry, StoredFile, new_file_id
-from jobs.keys import KEYS
 from jobs.quotas import Quotas
+from jobs.redis_keys import KEYS
 
 
 async def test_a_key_is_known_again_until_it_is_revoked(redis: Redis) -> None:
@@ -105,7 +105,7 @@ async def test_fifty_files_at_once_fill_an_owners_room_exactly(redis: Redis) -> 
     assert await files.totals("ada") == (10, 960)
     assert [await files.remove(listed[0].id), await files.remove(listed[0].id)] == [True, False]
     assert [await keep(file("ada")), await keep(file("ada", 1))] == [True, False]
-    everybodys, _ = await files.list(ALL, after=None, limit=50, purpose=None, newest_first=True)
+    everybodys, _ = await files.list(ALL_OWNERS, after=None, limit=50, purpose=None, newest_first=True)
     assert len(everybodys) == 11
     for one in everybodys:
         await files.remove(one.id)

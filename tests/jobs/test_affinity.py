@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import JobStatus
-from jobs.queue import Claimable, JobQueue, QueueDepth
+from jobs.queue import ClaimableCounts, JobQueue, QueueDepth
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from tests.jobs.examples import MODEL, answer
@@ -240,7 +240,7 @@ async def test_what_is_parked_counts_as_waiting(redis: Redis) -> None:
     await claim(queue, "first", 1)
     await claim(queue, "second", 1)
     assert await queue.depth(MODEL) == QueueDepth(waiting=2, leased=2)
-    assert await queue.claimable([MODEL]) == {MODEL: Claimable(2, 0)}
+    assert await queue.claimable([MODEL]) == {MODEL: ClaimableCounts(2, 0)}
     assert await lag_and_pending(redis) == (0, 4)
     assert await queue.trim() == 0
     assert len(await claim(queue, "first", 8)) == 2

@@ -10,10 +10,10 @@ from itertools import count
 import pytest
 from redis.asyncio import Redis
 
-from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import JobStatus
 from jobs.queue import JobQueue, QueueDepth
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from tests.jobs.examples import MODEL, answer

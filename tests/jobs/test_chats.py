@@ -10,14 +10,14 @@ from redis.asyncio import Redis
 
 from jobs.chats import Chats, new_chat_id
 from jobs.connection import connect
+from jobs.embedded_store import StateStoreProcess, start_store
 from jobs.errors import JobNotFoundError, QueueFullError
-from jobs.growth import Growth, Teller, heard
-from jobs.keys import KEYS
 from jobs.models import Bundle, JobStatus
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import ServerProcess, start_server
+from jobs.streaming import TokenChunk, TokenPublisher, subscribe
 from tests.jobs.examples import MODEL, answer, make_bundles
 from tests.waiting import async_wait_until
 
@@ -84,12 +84,12 @@ async def test_a_chat_in_the_hands_of_a_worker_is_cancelled_first(redis: Redis) 
 
 async def test_growing_text_and_its_end_are_heard(redis: Redis) -> None:
     """Pieces come in their order, and behind them that something is recorded."""
-    chats, bundle, teller = Chats(redis, limit_requests=10), chat(), Teller(redis)
-    pieces: list[Growth] = []
+    chats, bundle, teller = Chats(redis, limit_requests=10), chat(), TokenPublisher(redis)
+    pieces: list[TokenChunk] = []
     listening = asyncio.Event()
 
     async def listen() -> None:
-        async for told in heard(redis, "channel"):
+        async for told in subscribe(redis, "channel"):
             listening.set()
             pieces.extend(told)
 
@@ -106,17 +106,17 @@ async def test_growing_text_and_its_end_are_heard(redis: Redis) -> None:
     await async_wait_until(lambda: _true(len(pieces) == 21), what="the end")
     hearing.cancel()
     assert [piece.at for piece in pieces[:20]] == list(range(20))
-    assert pieces[20] == Growth(chat=bundle.job_id)
+    assert pieces[20] == TokenChunk(chat=bundle.job_id)
 
 
-async def test_who_listens_hears_on_when_the_server_was_killed(own_server: ServerProcess, tmp_path: Path) -> None:
+async def test_who_listens_hears_on_when_the_server_was_killed(own_server: StateStoreProcess, tmp_path: Path) -> None:
     """The connection is made anew, which is told, and what is told afterwards comes."""
-    listener, growth = connect(own_server.url), Growth(chat="chat_1", request="r0", text="x")
-    heard_of = aiter(heard(listener, "channel"))
+    listener, growth = connect(own_server.url), TokenChunk(chat="chat_1", request="r0", text="x")
+    heard_of = aiter(subscribe(listener, "channel"))
     assert await anext(heard_of) == ()
     os.kill(own_server.pid, signal.SIGKILL)
     own_server.stop()
-    second = await asyncio.to_thread(start_server, tmp_path / "server", die_with_parent=False)
+    second = await asyncio.to_thread(start_store, tmp_path / "server", die_with_parent=False)
     teller = connect(second.url)
     try:
         assert await anext(heard_of) == ()

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from jobs.queue import Claimable, JobQueue
+from jobs.queue import ClaimableCounts, JobQueue
 from jobs.registry import JobRegistry
 from tests.jobs.examples import MODEL, SPEC, make_bundles
 from tests.waiting import async_wait_until
@@ -25,7 +25,7 @@ async def test_bundles_are_counted_by_model_and_interactive_ones_apart(redis: Re
     await enqueue(redis, 2, priority="interactive")
     await enqueue(redis, 4, model=OTHER_MODEL)
     counts = await JobQueue(redis).claimable([MODEL, OTHER_MODEL, "idle"])
-    assert counts == {MODEL: Claimable(5, 2), OTHER_MODEL: Claimable(4, 0), "idle": Claimable(0, 0)}
+    assert counts == {MODEL: ClaimableCounts(5, 2), OTHER_MODEL: ClaimableCounts(4, 0), "idle": ClaimableCounts(0, 0)}
 
 
 @pytest.mark.parametrize("priority", ["batch", "interactive"])
@@ -34,9 +34,9 @@ async def test_a_lease_is_not_claimable_until_it_is_handed_back(redis: Redis, pr
     queue = JobQueue(redis)
     await enqueue(redis, 2, priority=priority)
     lease, _ = await queue.claim([MODEL], "w", 2, 0)
-    assert (await queue.claimable([MODEL]))[MODEL] == Claimable(0, 0)
+    assert (await queue.claimable([MODEL]))[MODEL] == ClaimableCounts(0, 0)
     await queue.hand_back(lease)
-    assert (await queue.claimable([MODEL]))[MODEL] == Claimable(1, int(priority == "interactive"))
+    assert (await queue.claimable([MODEL]))[MODEL] == ClaimableCounts(1, int(priority == "interactive"))
 
 
 @pytest.mark.parametrize("deaths", [1, 2])
@@ -60,4 +60,4 @@ async def test_bundles_of_cancelled_jobs_are_not_claimable(redis: Redis) -> None
     job_id = await enqueue(redis, 3, priority="interactive")
     await queue.claim([MODEL], "dead", 1, 0)
     await JobRegistry(redis).cancel(job_id)
-    assert (await queue.claimable([MODEL]))[MODEL] == Claimable(0, 0)
+    assert (await queue.claimable([MODEL]))[MODEL] == ClaimableCounts(0, 0)

@@ -10,19 +10,19 @@ import pytest
 import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from jobs.connection import connect, refuse_eviction
-from jobs.errors import ServerEvictsError
-from jobs.server import ServerProcess, start_server
+from jobs.connection import connect, require_no_eviction
+from jobs.embedded_store import StateStoreProcess, start_store
+from jobs.errors import StateStoreEvictsError
 
 
 async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: Path) -> None:
     """Calls made while the server is dead are answered when it is back."""
-    first = start_server(tmp_path, binary=binary)
+    first = start_store(tmp_path, binary=binary)
     client = connect(first.url)
     await client.set("n", 1)
     os.kill(first.pid, signal.SIGKILL)
     calls = [asyncio.create_task(client.get("n")) for _ in range(5)]
-    second = await asyncio.to_thread(start_server, tmp_path, binary=binary, die_with_parent=False)
+    second = await asyncio.to_thread(start_store, tmp_path, binary=binary, die_with_parent=False)
     try:
         assert await asyncio.gather(*calls) == [b"1"] * 5
     finally:
@@ -30,7 +30,7 @@ async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: P
         second.stop()
 
 
-async def test_more_calls_than_connections_wait_their_turn(server: ServerProcess) -> None:
+async def test_more_calls_than_connections_wait_their_turn(server: StateStoreProcess) -> None:
     """A small pool makes callers wait instead of raising."""
     client = connect(server.url, max_connections=2)
     assert await asyncio.gather(*(client.echo(str(n)) for n in range(100))) == [str(n).encode() for n in range(100)]
@@ -46,7 +46,7 @@ async def test_a_server_that_stays_away_is_an_error(tmp_path: Path, monkeypatch:
     await client.aclose()
 
 
-async def test_a_cancelled_task_ends_at_whatever_moment_it_is_cancelled(server: ServerProcess) -> None:
+async def test_a_cancelled_task_ends_at_whatever_moment_it_is_cancelled(server: StateStoreProcess) -> None:
     """A loop of calls is cancelled after each number of turns of the event loop; none goes on."""
     client = connect(server.url)
 
@@ -65,14 +65,14 @@ async def test_a_cancelled_task_ends_at_whatever_moment_it_is_cancelled(server: 
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl", "allkeys-random"])
-async def test_a_server_that_evicts_is_refused(own_server: ServerProcess, policy: str) -> None:
+async def test_a_server_that_evicts_is_refused(own_server: StateStoreProcess, policy: str) -> None:
     """Every policy but one; the sentence says which is set and which must be."""
     redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", policy)
     client = connect(own_server.url)
-    with pytest.raises(ServerEvictsError, match=rf"is {policy}, .* set `maxmemory-policy noeviction`"):
+    with pytest.raises(StateStoreEvictsError, match=rf"is {policy}, .* set `maxmemory-policy noeviction`"):
         await client.ping()
-    with pytest.raises(ServerEvictsError):
-        await refuse_eviction(own_server.url)
+    with pytest.raises(StateStoreEvictsError):
+        await require_no_eviction(own_server.url)
     redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", "noeviction")
     assert await client.ping()
     await client.aclose()
@@ -80,26 +80,26 @@ async def test_a_server_that_evicts_is_refused(own_server: ServerProcess, policy
 
 @pytest.mark.parametrize("forbidden", ["config", "info"])
 async def test_the_policy_is_known_where_one_of_its_commands_is_forbidden(
-    own_server: ServerProcess, forbidden: str
+    own_server: StateStoreProcess, forbidden: str
 ) -> None:
     """Managed servers forbid CONFIG; INFO tells the same, and the other way round."""
     operator = redis.Redis.from_url(own_server.url)
     operator.config_set("maxmemory-policy", "allkeys-lru")
     operator.execute_command("ACL", "SETUSER", "default", f"-{forbidden}")
-    with pytest.raises(ServerEvictsError):
-        await refuse_eviction(own_server.url)
+    with pytest.raises(StateStoreEvictsError):
+        await require_no_eviction(own_server.url)
 
 
 async def test_a_server_that_does_not_tell_its_policy_is_used_with_a_warning(
-    own_server: ServerProcess, caplog: pytest.LogCaptureFixture
+    own_server: StateStoreProcess, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nothing can be known, so it is said what must be."""
     redis.Redis.from_url(own_server.url).execute_command("ACL", "SETUSER", "default", "-config", "-info")
     with caplog.at_level(logging.WARNING):
-        await refuse_eviction(own_server.url)
+        await require_no_eviction(own_server.url)
     assert "must be noeviction" in caplog.text
 
 
 async def test_a_server_that_is_away_at_the_start_is_looked_at_later(tmp_path: Path) -> None:
     """The start of a gateway is not held up by it."""
-    await refuse_eviction(f"unix://{tmp_path}/nobody.sock", within_seconds=0.2)
+    await require_no_eviction(f"unix://{tmp_path}/nobody.sock", within_seconds=0.2)

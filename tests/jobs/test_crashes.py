@@ -13,15 +13,15 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.crashes import DEATHS_ALONE
+from jobs.crashes import MAX_SOLO_CRASHES
+from jobs.embedded_store import StateStoreProcess, start_store
 from jobs.errors import JobNotFoundError
-from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import Bundle, Job, JobStatus, Response, Turn
 from jobs.queue import JobQueue, QueueDepth
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import ServerProcess, start_server
 from jobs.sink import ParquetSink
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of, rows_of, sink_all
@@ -74,7 +74,7 @@ async def responses_of(redis: Redis, job_id: str) -> list[Response]:
     return [response for _, response in await ResultStore(redis).read(job_id, limit=1000)]
 
 
-async def test_bundles_of_a_killed_process_come_back(server: ServerProcess, redis: Redis) -> None:
+async def test_bundles_of_a_killed_process_come_back(server: StateStoreProcess, redis: Redis) -> None:
     """What a process had claimed when it was killed goes to the next one, as the second attempt."""
     await started(redis, 7, 2)
     with process("claim", server.url) as claimer:
@@ -91,7 +91,7 @@ async def test_bundles_of_a_killed_process_come_back(server: ServerProcess, redi
     assert {lease.attempt for lease in taken} == {2}
 
 
-async def test_a_poison_request_dies_alone(server: ServerProcess, redis: Redis) -> None:
+async def test_a_poison_request_dies_alone(server: StateStoreProcess, redis: Redis) -> None:
     """Of twenty good requests and one that kills its process, twenty are answered and exactly one fails."""
     job = await started(redis, 7, 3, poison="r10")
     deaths = await play_until_final(server.url, job.id, redis)
@@ -100,14 +100,14 @@ async def test_a_poison_request_dies_alone(server: ServerProcess, redis: Redis) 
     (failed,) = [response for response in responses if response.failure]
     assert failed.failure and (failed.request_id, failed.failure.type) == ("r10", "WorkerCrashed")
     assert failed.failure.retryable
-    assert deaths == 2 + DEATHS_ALONE
+    assert deaths == 2 + MAX_SOLO_CRASHES
     job = await JobRegistry(redis).get(job.id)
     assert (job.status, job.request_counts.completed, job.request_counts.failed) == (JobStatus.COMPLETED, 20, 1)
     assert await JobQueue(redis).depth(MODEL) == QueueDepth(0, 0)
     assert await redis.get(KEYS.outstanding()) == b"0"
 
 
-async def test_poison_at_the_end_of_a_bundle_ends_the_bundle(server: ServerProcess, redis: Redis) -> None:
+async def test_poison_at_the_end_of_a_bundle_ends_the_bundle(server: StateStoreProcess, redis: Redis) -> None:
     """When the suspect was the last request of the job, recording its failure completes the job."""
     job = await started(redis, 1, 2, poison="r1")
     await play_until_final(server.url, job.id, redis)
@@ -158,23 +158,23 @@ async def die_of(queue: JobQueue, request_id: str, times: int) -> None:
 async def test_a_suspect_is_blamed_only_for_deaths_in_a_row_beside_it_alone(redis: Redis) -> None:
     """Workers may be killed beside an innocent request; one death too many gives it up, and asking again may help."""
     job, queue = await on_probation(redis, 1, 2)
-    await die_of(queue, "r0", DEATHS_ALONE)
+    await die_of(queue, "r0", MAX_SOLO_CRASHES)
     assert await responses_of(redis, job.id) == []
     lease = await probation(queue, "w")
     (blamed,) = await responses_of(redis, job.id)
     assert blamed.failure and (blamed.request_id, blamed.failure.retryable) == ("r0", True)
-    assert blamed.attempt == lease.attempt - 1 == 1 + DEATHS_ALONE
-    assert f"{DEATHS_ALONE} times in a row" in blamed.failure.message
+    assert blamed.attempt == lease.attempt - 1 == 1 + MAX_SOLO_CRASHES
+    assert f"{MAX_SOLO_CRASHES} times in a row" in blamed.failure.message
 
 
 async def test_deaths_beside_different_requests_blame_nobody(redis: Redis) -> None:
     """Workers that die while they run one request after the other are no sign of poison."""
-    job, queue = await on_probation(redis, 1, DEATHS_ALONE + 1)
-    for number in range(DEATHS_ALONE):
+    job, queue = await on_probation(redis, 1, MAX_SOLO_CRASHES + 1)
+    for number in range(MAX_SOLO_CRASHES):
         lease = await probation(queue, "dies")
         await queue.begin_probation(lease, f"r{number}")
         await ResultStore(redis).record(answer(job.id, lease.bundle.requests[number]), lease)
-    await die_of(queue, f"r{DEATHS_ALONE}", 1)
+    await die_of(queue, f"r{MAX_SOLO_CRASHES}", 1)
     await probation(queue, "w")
     assert all(response.ok for response in await responses_of(redis, job.id))
 
@@ -182,8 +182,8 @@ async def test_deaths_beside_different_requests_blame_nobody(redis: Redis) -> No
 async def test_a_bundle_handed_back_from_probation_blames_nobody(redis: Redis) -> None:
     """As on SIGTERM: what was handed back is no death, however often, and those before it still count."""
     job, queue = await on_probation(redis, 1, 2)
-    await die_of(queue, "r0", DEATHS_ALONE - 1)
-    for _ in range(DEATHS_ALONE):
+    await die_of(queue, "r0", MAX_SOLO_CRASHES - 1)
+    for _ in range(MAX_SOLO_CRASHES):
         lease = await probation(queue, "draining")
         assert await queue.begin_probation(lease, "r0")
         await queue.hand_back(lease)
@@ -200,7 +200,7 @@ async def test_a_worker_that_lost_its_lease_and_lives_is_no_death(redis: Redis, 
     """On a machine with other work leases run out beside innocents; workers that are heard of again blame nobody."""
     job, queue = await on_probation(redis, 1, 1)
     lost: list[Lease] = []
-    for number in range(2 * DEATHS_ALONE):
+    for number in range(2 * MAX_SOLO_CRASHES):
         lease = await probation(queue, f"slow-{number}")
         if begins:
             assert await queue.begin_probation(lease, "r0")
@@ -212,7 +212,7 @@ async def test_a_worker_that_lost_its_lease_and_lives_is_no_death(redis: Redis, 
 async def test_deaths_among_lost_leases_still_count(redis: Redis) -> None:
     """What kills its workers is found also when some of them only lost their leases."""
     job, queue = await on_probation(redis, 1, 2)
-    for _ in range(DEATHS_ALONE - 2):
+    for _ in range(MAX_SOLO_CRASHES - 2):
         await die_of(queue, "r0", 1)
         slow = await probation(queue, "slow")
         assert await queue.begin_probation(slow, "r0")
@@ -229,7 +229,7 @@ async def test_a_mark_that_is_repeated_counts_once(redis: Redis) -> None:
     """A worker whose reply was lost marks the request again, which is no second start."""
     job, queue = await on_probation(redis, 1, 1)
     lease = await probation(queue, "dies")
-    for _ in range(DEATHS_ALONE + 1):
+    for _ in range(MAX_SOLO_CRASHES + 1):
         assert await queue.begin_probation(lease, "r0")
     await probation(queue, "w")
     assert await responses_of(redis, job.id) == []
@@ -269,7 +269,7 @@ async def test_a_lost_lease_marks_no_suspect(redis: Redis) -> None:
 
 async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Path, tmp_path: Path) -> None:
     """With the server and every worker killed in the middle, each request is recorded exactly once."""
-    server = start_server(tmp_path, binary=binary)
+    server = start_store(tmp_path, binary=binary)
     redis = connect(server.url)
     job = await started(redis, 100, 4)
 
@@ -281,7 +281,7 @@ async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Pat
             await async_wait_until(lambda: recorded_more_than(20), what="the first responses")
             first.send_signal(signal.SIGKILL)
             os.kill(server.pid, signal.SIGKILL)
-            server = await asyncio.to_thread(start_server, tmp_path, binary=binary, die_with_parent=False)
+            server = await asyncio.to_thread(start_store, tmp_path, binary=binary, die_with_parent=False)
             await async_wait_until(lambda: recorded_more_than(60), what="responses after the restart")
         await play_until_final(server.url, job.id, redis)
         responses = await responses_of(redis, job.id)
@@ -295,7 +295,7 @@ async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Pat
 
 @pytest.mark.parametrize("moment", ["before-write", "after-write", "after-mark", "after-second-write"])
 async def test_a_sink_killed_at_any_step_loses_and_doubles_nothing(
-    server: ServerProcess, redis: Redis, tmp_path: Path, moment: str
+    server: StateStoreProcess, redis: Redis, tmp_path: Path, moment: str
 ) -> None:
     """The sink that comes after finishes the part that was left, with what has been recorded of two jobs since."""
     queue, hot, results = JobQueue(redis), ResultStore(redis), ResultStore(redis, str(tmp_path))
@@ -319,7 +319,7 @@ async def test_a_sink_killed_at_any_step_loses_and_doubles_nothing(
 
 @pytest.mark.parametrize("moment", ["before-parts", "after-parts", "after-a-chunk"])
 async def test_a_deletion_killed_at_any_step_leaves_no_half_of_a_job(
-    server: ServerProcess, redis: Redis, tmp_path: Path, moment: str
+    server: StateStoreProcess, redis: Redis, tmp_path: Path, moment: str
 ) -> None:
     """The job is not there any more, and what is left of it is removed later; other jobs stay whole."""
     job, kept = await run_job(redis, 5), await run_job(redis, 2)
@@ -337,7 +337,9 @@ async def test_a_deletion_killed_at_any_step_leaves_no_half_of_a_job(
     assert len(await ResultStore(redis, str(tmp_path)).read(kept.id)) == 2
 
 
-async def test_a_deletion_may_be_repeated_until_it_is_done(server: ServerProcess, redis: Redis, tmp_path: Path) -> None:
+async def test_a_deletion_may_be_repeated_until_it_is_done(
+    server: StateStoreProcess, redis: Redis, tmp_path: Path
+) -> None:
     """Whoever deleted the job deletes it again after a crash, and then it is unknown."""
     job = await run_job(redis, 3)
     await sink_all(redis, tmp_path)

@@ -2,8 +2,8 @@
 
 from redis.asyncio import Redis
 
-from jobs.fleet import Fleet, WorkerStatus
-from jobs.keys import KEYS
+from jobs.redis_keys import KEYS
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 from tests.jobs.examples import MODEL, NOW
 from tests.waiting import async_wait_until
 
@@ -15,7 +15,7 @@ def status(worker: str) -> WorkerStatus:
 
 async def test_workers_are_listed_as_they_announced_themselves(redis: Redis) -> None:
     """By name, with all that they said."""
-    fleet = Fleet(redis)
+    fleet = WorkerRegistry(redis)
     await fleet.announce(status("b"), ttl=60)
     await fleet.announce(status("a"), ttl=60)
     assert await fleet.workers() == [status("a"), status("b")]
@@ -23,7 +23,7 @@ async def test_workers_are_listed_as_they_announced_themselves(redis: Redis) -> 
 
 async def test_a_silent_worker_is_forgotten(redis: Redis) -> None:
     """Its time to live ends, and its name goes with the next look."""
-    fleet = Fleet(redis)
+    fleet = WorkerRegistry(redis)
     await fleet.announce(status("dead"), ttl=0.1)
 
     async def forgotten() -> bool:
@@ -35,7 +35,7 @@ async def test_a_silent_worker_is_forgotten(redis: Redis) -> None:
 
 async def test_a_worker_that_ends_withdraws(redis: Redis) -> None:
     """It is gone at once."""
-    fleet = Fleet(redis)
+    fleet = WorkerRegistry(redis)
     await fleet.announce(status("w"), ttl=60)
     await fleet.withdraw("w")
     assert await fleet.workers() == []

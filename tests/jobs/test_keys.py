@@ -5,15 +5,15 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from jobs.access import ApiKeys, Limits, Owner
-from jobs.fleet import Fleet, WorkerStatus
-from jobs.keys import KEYS, PRIORITIES
 from jobs.models import JobStatus
 from jobs.queue import JobQueue
 from jobs.quotas import Quotas
+from jobs.redis_keys import KEYS, PRIORITIES
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.searches import Found, SearchStore
+from jobs.searches import SearchRecord, SearchStore
 from jobs.sink import ParquetSink
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 from tests.jobs.examples import MODEL, NOW, SPEC, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of
 
@@ -61,7 +61,7 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     (lease,) = await queue.claim([MODEL], "w", 1, 0)
     await queue.begin_probation(lease, "r0")
     await results.record(answer(cancelled.id, lease.bundle.requests[0]), lease)
-    await SearchStore(redis).keep(cancelled.id, "search", Found(text="pages"))
+    await SearchStore(redis).keep(cancelled.id, "search", SearchRecord(text="pages"))
     await SearchStore(redis).claim(cancelled.id, "another", "", "w")
     await registry.cancel(cancelled.id)
     await queue.hand_back(lease)
@@ -73,7 +73,7 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     await quotas.pass_request(known)
     await quotas.close_stream(await quotas.open_stream(known))
     await quotas.open_stream(known)
-    await Fleet(redis).announce(WorkerStatus(worker="w", models=(MODEL,), state="ready", since=NOW), ttl=60)
+    await WorkerRegistry(redis).announce(WorkerStatus(worker="w", models=(MODEL,), state="ready", since=NOW), ttl=60)
     return [retried.id, cancelled.id, failed.id]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.logs import about, configure_logging
+from jobs.logs import configure_logging, log_context
 
 log = logging.getLogger("tests.logs")
 
@@ -34,7 +34,7 @@ async def test_each_line_names_the_request_that_its_task_is_about(written: io.St
         log.info("child")
 
     async def play(request_id: str) -> None:
-        with about(job_id="j", request_id=request_id):
+        with log_context(job_id="j", request_id=request_id):
             await asyncio.sleep(0)
             log.info("parent")
             await asyncio.create_task(say())

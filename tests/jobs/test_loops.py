@@ -6,19 +6,19 @@ import pytest
 from pydantic import ValidationError
 
 from jobs.leases import Lease
-from jobs.loops import Given, NamedCall, Search, ToolCall, ToolErrors, ToolLoop, Zoom
 from jobs.models import Bundle, Cell, Failure, InferenceRequest, Response, Sampling, Turn, TurnResponse
-from jobs.stored import read_bundle, read_response
+from jobs.schema_versions import read_bundle, read_response
+from jobs.tool_loops import FixedTool, NamedCall, SearchTool, ToolCall, ToolErrors, ToolLoop, ZoomTool
 from tests.jobs.examples import NOW
 from tiling.views import View
 
 SHOWN = View(image="demo/harbour.tif")
 ERRORS = ToolErrors(arguments="not so", unknown="no {name}", box="no box", query="no query")
-CLOSER = Zoom(name="closer", sizing="fit:32:65536:8294400:28", before="Look:", after="")
-LOOK_UP = Search(
+CLOSER = ZoomTool(name="closer", sizing="fit:32:65536:8294400:28", before="Look:", after="")
+LOOK_UP = SearchTool(
     name="look_up", source="demo/corpus", source_version="d1", found="{query}: {result}", nothing="nothing of {query}"
 )
-ALIKE = Given(name="alike", parts=("Quay 4\n", View(image="demo/thumbs/quay4.jpg")))
+ALIKE = FixedTool(name="alike", parts=("Quay 4\n", View(image="demo/thumbs/quay4.jpg")))
 LOOP = ToolLoop(tools=(CLOSER, LOOK_UP, ALIKE), errors=ERRORS, max_rounds=10)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from jobs.news import JobNews
+from jobs.job_updates import JobUpdates
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
@@ -13,7 +13,7 @@ from tests.jobs.examples import MODEL, SPEC, answer, make_bundles
 
 async def test_a_response_or_an_event_is_news_of_its_job_alone(redis: Redis) -> None:
     """Of what is known there is no news, however often one waits."""
-    registry, news = JobRegistry(redis), JobNews(redis)
+    registry, news = JobRegistry(redis), JobUpdates(redis)
     answered, cancelled, quiet = [(await registry.create(SPEC))[0].id for _ in range(3)]
     await JobQueue(redis).enqueue(answered, make_bundles(answered, 2), None)
     known = await news.marks([answered, cancelled, quiet])
@@ -27,7 +27,7 @@ async def test_a_response_or_an_event_is_news_of_its_job_alone(redis: Redis) -> 
 
 async def test_waiting_ends_with_the_first_news(redis: Redis) -> None:
     """Not with the end of the time to wait."""
-    registry, news = JobRegistry(redis), JobNews(redis)
+    registry, news = JobRegistry(redis), JobUpdates(redis)
     job, _ = await registry.create(SPEC)
     waiting = asyncio.create_task(news.wait(await news.marks([job.id]), 60))
     await registry.cancel(job.id)

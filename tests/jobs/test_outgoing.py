@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.outgoing import AddressRefusedError, is_public, parsed
+from jobs.public_addresses import AddressRefusedError, is_public, parse_url
 
 FORMS = {
     "mapped": lambda number: 0xFFFF << 32 | number,
@@ -60,7 +60,7 @@ def test_nothing_of_a_networks_own_translation_is_called(number: int) -> None:
 def test_an_address_is_taken_apart_or_refused(text: str) -> None:
     """Never anything else, and what is taken apart has a host of ASCII, and a port that is one."""
     try:
-        parts = parsed(f"http://{text}")
+        parts = parse_url(f"http://{text}")
     except AddressRefusedError as error:
         assert len(str(error)) < 1000
         return

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 import redis as synchronous
 
-from jobs.access import ALL
+from jobs.access import ALL_OWNERS
 from jobs.batches import BatchRegistry, StoredBatch, new_batch_id
 from jobs.connection import connect
-from jobs.keys import KEYS
+from jobs.embedded_store import start_store
 from jobs.models import Bundle, JobStatus
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import start_server
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles
 from tests.jobs.parts import rows_of, sink_all
 from tests.waiting import async_wait_until
@@ -63,7 +63,7 @@ class MortalServer:
         return file
 
     def _start(self) -> None:
-        self._process = start_server(self._folder, binary=self._binary)
+        self._process = start_store(self._folder, binary=self._binary)
         with synchronous.Redis.from_url(self.url) as client:
             client.config_set("appendfsync", "always")  # so that the file never lags behind what was replied
 
@@ -169,7 +169,7 @@ async def test_a_batch_that_was_lost_is_there_again_with_what_became_of_it(morta
     mortal.lose_power(back_to)
     await registry.save(batch.turned("in_progress"))
     assert await registry.open() == [batch.id]
-    listed, _ = await registry.list(ALL, after=None, limit=10)
+    listed, _ = await registry.list(ALL_OWNERS, after=None, limit=10)
     assert [each.status for each in listed] == ["in_progress"]
     await registry.close(batch)
     assert await registry.open() == []

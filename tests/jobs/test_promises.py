@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from jobs.server import ServerProcess
+from jobs.embedded_store import StateStoreProcess
 from tests.jobs.promises import Promises
 
 STEPS = int(os.environ.get("GIGAVQA_QUEUE_STEPS", "300"))
@@ -15,7 +15,7 @@ PHASES = {Phase.generate, Phase.shrink} - ({Phase.shrink} if "GIGAVQA_QUEUE_STEP
 
 
 @pytest.mark.timeout(300 + STEPS)
-def test_the_queue_keeps_its_promises(server: ServerProcess) -> None:
+def test_the_queue_keeps_its_promises(server: StateStoreProcess) -> None:
     """Nothing lost, nothing twice, nobody innocent failed, counts exact and bounds kept, after every step of each run.
 
     `GIGAVQA_QUEUE_STEPS` says how many steps are taken, fifty a run.

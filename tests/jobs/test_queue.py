@@ -8,16 +8,16 @@ import pytest
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
-from jobs.calls import Calls, Packed
+from jobs.embedded_store import StateStoreProcess
 from jobs.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
-from jobs.keys import KEYS
 from jobs.leases import Lease
+from jobs.lua_scripts import LuaScripts, PackedBundle
 from jobs.models import Bundle, Job, JobStatus
 from jobs.queue import GROUP, JobQueue, QueueDepth
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import ServerProcess
-from jobs.vitals import Vitals
+from jobs.store_stats import StoreStats
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.waiting import async_wait_until
 
@@ -105,7 +105,7 @@ async def test_bundles_that_cannot_be_read_are_passed_over(redis: Redis, caplog:
     assert (lease.bundle, await queue.claim([MODEL], "w", 1, 0)) == (bundles[2], [])
     assert await queue.depth(MODEL) == QueueDepth(waiting=2, leased=1)
     assert (await redis.xpending(KEYS.queue(MODEL, "batch"), GROUP))["pending"] == 1
-    assert (await Vitals.of(redis)).totals.by("unreadable") == {MODEL: 2}
+    assert (await StoreStats.of(redis)).totals.by("unreadable") == {MODEL: 2}
     assert [f"job {job.id}: bundle {name} is passed over" in caplog.text for name in ("b0", "b1", "b2")] == [1, 1, 0]
     await JobRegistry(redis).cancel(job.id)
     await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
@@ -149,9 +149,9 @@ async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monk
     """A gateway that dies between two chunks leaves a job that a second call completes: each bundle once."""
     monkeypatch.setattr("jobs.queue._CHUNK_BUNDLES", 2)
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
-    append, appended = Calls.append, 0
+    append, appended = LuaScripts.append, 0
 
-    async def dying_append(self: Calls, job_id: str, bundles: Iterable[Packed]) -> str | None:
+    async def dying_append(self: LuaScripts, job_id: str, bundles: Iterable[PackedBundle]) -> str | None:
         nonlocal appended
         appended += 1
         if appended == 3:
@@ -159,7 +159,7 @@ async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monk
         return await append(self, job_id, bundles)
 
     with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-        patch.setattr(Calls, "append", dying_append)
+        patch.setattr(LuaScripts, "append", dying_append)
         await queue.enqueue(job.id, make_bundles(job.id, 9), None)
     (early,) = await queue.claim([MODEL], "w", 1, 0)
     await results.record(answer(job.id, early.bundle.requests[0]), early)
@@ -169,7 +169,7 @@ async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monk
     assert await redis.get(KEYS.outstanding()) == b"8"
 
 
-async def test_bundles_are_appended_while_further_ones_are_made(redis: Redis, server: ServerProcess) -> None:
+async def test_bundles_are_appended_while_further_ones_are_made(redis: Redis, server: StateStoreProcess) -> None:
     """A job is never whole in memory: when its last bundle is made, all but the last few are in the queue."""
     job, _ = await JobRegistry(redis).create(SPEC)
     queue, bundles = JobQueue(redis, limit_requests=1000), make_bundles(job.id, 1000)
@@ -209,14 +209,14 @@ async def test_an_enqueue_repeated_after_the_job_ended_adds_nothing(redis: Redis
 async def test_responses_may_come_before_the_last_bundle_is_in(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job whose requests are all recorded while it is still being enqueued is completed when it starts."""
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
-    start = Calls.start
+    start = LuaScripts.start
 
-    async def start_after_answers(self: Calls, job_id: str, num_bundles: int, warnings: Sequence[str]) -> None:
+    async def start_after_answers(self: LuaScripts, job_id: str, num_bundles: int, warnings: Sequence[str]) -> None:
         for lease in await queue.claim([MODEL], "w", 10, 0):
             await results.record(answer(job.id, lease.bundle.requests[0]), lease)
         await start(self, job_id, num_bundles, warnings)
 
-    monkeypatch.setattr(Calls, "start", start_after_answers)
+    monkeypatch.setattr(LuaScripts, "start", start_after_answers)
     assert (await queue.enqueue(job.id, make_bundles(job.id, 2), None)).status is JobStatus.COMPLETED
 
 

@@ -7,9 +7,9 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
-from jobs.keys import KEYS
 from jobs.models import Job, JobStatus
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import IDEMPOTENCY_SECONDS, JobEvent, JobRegistry
 from jobs.results import ResultStore
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job

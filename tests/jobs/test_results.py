@@ -14,7 +14,6 @@ from redis.exceptions import OutOfMemoryError
 
 from jobs.codec import compress, decompress, pack, unpack
 from jobs.errors import ResponseUnrecordableError
-from jobs.keys import KEYS
 from jobs.leases import Lease
 from jobs.models import (
     Bundle,
@@ -27,6 +26,7 @@ from jobs.models import (
     Usage,
 )
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job

@@ -2,9 +2,9 @@
 
 from redis.asyncio import Redis
 
-from jobs.keys import KEYS
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
-from jobs.searches import Found, SearchStore, search_key
+from jobs.searches import SearchRecord, SearchStore, search_key
 from tests.jobs.examples import SPEC
 
 CRANES = search_key("demo/corpus", "d1", "extractive/1", "起重机 cranes\0?", 3)
@@ -13,7 +13,11 @@ CRANES = search_key("demo/corpus", "d1", "extractive/1", "起重机 cranes\0?", 
 async def test_the_first_result_of_a_search_is_everybodys(redis: Redis) -> None:
     """Also of who came to another one meanwhile; other searches and other jobs have their own."""
     (one, _), (other, _) = [await JobRegistry(redis).create(SPEC) for _ in range(2)]
-    store, first, second = SearchStore(redis), Found(text="1911", documents=("d-1", "d-2")), Found(text="1912")
+    store, first, second = (
+        SearchStore(redis),
+        SearchRecord(text="1911", documents=("d-1", "d-2")),
+        SearchRecord(text="1912"),
+    )
     assert await store.keep(one.id, CRANES, first) == first
     assert await store.keep(one.id, CRANES, second) == first
     assert await store.claim(one.id, CRANES, "", "w") == (first, "w")
@@ -24,7 +28,7 @@ async def test_the_first_result_of_a_search_is_everybodys(redis: Redis) -> None:
 
 async def test_nothing_is_kept_of_a_job_that_is_gone(redis: Redis) -> None:
     """A chat that still plays is shown what it found, and leaves no key behind."""
-    found = Found(text="1911")
+    found = SearchRecord(text="1911")
     assert await SearchStore(redis).keep("job_gone", CRANES, found) == found
     assert not [key async for key in redis.scan_iter("*job_gone*")]
 
@@ -37,7 +41,7 @@ async def test_one_asks_for_a_search_and_others_may_only_take_his_place(redis: R
     told = [await store.claim(job.id, CRANES, before, asker) for before, asker in said]
     assert told == [(None, asker) for asker in ("a/0", "a/0", "a/0", "a/1", "b/0", "b/0", "")]
     assert await store.claim(job.id, CRANES, "", "c/0") == (None, "c/0")
-    await store.keep(job.id, CRANES, Found(text="1911"))
+    await store.keep(job.id, CRANES, SearchRecord(text="1911"))
     assert not await redis.exists(KEYS.searching(job.id))
 
 

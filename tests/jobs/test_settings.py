@@ -10,12 +10,12 @@ import pytest
 
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
-from jobs.settings import Place, ProcessSettings
-from service.settings import Settings
+from jobs.settings import ProcessSettings, SettingField
+from service.settings import GatewaySettings
 from viewer.settings import ViewerSettings
 from workers.settings import WorkerSettings
 
-KINDS: tuple[type[ProcessSettings], ...] = (Settings, WorkerSettings, ViewerSettings)
+KINDS: tuple[type[ProcessSettings], ...] = (GatewaySettings, WorkerSettings, ViewerSettings)
 PAGE = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")
 FILE = """
 home = "/srv/gigavqa"
@@ -50,16 +50,16 @@ def run(kind: type[ProcessSettings], argv: Sequence[str], environ: Mapping[str, 
 def test_arguments_go_before_variables_and_these_before_the_file(file: Path) -> None:
     """The same setting in one place more each time; the strongest that speaks is heard, and defaults last."""
     environ = {"GIGAVQA_CONFIG": str(file)}
-    assert Settings.read([], {}).port == 8470
-    assert Settings.read([], environ).port == 9000
-    assert Settings.read([], environ | {"GIGAVQA_PORT": "9001"}).port == 9001
-    assert Settings.read(["--port", "9002"], environ | {"GIGAVQA_PORT": "9001"}).port == 9002
+    assert GatewaySettings.read([], {}).port == 8470
+    assert GatewaySettings.read([], environ).port == 9000
+    assert GatewaySettings.read([], environ | {"GIGAVQA_PORT": "9001"}).port == 9001
+    assert GatewaySettings.read(["--port", "9002"], environ | {"GIGAVQA_PORT": "9001"}).port == 9002
 
 
 def test_one_file_sets_every_process_of_an_installation(file: Path) -> None:
     """What all share stands above the tables, and commands that read no argument see it, too."""
     argv = ["--config", str(file)]
-    gateway, worker = Settings.read(argv, {}), WorkerSettings.read(argv, {})
+    gateway, worker = GatewaySettings.read(argv, {}), WorkerSettings.read(argv, {})
     home = Home.from_environment({"GIGAVQA_CONFIG": str(file)})
     for settings in (gateway, worker, home):
         assert (settings.data, settings.redis_url) == (Path("/srv/gigavqa/data"), "redis://state")
@@ -117,7 +117,7 @@ def test_what_the_file_should_not_have_is_an_error(tmp_path: Path, text: str, to
     path = tmp_path / "gigavqa.toml"
     path.write_text(text)
     with pytest.raises(SettingsInvalidError) as caught:
-        Settings.read([], {"GIGAVQA_CONFIG": str(path)})
+        GatewaySettings.read([], {"GIGAVQA_CONFIG": str(path)})
     assert told in str(caught.value)
     assert str(path) in str(caught.value)
 
@@ -131,7 +131,7 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_making_settings_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only who asks for the environment gets it."""
     monkeypatch.setenv("GIGAVQA_PORT", "1")
-    assert Settings().port == 8470
+    assert GatewaySettings().port == 8470
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -164,10 +164,10 @@ def test_help_lists_every_setting(kind: type[ProcessSettings]) -> None:
 
 def rows(kind: type[ProcessSettings]) -> list[str]:
     """The settings as the page has them, without those that every process has."""
-    return [row(place) for place in kind.places() if not place.is_shared or kind is Settings]
+    return [row(place) for place in kind.places() if not place.is_shared or kind is GatewaySettings]
 
 
-def row(place: Place) -> str:
+def row(place: SettingField) -> str:
     """One line of the table."""
     return (
         f"| `{place.variable}` | `{place.argument}` | `{place.in_file}` | {place.default} | {place.field.description} |"

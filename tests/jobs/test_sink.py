@@ -12,13 +12,13 @@ from redis.exceptions import OutOfMemoryError
 
 from jobs.codec import compress, decompress
 from jobs.errors import TextMissingError
-from jobs.keys import KEYS
 from jobs.models import Response, UnreadableResponse
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
-from jobs.vitals import Vitals
+from jobs.store_stats import StoreStats
 from tests.jobs.examples import MODEL, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of, rows_of, sink_all
 from tests.waiting import async_wait_until
@@ -33,7 +33,7 @@ async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -
     assert await results.read(job.id) == before
     assert await redis.hlen(KEYS.texts(job.id)) == 0
     assert len(parts_of(tmp_path)) == 3
-    vitals = await Vitals.of(redis)
+    vitals = await StoreStats.of(redis)
     assert (vitals.unsunk, vitals.unsunk_seconds) == (0, 0)
 
 

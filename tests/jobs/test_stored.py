@@ -10,12 +10,12 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.codec import compress
-from jobs.keys import KEYS
-from jobs.models import FORM, Bundle, JobSpec, Response
+from jobs.models import SCHEMA_VERSION, Bundle, JobSpec, Response
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.stored import read_bundle, read_response, read_spec
+from jobs.schema_versions import read_bundle, read_response, read_spec
 from tests.jobs.examples import MODEL, SPEC, make_bundles, run_job
 from tests.jobs.parts import parts_of, sink_all
 from tiling.views import View
@@ -44,7 +44,7 @@ def test_a_response_is_written_in_the_form_of_now(text: str) -> None:
     """It begins with its version, tells its labels flat, and comes back equal."""
     response = read_response(text)
     written = response.model_dump_json()
-    assert written.startswith(f'{{"version":{FORM},"request_id":')
+    assert written.startswith(f'{{"version":{SCHEMA_VERSION},"request_id":')
     assert read_response(written) == read_response(written.encode()) == response
 
 
@@ -57,8 +57,10 @@ def test_fields_in_another_order_are_the_same_response() -> None:
 
 def test_a_response_of_a_form_to_come_is_refused() -> None:
     """It is not read as if it were of this form."""
-    text = json.dumps({**json.loads(TEXTS[0]), "version": FORM + 1})
-    with pytest.raises(ValueError, match=f"is of version {FORM + 1}; this release reads versions 1 to {FORM}"):
+    text = json.dumps({**json.loads(TEXTS[0]), "version": SCHEMA_VERSION + 1})
+    with pytest.raises(
+        ValueError, match=f"is of version {SCHEMA_VERSION + 1}; this release reads versions 1 to {SCHEMA_VERSION}"
+    ):
         read_response(text)
 
 

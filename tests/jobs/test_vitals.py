@@ -4,10 +4,10 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from jobs.keys import KEYS
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
-from jobs.vitals import Vitals
+from jobs.store_stats import StoreStats
 from tests.jobs.examples import MODEL, SPEC, make_bundles, run_job
 from tests.waiting import async_wait_until
 
@@ -15,9 +15,9 @@ from tests.waiting import async_wait_until
 async def test_totals_by_model_outlive_their_job(redis: Redis) -> None:
     """Requests, tokens and durations stay counted when the job is deleted."""
     job = await run_job(redis, 3, failing={"r1"})
-    before = (await Vitals.of(redis)).totals
+    before = (await StoreStats.of(redis)).totals
     await JobRegistry(redis).delete(job.id)
-    after = (await Vitals.of(redis)).totals
+    after = (await StoreStats.of(redis)).totals
     assert after == before
     assert (after.by("completed"), after.by("failed")) == ({MODEL: 2}, {MODEL: 1})
     assert (after.by("prompt_tokens"), after.by("completion_tokens")) == ({MODEL: 180}, {MODEL: 4})
@@ -35,11 +35,11 @@ async def test_a_lease_that_runs_out_is_a_reclaim_and_one_handed_back_is_none(re
     first, second = await queue.claim([MODEL], "w", 2, 0)
     await queue.hand_back(first)
     assert [lease.bundle.id for lease in await queue.claim([MODEL], "x", 1, 0)] == [first.bundle.id]
-    assert (await Vitals.of(redis)).totals.by("reclaims") == {}
+    assert (await StoreStats.of(redis)).totals.by("reclaims") == {}
 
     async def reclaims(number: int) -> bool:
         await queue.claim([MODEL], "y", 2, 0, probation=True)
-        return (await Vitals.of(redis)).totals.by("reclaims").get(MODEL, 0) >= number
+        return (await StoreStats.of(redis)).totals.by("reclaims").get(MODEL, 0) >= number
 
     await async_wait_until(lambda: reclaims(2), what="both leases reclaimed")
     assert second.worker == "w"
@@ -72,11 +72,11 @@ async def test_the_oldest_bundle_is_the_oldest_that_somebody_wants(redis: Redis)
 async def test_the_server_tells_its_memory_and_what_waits_to_be_sunk(redis: Redis) -> None:
     """Without a limit of its own, the machine's memory is the limit."""
     await run_job(redis, 3)
-    vitals = await Vitals.of(redis)
+    vitals = await StoreStats.of(redis)
     assert 0 < vitals.used_bytes < vitals.limit_bytes
     assert (vitals.unsunk, vitals.outstanding) == (3, 0)
     assert 0 <= vitals.unsunk_seconds < 60
     assert vitals.depths[MODEL].waiting == 0
     await redis.config_set("maxmemory", 50_000_000)
-    assert (await Vitals.of(redis)).limit_bytes == 50_000_000
+    assert (await StoreStats.of(redis)).limit_bytes == 50_000_000
     await redis.config_set("maxmemory", 0)

@@ -17,7 +17,7 @@ def _weights(file: Path, gateway: Callable[[int], float]) -> Path:
 def test_a_process_that_warms_up_and_stays_has_kept_what_is_required(tmp_path: Path) -> None:
     """Growth within the first fifth is no steady growth."""
     file = _weights(tmp_path / "weights.csv", lambda second: 100 + min(second, 10))
-    assert [verdict.kept for verdict in scale.judged(file, 0.5)] == [True, True]
+    assert [verdict.kept for verdict in scale.judge_usage(file, 0.5)] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_process_that_grows_is_named(
 ) -> None:
     """0.1 MiB a second is 10 MiB in the end, and 6 MiB a minute on the way."""
     file = _weights(tmp_path / "weights.csv", lambda second: 100 + 0.1 * second)
-    assert [verdict.kept for verdict in scale.judged(file, most_slope, most_mib)] == kept
+    assert [verdict.kept for verdict in scale.judge_usage(file, most_slope, most_mib)] == kept
 
 
 def test_the_busy_share_of_a_core_is_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from loadtests import verdicts
 from loadtests.__main__ import SHAPES
-from loadtests.installation import Installation, installed
+from loadtests.installation import Installation, running_installation
 
 ROOT = Path(__file__).parents[2]
 AT_ONCE = [shape.name for shape in SHAPES if shape.name not in {"spike", "small_jobs"}]
@@ -27,7 +27,7 @@ CALLS = {
 @pytest.fixture(scope="module")
 def installation() -> Iterator[Installation]:
     """A gateway, a sink and a worker that answers at once."""
-    with installed(1, "--speed", "0", "--max-requests", "64") as installation:
+    with running_installation(1, "--speed", "0", "--max-requests", "64") as installation:
         yield installation
 
 

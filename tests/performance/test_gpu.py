@@ -12,10 +12,10 @@ import pytest
 
 pytest.importorskip("tokenizers", reason="no engine is installed")
 
-from performance.gpu.meter import Meter
+from performance.gpu.meter import ResourceMeter
 from performance.gpu.models import models, write_model
 from performance.gpu.table import write_table
-from performance.gpu.work import Work, draw_pictures
+from performance.gpu.work import Workload, draw_pictures
 from tests.cli.machines import write_driver
 from tests.waiting import wait_until
 
@@ -85,9 +85,11 @@ def test_a_picture_is_as_large_as_the_budget(tmp_path: Path) -> None:
 def test_work_is_read_as_it_was_written(tmp_path: Path) -> None:
     """With its changes; without caches both kinds of them are off."""
     entry = write_model("qwen3-vl-tiny", models(tiny=True)["qwen3-vl-tiny"], tmp_path)
-    work = Work((entry.model_dump(mode="json", exclude_none=True),), str(tmp_path), ("a.jpg", "b.jpg"), "w.jpg", 2, 8)
+    work = Workload(
+        (entry.model_dump(mode="json", exclude_none=True),), str(tmp_path), ("a.jpg", "b.jpg"), "w.jpg", 2, 8
+    )
     work.write(tmp_path / "work.json", caches=False)
-    read = Work.read(tmp_path / "work.json")
+    read = Workload.read(tmp_path / "work.json")
     assert read.requests == work.requests and len(read.requests) == 4
     assert work.entry == entry
     assert (read.entry.engine["enable_prefix_caching"], read.entry.engine["mm_processor_cache_gb"]) == (False, 0)
@@ -98,7 +100,7 @@ def test_the_meter_tells_how_busy_the_gpu_was_in_between(tmp_path: Path, monkeyp
     write_driver(tmp_path, ["50, 1024", "100, 2048", "[N/A], 0"])
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     began = time.monotonic()
-    meter = Meter(os.getpid())
+    meter = ResourceMeter(os.getpid())
     wait_until(lambda: "host_gib" in (seen := meter.within(began, time.monotonic())) and seen["host_gib"] > 0)
     wait_until(lambda: meter.within(began, time.monotonic()).get("gpu_gib") == 2.0, what="the driver's second line")
     meter.stop()

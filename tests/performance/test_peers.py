@@ -10,14 +10,14 @@ import pytest
 from PIL import Image
 
 from evaluation.datasets import load_dataset
-from performance.peers.lane import Lap, Outcome, one_by_one
-from performance.peers.measuring import Tree
+from performance.peers.lane import Lap, LapOutcome, one_by_one
+from performance.peers.measuring import ProcessTree
 from performance.peers.records import choose, write_race
-from performance.peers.running import Entrant, Result
+from performance.peers.running import Entrant, LapResult
 from performance.peers.scenario import (
     CONDITIONS,
-    Item,
-    Look,
+    PromptView,
+    RaceItem,
     Scenario,
     alternating,
     distinct_prefix_tokens,
@@ -25,15 +25,15 @@ from performance.peers.scenario import (
 from performance.peers.table import OURS, ratio, ratio_table, scenario_table
 
 
-def look(picture: str, side: int, region: tuple[int, int, int, int] | None = None) -> Look:
+def look(picture: str, side: int, region: tuple[int, int, int, int] | None = None) -> PromptView:
     """A look at a square picture."""
     region = region or (0, 0, side, side)
-    return Look(picture, (side, side), region, None, (64, 64), 4, f"{picture}:{region}")
+    return PromptView(picture, (side, side), region, None, (64, 64), 4, f"{picture}:{region}")
 
 
-def item(picture: str, condition: str, number: int, side: int) -> Item:
+def item(picture: str, condition: str, number: int, side: int) -> RaceItem:
     """A question about a square picture."""
-    return Item(f"{picture}-{condition}-{number}", picture, condition, (look(picture, side),), (0, "?"), {})
+    return RaceItem(f"{picture}-{condition}-{number}", picture, condition, (look(picture, side),), (0, "?"), {})
 
 
 ITEMS = [
@@ -44,11 +44,11 @@ ITEMS = [
 ]
 
 
-def result(racer: str, lap: Lap, answered: int, seconds: float, **outcome: object) -> Result:
+def result(racer: str, lap: Lap, answered: int, seconds: float, **outcome: object) -> LapResult:
     """A lap over one scenario."""
     ids = [each.id for each in ITEMS[:answered]]
-    told = Outcome(answered=ids, **outcome)  # type: ignore[arg-type]
-    return Result(racer, "race", lap, len(ITEMS), seconds, cpu_seconds=8.0, peak_bytes=2**30, outcome=told)
+    told = LapOutcome(answered=ids, **outcome)  # type: ignore[arg-type]
+    return LapResult(racer, "race", lap, len(ITEMS), seconds, cpu_seconds=8.0, peak_bytes=2**30, outcome=told)
 
 
 def test_every_picture_gets_as_many_questions_as_asked_for() -> None:
@@ -100,7 +100,7 @@ def test_a_scenario_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_racer_is_not_asked_about_larger_pictures_than_it_can_bear() -> None:
     """And what is left out is left out by the size of the whole picture, not of the region that is shown."""
-    crop = Item("crop", "huge", "V3", (look("huge", 9000, (0, 0, 10, 10)),), (0,), {})
+    crop = RaceItem("crop", "huge", "V3", (look("huge", 9000, (0, 0, 10, 10)),), (0,), {})
     scenario = Scenario("race", "data", {}, (*ITEMS, crop), "weights", {}, {})
     asked = Entrant("peer", "peer", largest=5000.0**2).asked(scenario)
     assert {each.picture for each in asked.items} == {"large", "small", "tiny"}
@@ -110,7 +110,7 @@ def test_a_racer_is_not_asked_about_larger_pictures_than_it_can_bear() -> None:
 def test_what_fails_is_counted_and_the_next_one_asked() -> None:
     """One picture that cannot be opened costs its own items alone."""
 
-    def ask(asked: Item) -> None:
+    def ask(asked: RaceItem) -> None:
         if asked.picture == "huge":
             raise ValueError("too large\nfor this peer")
 
@@ -152,7 +152,7 @@ def test_the_cpu_time_of_children_counts() -> None:
     script = f"import subprocess, sys; input(); {run}; print('done', flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
-        with Tree(process.pid) as tree:
+        with ProcessTree(process.pid) as tree:
             before = tree.cpu_seconds()
             process.stdin.write(b"go\n")
             process.stdin.flush()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.corpora import Corpora
-from retrieval.documents import MOST_TEXT, corpus_digest
+from retrieval.documents import MAX_TEXT_CHARACTERS, corpus_digest
 from retrieval.errors import CorpusInvalidError, CorpusNotFoundError, IndexUnusableError
 from retrieval.index import open_index
 from tests.retrieval.corpora import drawn_documents, write_corpus
@@ -20,7 +20,9 @@ BAD = {
     '{"id": "d-6", "text": "x"': "pages.jsonl:7: Invalid JSON",
     '{"id": "d-0", "text": "again"}': "pages.jsonl:8: d-0: the id is already used at pages.jsonl:1",
     '{"id": "d-8", "text": "\\ud800"}': "pages.jsonl:9: Invalid JSON",
-    '{"id": "d-9", "text": "' + "x" * (MOST_TEXT + 1) + '"}': "pages.jsonl:10: text: String should have at most",
+    '{"id": "d-9", "text": "'
+    + "x" * (MAX_TEXT_CHARACTERS + 1)
+    + '"}': "pages.jsonl:10: text: String should have at most",
 }
 
 

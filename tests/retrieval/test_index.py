@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from retrieval.errors import IndexUnusableError
-from retrieval.index import SUFFIX, Index, open_index
-from retrieval.sources import MOST_PAGES, write_result
-from retrieval.words import spelt, terms
+from retrieval.index import INDEX_SUFFIX, Index, open_index
+from retrieval.sources import MAX_HITS, write_result
+from retrieval.terms import normalize_words, query_terms
 from tests.retrieval.corpora import drawn_documents, write_corpus
 
 QUERIES = ("when was Norrland founded", "Café 1911 港口", "crane crane quay", "город Ansel", "ledger")
@@ -56,10 +56,10 @@ def corpus(tmp_path: Path) -> Path:
 
 def bm25(documents: list[dict[str, str]], query: str) -> list[str]:
     """Ids by the formula (k1 1.2, b 0.75, a title's words twice), best first, of all that share a term."""
-    fields = [(spelt(one["title"]).split(), spelt(one["text"]).split()) for one in documents]
+    fields = [(normalize_words(one["title"]).split(), normalize_words(one["text"]).split()) for one in documents]
     mean = sum(len(title) + len(text) for title, text in fields) / len(fields)
     scores = dict.fromkeys((one["id"] for one in documents), 0.0)
-    for term in terms(query):
+    for term in query_terms(query):
         counts = [
             [f" {' '.join(words)} ".replace(" ", "  ").count(f" {term.replace(' ', '  ')} ") for words in both]
             for both in fields
@@ -77,9 +77,9 @@ def bm25(documents: list[dict[str, str]], query: str) -> list[str]:
 def test_ranks_are_those_of_the_formula(corpus: Path, tmp_path: Path, query: str) -> None:
     """BM25 over words that were counted without SQLite, in every script of the corpus."""
     index = open_index(corpus, tmp_path / "indexes")
-    found = [page.id for page in index.search(query, MOST_PAGES)]
-    assert found == bm25(drawn_documents(7, 200), query)[:MOST_PAGES]
-    assert len(found) == MOST_PAGES
+    found = [page.id for page in index.search(query, MAX_HITS)]
+    assert found == bm25(drawn_documents(7, 200), query)[:MAX_HITS]
+    assert len(found) == MAX_HITS
 
 
 def test_equals_go_by_id(tmp_path: Path) -> None:
@@ -111,15 +111,15 @@ def test_ten_thousand_mutated_queries_raise_nothing(tmp_path: Path) -> None:
     documents = [{"id": word, "title": word, "text": f"a {word}"} for word in " ".join(QUERIES).split()[1:]]
     documents = list({one["id"]: one for one in documents}.values())
     index = open_index(write_corpus(tmp_path / "corpus", documents), tmp_path / "indexes")
-    texts = {one["id"]: f" {spelt(one['text'])} " for one in documents}
+    texts = {one["id"]: f" {normalize_words(one['text'])} " for one in documents}
     draw = random.Random(13)
     for number in range(10_000):
         query = _mutated(draw, draw.choice(QUERIES))
-        found = {page.id for page in index.search(query, MOST_PAGES)}
-        asked = terms(query)
+        found = {page.id for page in index.search(query, MAX_HITS)}
+        asked = query_terms(query)
         assert found == {key for key, text in texts.items() if any(f" {one} " in text for one in asked)}, number
     assert index.search("x" * 1_000_000 + '"' * 1_000_000, 3) == ()
-    assert len(terms(" ".join(map(str, range(2_000))))) == 64
+    assert len(query_terms(" ".join(map(str, range(2_000))))) == 64
 
 
 def _mutated(draw: random.Random, query: str) -> str:
@@ -158,7 +158,7 @@ def test_a_damaged_index_is_found_and_made_again(corpus: Path, tmp_path: Path, p
     path.write_bytes(sound[:at] + bytes([sound[at] ^ 0xFF]) + sound[at + 1 :])
     after = open_index(corpus, tmp_path / "indexes")
     assert [after.search(query, 5) for query in QUERIES] == answers
-    assert [file.suffix for file in (tmp_path / "indexes").iterdir()] == [SUFFIX]
+    assert [file.suffix for file in (tmp_path / "indexes").iterdir()] == [INDEX_SUFFIX]
 
 
 def test_an_index_that_is_damaged_while_it_is_read_says_so(corpus: Path, tmp_path: Path) -> None:

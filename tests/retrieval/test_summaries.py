@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from retrieval.sentences import MOST_SENTENCE, nearest, sentences
-from retrieval.sources import MOST_RESULT, Page, write_result
-from retrieval.words import terms
+from retrieval.sentences import MAX_SENTENCE_CHARACTERS, nearest_sentences, split_sentences
+from retrieval.sources import MAX_RESULT_CHARACTERS, SearchHit, write_result
+from retrieval.terms import query_terms
 
 FIRM = (
     "Norrland Works makes cranes. It was founded in 1911 by Dr. A. Ansel. Its yard lies at Quay 4! "
@@ -14,9 +14,9 @@ FIRM = (
 )
 
 
-def page(text: str, title: str = "Norrland Works", snippet: str = "") -> Page:
+def page(text: str, title: str = "Norrland Works", snippet: str = "") -> SearchHit:
     """A page of this text."""
-    return Page("d-1", title, snippet, "https://pages.invalid/1", text)
+    return SearchHit("d-1", title, snippet, "https://pages.invalid/1", text)
 
 
 def test_the_five_nearest_sentences_stand_in_the_order_of_the_page() -> None:
@@ -26,7 +26,7 @@ def test_the_five_nearest_sentences_stand_in_the_order_of_the_page() -> None:
         "Norrland Works\nNorrland Works makes cranes. It was founded in 1911 by Dr. A. Ansel. Its yard lies at Quay 4! "
         "Its mark is a blue heron. A fire in 1911 took the mill."
     )
-    assert nearest(terms("1911"), FIRM, 1) == ["It was founded in 1911 by Dr. A. Ansel."]
+    assert nearest_sentences(query_terms("1911"), FIRM, 1) == ["It was founded in 1911 by Dr. A. Ansel."]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_five_nearest_sentences_stand_in_the_order_of_the_page() -> None:
 )
 def test_sentences_end_where_their_script_says(text: str, parts: list[str]) -> None:
     """With and without spaces behind a stop; a heading is a sentence, an initial ends none."""
-    assert list(sentences(text)) == parts
+    assert list(split_sentences(text)) == parts
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_sentences_end_where_their_script_says(text: str, parts: list[str]) -> N
 )
 def test_words_are_told_apart_in_every_script(query: str, text: str, best: str) -> None:
     """Case and accents do not matter; scripts without spaces are compared by pairs of characters."""
-    assert nearest(terms(query), text, 1) == [best]
+    assert nearest_sentences(query_terms(query), text, 1) == [best]
 
 
 def test_a_page_without_a_text_is_summed_up_by_its_snippet() -> None:
@@ -79,7 +79,7 @@ def test_a_result_is_bounded_and_says_what_is_missing() -> None:
     """Twenty pages of 30,000 characters are 600,000; a model is shown 30,000 and a line."""
     told = write_result("x", [page("word " * 6_000)] * 20, "none")
     text, _, last = told.rpartition("\n")
-    assert len(text) <= MOST_RESULT
+    assert len(text) <= MAX_RESULT_CHARACTERS
     assert last.startswith("[cut off after 30000 of ")
 
 
@@ -89,8 +89,8 @@ def test_a_result_is_bounded_and_says_what_is_missing() -> None:
 )
 def test_a_page_of_one_thing_is_summed_up_in_one_pass(unit: str) -> None:
     """100,000 characters of it; no sentence is longer than it may be."""
-    found = nearest(terms("word 港口 a"), (unit * 100_000)[:100_000], 5)
-    assert all(len(sentence) <= MOST_SENTENCE for sentence in found)
+    found = nearest_sentences(query_terms("word 港口 a"), (unit * 100_000)[:100_000], 5)
+    assert all(len(sentence) <= MAX_SENTENCE_CHARACTERS for sentence in found)
 
 
 def test_what_a_drawn_page_is_summed_up_as_is_of_it() -> None:
@@ -100,7 +100,7 @@ def test_what_a_drawn_page_is_summed_up_as_is_of_it() -> None:
         text = "".join(
             chr(draw.choice((32, 46, 10, draw.randrange(0x3000), draw.randrange(0x110000)))) for _ in range(400)
         )
-        found, rest = nearest(terms(text[:50]), text, 5), " ".join(text.split())
+        found, rest = nearest_sentences(query_terms(text[:50]), text, 5), " ".join(text.split())
         assert len(found) <= 5
         for sentence in found:
             before, stands, rest = rest.partition(sentence)

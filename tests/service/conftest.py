@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from jobs.connection import connect
-from jobs.server import start_server
-from service.settings import Settings
+from jobs.embedded_store import start_store
+from service.settings import GatewaySettings
 from tests.service.datasets import write_town
 from tests.service.gateways import RunningGateway, running, settings_of
 
 
 @pytest.fixture(scope="session")
 def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = start_server(tmp_path_factory.mktemp("server"))
+    server = start_store(tmp_path_factory.mktemp("server"))
     yield server.url
     server.stop()
 
@@ -30,7 +30,7 @@ async def redis_url(_server: str) -> str:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, redis_url: str) -> Settings:
+def settings(tmp_path: Path, redis_url: str) -> GatewaySettings:
     """Settings of a gateway in a folder of its own, with the town as its data set."""
     settings = settings_of(tmp_path, redis_url)
     write_town(settings.data)
@@ -38,7 +38,7 @@ def settings(tmp_path: Path, redis_url: str) -> Settings:
 
 
 @pytest.fixture
-def start(settings: Settings) -> Iterator[Callable[..., RunningGateway]]:
+def start(settings: GatewaySettings) -> Iterator[Callable[..., RunningGateway]]:
     """Starts gateways with changed settings; they end with the test."""
     with ExitStack() as stack:
         yield lambda **changes: stack.enter_context(running(settings.model_copy(update=changes)))

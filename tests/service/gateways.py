@@ -10,7 +10,7 @@ import httpx
 
 from service.app import create_app
 from service.server import GatewayServer
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.datasets import NAME
 from tests.waiting import wait_until
 
@@ -20,7 +20,7 @@ MODEL = "demo-qwen3-vl"
 class RunningGateway:
     """A gateway that answers, and a client of it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: GatewaySettings) -> None:
         self.settings = settings
         self.app = create_app(settings)
         self.server = GatewayServer(self.app, settings.model_copy(update={"port": 0}))
@@ -84,15 +84,15 @@ def openai_error_of(response: httpx.Response, status: int, code: str) -> dict[st
     return error
 
 
-def settings_of(folder: Path, redis_url: str, **changes: Any) -> Settings:
+def settings_of(folder: Path, redis_url: str, **changes: Any) -> GatewaySettings:
     """Settings of a gateway whose every folder lies below `folder`."""
     environ = {"GIGAVQA_HOME": str(folder), "REDIS_URL": redis_url}
-    settings = Settings.from_environment(environ)
+    settings = GatewaySettings.from_environment(environ)
     return settings.model_copy(update={"poll_seconds": 0.02, **changes})
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[RunningGateway]:
+def running(settings: GatewaySettings) -> Iterator[RunningGateway]:
     """Run a gateway for the length of a block."""
     settings.data.mkdir(parents=True, exist_ok=True)
     gateway = RunningGateway(settings)

@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.ultravr.asking import Asking, DirectQuestion
+from benchmarks.ultravr.asking import AskingContext, DirectQuestion
 from benchmarks.ultravr.benchmark import UltraVR
 from catalogue.load import load_catalogue
-from evaluation.order import ORDER
+from evaluation.chat_order import ORDER_VERSION
 from jobs.codec import pack
 from jobs.models import Job, JobSpec, JobStatus, Turn
 from service.errors import SubmissionInvalidError
 from service.operations.datasets import Datasets
-from service.settings import Settings
-from service.submission.admission import Admission, CheckedDraft, Images, bundle_requests
+from service.settings import GatewaySettings
+from service.submission.validation import ImageSizeReader, JobValidator, ValidatedJob, bundle_requests
 from tests.jobs.examples import NOW
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL
@@ -26,12 +26,12 @@ def spec_of(repeats: int, **changes: object) -> JobSpec:
 
 
 @pytest.fixture
-def admission(settings: Settings) -> Admission:
+def admission(settings: GatewaySettings) -> JobValidator:
     """A admission of the town."""
-    return Admission(Datasets(settings.data), Images(settings.data, 2), load_catalogue, 1_000_000)
+    return JobValidator(Datasets(settings.data), ImageSizeReader(settings.data, 2), load_catalogue, 1_000_000)
 
 
-def checked(admission: Admission, spec: JobSpec) -> CheckedDraft:
+def checked(admission: JobValidator, spec: JobSpec) -> ValidatedJob:
     """Check a job as a gateway does."""
     return admission.check(admission.draft(spec))
 
@@ -47,7 +47,7 @@ def peak_of(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(admission: Admission) -> None:
+def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(admission: JobValidator) -> None:
     """Ten times the requests raise the peak by less than a byte each."""
 
     def take(repeats: int) -> None:
@@ -61,7 +61,7 @@ def test_a_job_of_many_requests_needs_no_more_memory_than_one_of_few(admission: 
     assert large - small < 7200
 
 
-def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(admission: Admission) -> None:
+def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(admission: JobValidator) -> None:
     """A gateway that starts with another setting amid a job skips no bundle that it takes for one already queued."""
     spec = spec_of(40)
     job = Job(id="job", spec=spec, status=JobStatus.VALIDATING, created_at=NOW)
@@ -71,17 +71,17 @@ def test_a_bundle_made_again_has_the_same_id_and_one_of_another_size_another(adm
     assert not {bundle.id for bundle in first} & {bundle.id for bundle in smaller}
 
 
-def test_bundles_of_another_order_are_others(admission: Admission, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundles_of_another_order_are_others(admission: JobValidator, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that is upgraded amid a job queues all of it, and none of what is in its bundles is left out."""
     job = Job(id="job", spec=spec_of(40), status=JobStatus.VALIDATING, created_at=NOW)
     draft = checked(admission, job.spec)
     before = list(bundle_requests(job, draft.requests(), 64))
-    monkeypatch.setattr("service.submission.admission.ORDER", ORDER + 1)
+    monkeypatch.setattr("service.submission.validation.ORDER_VERSION", ORDER_VERSION + 1)
     after = list(bundle_requests(job, draft.requests(), 64))
     assert not {bundle.id for bundle in before} & {bundle.id for bundle in after}
 
 
-def test_every_repeat_counts_among_what_is_too_long(settings: Settings, admission: Admission) -> None:
+def test_every_repeat_counts_among_what_is_too_long(settings: GatewaySettings, admission: JobValidator) -> None:
     """One chat is looked at for all its repeats, and the finding tells of all of them."""
     write_dataset(settings.data, [record(number, question="word " * 8000) for number in range(4)])
     with pytest.raises(SubmissionInvalidError) as refused:
@@ -91,13 +91,13 @@ def test_every_repeat_counts_among_what_is_too_long(settings: Settings, admissio
 
 @pytest.mark.parametrize(("most_kept", "times"), [(2000, 1), (0, 2)])
 def test_the_chats_of_a_small_job_are_made_once(
-    admission: Admission, monkeypatch: pytest.MonkeyPatch, most_kept: int, times: int
+    admission: JobValidator, monkeypatch: pytest.MonkeyPatch, most_kept: int, times: int
 ) -> None:
     """Those that were checked are those that are queued; a larger job's are made again, and are the same."""
-    monkeypatch.setattr("service.submission.admission._MOST_KEPT", most_kept)
+    monkeypatch.setattr("service.submission.validation._MOST_KEPT", most_kept)
     made: list[str] = []
 
-    def counted_turns(self: DirectQuestion, asking: Asking) -> tuple[Turn, ...]:
+    def counted_turns(self: DirectQuestion, asking: AskingContext) -> tuple[Turn, ...]:
         made.append(asking.sample.id)
         return turns(self, asking)
 
@@ -110,14 +110,14 @@ def test_the_chats_of_a_small_job_are_made_once(
     assert asked == list(draft.draft.expansion.requests(draft.sizes.__getitem__))
 
 
-def test_a_retry_leaves_out_what_is_answered_of_what_was_kept(admission: Admission) -> None:
+def test_a_retry_leaves_out_what_is_answered_of_what_was_kept(admission: JobValidator) -> None:
     """The others come in their order."""
     draft = checked(admission, spec_of(1))
     (_, first), *others = draft.requests()
     assert list(draft.requests(without={first.id})) == others
 
 
-def test_a_published_budget_is_asked_of_the_entry_that_has_it(admission: Admission) -> None:
+def test_a_published_budget_is_asked_of_the_entry_that_has_it(admission: JobValidator) -> None:
     """Models whose entries have none stay; asked twice, it is the same."""
     spec = spec_of(1, models=["InternVL3.5-38B", MODEL], options={"budget": "published"})
     named = admission.named(spec)
@@ -128,7 +128,7 @@ def test_a_published_budget_is_asked_of_the_entry_that_has_it(admission: Admissi
 
 @pytest.mark.parametrize(("budget", "is_told"), [("entry", False), ("published", True)])
 def test_a_budget_that_is_not_the_checkpoints_is_told_where_the_paper_had_that(
-    admission: Admission, monkeypatch: pytest.MonkeyPatch, budget: str, *, is_told: bool
+    admission: JobValidator, monkeypatch: pytest.MonkeyPatch, budget: str, *, is_told: bool
 ) -> None:
     """With the option that asks for it."""
     monkeypatch.setattr(UltraVR, "budget", budget)

@@ -11,9 +11,9 @@ import pytest
 from redis import Redis
 
 from jobs.errors import SettingsInvalidError
-from jobs.listening import asks_for_keys
+from jobs.http_settings import requires_keys
 from service.http import auth
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import BODY, Tenant, make_key, revoke
 from tests.service.workers import play
@@ -199,7 +199,7 @@ def test_where_keys_are_not_asked_for_they_are_not_looked_at(gateway: RunningGat
 
 
 def test_keys_that_are_not_asked_for_are_told_of(
-    start: Callable[..., RunningGateway], settings: Settings, caplog: pytest.LogCaptureFixture
+    start: Callable[..., RunningGateway], settings: GatewaySettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whoever made them may believe that they are, behind a proxy."""
     make_key(str(settings.redis_url), "ada")
@@ -252,8 +252,8 @@ def test_the_document_says_how_to_present_a_key(locked: RunningGateway) -> None:
         assert all("401" in operation["responses"] for operation in methods.values())
 
 
-def test_settings_that_contradict_each_other_are_named(settings: Settings) -> None:
+def test_settings_that_contradict_each_other_are_named(settings: GatewaySettings) -> None:
     """Asking for keys, and asking nobody."""
     changed = settings.model_copy(update={"require_keys": True, "allow_unauthenticated": True})
     with pytest.raises(SettingsInvalidError, match="GIGAVQA_REQUIRE_KEYS and GIGAVQA_ALLOW_UNAUTHENTICATED"):
-        asks_for_keys(changed)
+        requires_keys(changed)

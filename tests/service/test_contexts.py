@@ -2,10 +2,10 @@
 
 import pytest
 
-from catalogue.entry import LEAST_ANSWER, MOST_PICTURES
+from catalogue.entry import MAX_PROMPT_IMAGES, MIN_ANSWER_TOKENS
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest, Sampling, Turn
-from service.submission.contexts import Contexts
+from service.submission.contexts import ContextCheck
 from tests.service.gateways import MODEL
 from tiling.geometry import Size
 from tiling.views import View
@@ -32,11 +32,13 @@ def chat(num_turns: int, words: int, num_views: int = 1, max_tokens: int = 16) -
     )
 
 
-@pytest.mark.parametrize(("max_tokens", "answer"), [(16, 16), (LEAST_ANSWER, LEAST_ANSWER), (8192, LEAST_ANSWER)])
+@pytest.mark.parametrize(
+    ("max_tokens", "answer"), [(16, 16), (MIN_ANSWER_TOKENS, MIN_ANSWER_TOKENS), (8192, MIN_ANSWER_TOKENS)]
+)
 @pytest.mark.parametrize("num_turns", [1, 2, 12])
 def test_a_chat_is_refused_exactly_when_its_last_turn_cannot_fit(num_turns: int, max_tokens: int, answer: int) -> None:
     """Pictures, the words of all questions, one token for each earlier answer, and the least of the last one."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: SIZE)
     words = ENTRY.max_model_len - VISUAL - (num_turns - 1) - answer
 
     assert contexts.admits(chat(num_turns, words, max_tokens=max_tokens))
@@ -48,7 +50,7 @@ def test_a_chat_is_refused_exactly_when_its_last_turn_cannot_fit(num_turns: int,
 
 def test_one_cause_is_one_finding_with_a_count_and_the_remedy() -> None:
     """Ninety requests that are too long for one cause are one line, which says what fits the longest of them."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: SIZE)
     words = ENTRY.max_model_len - VISUAL - 100
     for number in range(90):
         assert not contexts.admits(chat(1 + number % 3, words, max_tokens=1000))
@@ -62,7 +64,7 @@ def test_one_cause_is_one_finding_with_a_count_and_the_remedy() -> None:
 
 def test_answers_that_the_context_bounds_are_told_with_the_tightest() -> None:
     """Those whose whole `max_tokens` fit are not counted; of a model's others the longest prompt is named."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE, repeats=5)
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: SIZE, repeats=5)
     room = ENTRY.max_model_len - VISUAL
     assert all(contexts.admits(chat(1, words, max_tokens=6000)) for words in (room - 6000, room - 5999, room - 2000))
     (told,) = contexts.remarks()
@@ -72,12 +74,12 @@ def test_answers_that_the_context_bounds_are_told_with_the_tightest() -> None:
 
 def test_earlier_answers_may_have_been_short() -> None:
     """A chat whose turns could together fill the context several times over is asked all the same."""
-    assert Contexts({MODEL: ENTRY}, lambda _: SIZE).admits(chat(16, 40, max_tokens=ENTRY.max_model_len // 2))
+    assert ContextCheck({MODEL: ENTRY}, lambda _: SIZE).admits(chat(16, 40, max_tokens=ENTRY.max_model_len // 2))
 
 
 def test_given_answers_count_with_their_words() -> None:
     """An answer that is put into the history is text as long as it is."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: SIZE)
     given = Turn(parts=("How many people?",), given="there are four of them")
     words = ENTRY.max_model_len - VISUAL - 8 - 16
 
@@ -88,7 +90,7 @@ def test_given_answers_count_with_their_words() -> None:
 
 def test_every_picture_counts() -> None:
     """Visual tokens of all views together."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: SIZE)
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: SIZE)
     words = ENTRY.max_model_len - 2 * VISUAL - 16
 
     assert contexts.admits(chat(1, words, num_views=2))
@@ -98,7 +100,7 @@ def test_every_picture_counts() -> None:
 def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
     """Five pictures for DeepSeek-VL2 are 421 tokens each; as large as alone they would not fit its context."""
     entry = load_catalogue()["deepseek-vl2"]
-    contexts = Contexts({entry.id: entry}, lambda _: Size(9000, 7000))
+    contexts = ContextCheck({entry.id: entry}, lambda _: Size(9000, 7000))
     request = chat(1, entry.max_model_len - 5 * 421 - 16, num_views=5).model_copy(update={"model": entry.id})
 
     assert contexts.admits(request)
@@ -107,9 +109,9 @@ def test_pictures_that_a_family_does_not_crop_count_as_it_shows_them() -> None:
 
 def test_more_pictures_than_a_prompt_takes_are_refused_at_once() -> None:
     """All questions about one document are one finding, which names its first page, the count and the limit."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: Size(28, 28))
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: Size(28, 28))
     for _ in range(3):
-        assert not contexts.admits(chat(1, 16, num_views=MOST_PICTURES + 1))
+        assert not contexts.admits(chat(1, 16, num_views=MAX_PROMPT_IMAGES + 1))
     (finding,) = [one for one in contexts.findings() if "a prompt takes" in one.detail]
     assert finding.detail == "V2 shows 65 pictures, from 'town/0.png' on; a prompt takes 64 at most"
     assert (finding.sample, finding.requests) == ("sample", 3)
@@ -117,7 +119,7 @@ def test_more_pictures_than_a_prompt_takes_are_refused_at_once() -> None:
 
 def test_pages_that_leave_no_room_are_told_of_the_thumbnails() -> None:
     """Pictures, tokens, context, and the condition that shows the same pages smaller."""
-    contexts = Contexts({MODEL: ENTRY}, lambda _: Size(1700, 2200))
+    contexts = ContextCheck({MODEL: ENTRY}, lambda _: Size(1700, 2200))
     count = ENTRY.max_model_len // ENTRY.visual_budget.plan(Size(1700, 2200)).visual_tokens + 1
     assert not contexts.admits(chat(1, 16, num_views=count))
     (finding,) = contexts.findings()

@@ -8,7 +8,7 @@ import pytest
 
 from service.app import create_app
 from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REFUSED_WRITE, REQUEST_INVALID
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "api.md").read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def test_every_problem_is_documented(slug: str) -> None:
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The OpenAPI document."""
     environ = {"GIGAVQA_HOME": str(tmp_path_factory.mktemp("home"))}
-    return create_app(Settings.from_environment(environ)).openapi()
+    return create_app(GatewaySettings.from_environment(environ)).openapi()
 
 
 def test_the_table_of_operations_is_the_description(document: dict[str, Any]) -> None:

@@ -7,14 +7,14 @@ import pytest
 from redis.asyncio import Redis as AsyncRedis
 
 from jobs.connection import connect
-from jobs.keys import KEYS
-from jobs.news import JobNews
+from jobs.job_updates import JobUpdates
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from service.http.parameters import BEGINNING
-from service.results.following import Followers, followed_events
-from service.results.readers import Readers
-from service.results.responses import followed_pages
+from service.results.events import JobFollowers, follow_events
+from service.results.readers import ResultReaders
+from service.results.responses import follow_pages
 from tests.jobs.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until
 
@@ -29,11 +29,11 @@ async def redis(redis_url: str) -> AsyncIterator[AsyncRedis]:
     await client.aclose()
 
 
-async def follow(redis: AsyncRedis, followers: Followers, job_id: str, read: list[str]) -> None:
+async def follow(redis: AsyncRedis, followers: JobFollowers, job_id: str, read: list[str]) -> None:
     """Note every response of a job until its end."""
     parts = (ResultStore(redis), JobRegistry(redis), followers)
-    with Readers().reader() as reader:
-        async for page in followed_pages(*parts, job_id, reader, after=BEGINNING, stopping=asyncio.Event()):
+    with ResultReaders().reader() as reader:
+        async for page in follow_pages(*parts, job_id, reader, after=BEGINNING, stopping=asyncio.Event()):
             read += [response.request_id for _, response in page]
 
 
@@ -46,7 +46,7 @@ async def test_followers_of_a_quiet_job_cost_one_look_for_all(redis: AsyncRedis)
     """While a hundred wait, the server is asked by one of them: five looks later nobody has asked for himself."""
     job, _ = await JobRegistry(redis).create(SPEC)
     await redis.config_resetstat()
-    followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
+    followers = JobFollowers(JobUpdates(redis), JobRegistry(redis), 0.02)
     looking = asyncio.create_task(followers.run())
     tasks = [asyncio.create_task(follow(redis, followers, job.id, [])) for _ in range(FOLLOWERS)]
 
@@ -71,7 +71,7 @@ async def test_every_follower_hears_of_every_response(redis: AsyncRedis) -> None
     registry, results = JobRegistry(redis), ResultStore(redis)
     job, _ = await registry.create(SPEC)
     other, _ = await registry.create(SPEC)
-    followers = Followers(JobNews(redis), JobRegistry(redis), 0.01)
+    followers = JobFollowers(JobUpdates(redis), JobRegistry(redis), 0.01)
     looking = asyncio.create_task(followers.run())
     early, late, others = [list[str]() for _ in range(3)]
     tasks = [asyncio.create_task(follow(redis, followers, job.id, early))]
@@ -90,15 +90,17 @@ async def test_every_follower_hears_of_every_response(redis: AsyncRedis) -> None
     looking.cancel()
 
 
-async def watch(redis: AsyncRedis, followers: Followers, job_id: str, told: list[str], after: str = BEGINNING) -> None:
+async def watch(
+    redis: AsyncRedis, followers: JobFollowers, job_id: str, told: list[str], after: str = BEGINNING
+) -> None:
     """Note the id of every event of a job until its end."""
-    events = followed_events(JobRegistry(redis), followers, job_id, after=after, stopping=asyncio.Event())
+    events = follow_events(JobRegistry(redis), followers, job_id, after=after, stopping=asyncio.Event())
     async for event in events:
         told += [event.id]
 
 
 async def many_watch(
-    redis: AsyncRedis, followers: Followers, job_id: str
+    redis: AsyncRedis, followers: JobFollowers, job_id: str
 ) -> tuple[list[list[str]], list[asyncio.Task[None]]]:
     """Let a hundred watch a job, each of whom has had its first event; return what each is told, and their tasks."""
     told = [list[str]() for _ in range(FOLLOWERS)]
@@ -115,7 +117,7 @@ async def commands(redis: AsyncRedis) -> int:
 async def test_idle_watchers_cost_as_much_as_one(redis: AsyncRedis) -> None:
     """While a hundred wait for events of a quiet job, ten looks of the loop are ten commands, and no more."""
     job, _ = await JobRegistry(redis).create(SPEC)
-    followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
+    followers = JobFollowers(JobUpdates(redis), JobRegistry(redis), 0.02)
     looking = asyncio.create_task(followers.run())
     told, tasks = await many_watch(redis, followers, job.id)
     looks, before = await calls(redis, "xread"), await commands(redis)
@@ -139,7 +141,7 @@ async def test_idle_watchers_cost_as_much_as_one(redis: AsyncRedis) -> None:
 async def test_events_are_read_once_for_all_who_watch(redis: AsyncRedis) -> None:
     """Fifty events come to a hundred watchers, each once and in order, by fewer reads than there are watchers."""
     job, _ = await JobRegistry(redis).create(SPEC)
-    followers = Followers(JobNews(redis), JobRegistry(redis), 0.02)
+    followers = JobFollowers(JobUpdates(redis), JobRegistry(redis), 0.02)
     looking = asyncio.create_task(followers.run())
     told, tasks = await many_watch(redis, followers, job.id)
     reads = await calls(redis, "xrange")

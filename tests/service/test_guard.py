@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import SettingsInvalidError
-from jobs.listening import require_protected
-from service.settings import Settings
+from jobs.http_settings import require_protected
+from service.settings import GatewaySettings
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import make_key, revoke
 
@@ -71,11 +71,11 @@ def test_names_of_the_gateways_own_are_answered(start: Callable[..., RunningGate
 def test_trusted_hosts_come_as_a_list_with_commas(tmp_path: Path) -> None:
     """As environment variables have it."""
     environ = {"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_TRUSTED_HOSTS": "Gpu.example.org, b.example.org"}
-    assert Settings.from_environment(environ).trusted_hosts == ("gpu.example.org", "b.example.org")
+    assert GatewaySettings.from_environment(environ).trusted_hosts == ("gpu.example.org", "b.example.org")
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", ""])
-def test_listening_beyond_this_machine_needs_a_key_or_permission_by_name(settings: Settings, host: str) -> None:
+def test_listening_beyond_this_machine_needs_a_key_or_permission_by_name(settings: GatewaySettings, host: str) -> None:
     """The error says why, and what to do; a key that opens nothing any more is none."""
     beyond = settings.model_copy(update={"host": host})
     _, revoked = make_key(str(settings.redis_url), "ada", "operate")
@@ -88,7 +88,7 @@ def test_listening_beyond_this_machine_needs_a_key_or_permission_by_name(setting
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
-def test_this_machine_alone_needs_no_permission(settings: Settings, host: str) -> None:
+def test_this_machine_alone_needs_no_permission(settings: GatewaySettings, host: str) -> None:
     """As it is by default; unless keys are to be asked for there, too."""
     alone = settings.model_copy(update={"host": host})
     require_protected(alone)
@@ -97,7 +97,7 @@ def test_this_machine_alone_needs_no_permission(settings: Settings, host: str) -
 
 
 @pytest.mark.parametrize(("name", "variable"), [("uploads", "GIGAVQA_UPLOADS"), ("results_uri", "RESULTS_URI")])
-def test_what_is_an_owners_does_not_lie_among_what_all_see(settings: Settings, name: str, variable: str) -> None:
+def test_what_is_an_owners_does_not_lie_among_what_all_see(settings: GatewaySettings, name: str, variable: str) -> None:
     """Uploads and previews below the data root would be pictures of it; where no key is asked for, all see all."""
     make_key(str(settings.redis_url), "ada", "read")
     within = settings.model_copy(update={name: type(getattr(settings, name))(settings.data / "kept")})
@@ -106,7 +106,7 @@ def test_what_is_an_owners_does_not_lie_among_what_all_see(settings: Settings, n
         require_protected(within.model_copy(update={"require_keys": True}))
 
 
-def test_a_host_that_is_no_address_is_named(settings: Settings) -> None:
+def test_a_host_that_is_no_address_is_named(settings: GatewaySettings) -> None:
     """Before anything starts."""
     with pytest.raises(SettingsInvalidError, match=r"no-such-host\.invalid"):
         require_protected(settings.model_copy(update={"host": "no-such-host.invalid"}))

@@ -8,16 +8,16 @@ import pytest
 from pydantic import BaseModel
 
 from jobs.access import Limits
-from jobs.models import MOST_JUDGED
+from jobs.models import MAX_JUDGED_JOBS
 from jobs.registry import IDEMPOTENCY_SECONDS
-from jobs.settings import Place
+from jobs.settings import SettingField
 from service.errors import MAX_FINDINGS
 from service.http.auth import OPEN_PATHS, RECHECK_SECONDS
 from service.http.parameters import MOST_JOBS, MOST_JUDGES
-from service.openai.asked import ChatAsked
 from service.openai.batch_input import MOST_LINES
+from service.openai.chat_request import ChatCompletionRequest
 from service.server import MAX_HEAD_BYTES
-from service.settings import Settings
+from service.settings import GatewaySettings
 from service.submission.specification import SubmittedSpec
 from tiling import limits as pixels
 from viewer.settings import ViewerSettings
@@ -26,7 +26,9 @@ from workers.tools.summarizing import SummarizerSettings
 from workers.tools.web import SourceSettings
 
 PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
-PLACES = {place.variable: place for kind in (Settings, WorkerSettings, ViewerSettings) for place in kind.places()}
+PLACES = {
+    place.variable: place for kind in (GatewaySettings, WorkerSettings, ViewerSettings) for place in kind.places()
+}
 QUOTAS = {f"--{name.replace('_', '-')}": field.default for name, field in Limits.model_fields.items()}
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -50,7 +52,7 @@ def number(cell: str) -> float:
 
 def test_every_name_on_the_page_is_a_setting() -> None:
     """A variable of the gateway or of workers, a limit of keys, or a limit of pictures; names are not made up."""
-    pictures = {f"GIGAVQA_MAX_PIXELS_{layout.upper()}" for layout in get_args(pixels.Layout)}
+    pictures = {f"GIGAVQA_MAX_PIXELS_{layout.upper()}" for layout in get_args(pixels.PixelLayout)}
     of_clients = {"GIGAVQA_API_KEY"}
     named = set(re.findall(r"\bGIGAVQA_[A-Z_]+[A-Z]\b", PAGE))
     assert named - set(PLACES) - pictures == of_clients
@@ -71,7 +73,7 @@ def test_each_size_that_can_be_set_has_its_default(row: list[str]) -> None:
     if name in QUOTAS:
         assert number(row[1]) == QUOTAS[name]
     elif not name.startswith("GIGAVQA_MAX_PIXELS_"):
-        place: Place = PLACES[name]
+        place: SettingField = PLACES[name]
         default = place.field.get_default()
         assert row[1] == "for ever" if default is None else number(row[1]) == float(default)
 
@@ -93,10 +95,10 @@ def test_every_limit_of_keys_is_in_both_tables() -> None:
 def test_the_sizes_that_cannot_be_set_are_those_of_the_code() -> None:
     """Read from where they are enforced."""
     told = {row[0]: row[1] for row in SIZES}
-    schema, chat = (kind.model_json_schema()["properties"] for kind in (SubmittedSpec, ChatAsked))
+    schema, chat = (kind.model_json_schema()["properties"] for kind in (SubmittedSpec, ChatCompletionRequest))
     assert number(told["a request's line and headers"]) == MAX_HEAD_BYTES
     assert number(told["findings of one problem document"]) == MAX_FINDINGS
-    assert number(told["jobs of a page of a list; of one report; that one job judges"]) == MOST_JOBS == MOST_JUDGED
+    assert number(told["jobs of a page of a list; of one report; that one job judges"]) == MOST_JOBS == MAX_JUDGED_JOBS
     assert number(told["jobs that judge for one report"]) == MOST_JUDGES
     assert number(told["how long an `Idempotency-Key` is kept"]) * 3600 == IDEMPOTENCY_SECONDS
     assert number(told["sample ids of a specification"]) == schema["samples"]["maxItems"]

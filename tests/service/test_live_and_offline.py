@@ -9,15 +9,15 @@ import pytest
 from catalogue.load import load_catalogue
 from evaluation.datasets import load_dataset
 from evaluation.outcomes import sample_outcomes
-from evaluation.prompts import Prompts
+from evaluation.prompts import PromptRebuilder
 from evaluation.report import Report
 from evaluation.score import score_files
 from evaluation.writers.exports import render_csv, render_json, render_latex
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.page.page import render_html
 from jobs.models import InferenceRequest, JobSpec
-from jobs.stored import read_response
-from service.settings import Settings
+from jobs.schema_versions import read_response
+from service.settings import GatewaySettings
 from tests.gigavqa.test_benchmark_checks import SAMPLES, checks_of
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.test_tallies import drain
@@ -41,7 +41,7 @@ def where(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("benchmark", SAMPLES)
-def test_both_reports_are_the_same_bytes(settings: Settings, start: Start, benchmark: str, where: str) -> None:
+def test_both_reports_are_the_same_bytes(settings: GatewaySettings, start: Start, benchmark: str, where: str) -> None:
     """In every form; offline the lines come in another order, and from two files."""
     checks_of(settings.data, benchmark)
     gateway = start()
@@ -83,4 +83,6 @@ def _files(folder: Path, lines: list[str]) -> list[Path]:
 def _page(report: Report, folder: Path, lines: list[str], job_id: str, spec: JobSpec) -> str:
     dataset = load_dataset(folder)
     responses = (read_response(line, extra="ignore") for line in lines)
-    return render_html(report, sample_outcomes(dataset, responses, load_catalogue(), Prompts(dataset, {job_id: spec})))
+    return render_html(
+        report, sample_outcomes(dataset, responses, load_catalogue(), PromptRebuilder(dataset, {job_id: spec}))
+    )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from catalogue.load import SHIPPED
+from catalogue.load import SHIPPED_MODELS
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of, problem_of
 
@@ -10,7 +10,9 @@ from tests.service.gateways import MODEL, RunningGateway, openai_error_of, probl
 def test_the_catalogue_is_listed_with_budgets(gateway: RunningGateway) -> None:
     """Every shipped entry is there, with the most visual tokens that a picture can cost."""
     cards = {card["id"]: card for card in gateway.client.get("/v1/models").json()["data"]}
-    assert {name for name in cards if not name.endswith("-published")} == {path.stem for path in SHIPPED.glob("*.toml")}
+    assert {name for name in cards if not name.endswith("-published")} == {
+        path.stem for path in SHIPPED_MODELS.glob("*.toml")
+    }
     assert cards["glm-4.5v"]["max_visual_tokens"] == 2 * cards["glm-4.5v-published"]["max_visual_tokens"]
     assert cards["qwen3-vl-8b"]["max_visual_tokens"] == 16384
     assert cards["qwen3-vl-8b"]["effective_resolution"] == 4096
@@ -28,7 +30,7 @@ def test_an_entry_that_the_operator_adds_can_be_asked_for(gateway: RunningGatewa
     openai_error_of(gateway.client.get("/v1/models/mine"), 404, "model_not_found")
     folder: Path = gateway.settings.catalogue
     folder.mkdir(parents=True)
-    text = (SHIPPED / f"{MODEL}.toml").read_text().replace(f'id = "{MODEL}"', 'id = "mine"')
+    text = (SHIPPED_MODELS / f"{MODEL}.toml").read_text().replace(f'id = "{MODEL}"', 'id = "mine"')
     (folder / "mine.toml").write_text(text)
     assert gateway.client.get("/v1/models/mine").json()["id"] == "mine"
     assert gateway.submit(models=["mine"]).status_code == 201

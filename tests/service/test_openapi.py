@@ -10,7 +10,7 @@ from evaluation.report import Report
 from jobs.models import Job, JobSpec
 from service.app import create_app
 from service.http import examples
-from service.http.problems import speaks_openai
+from service.http.problems import is_openai_path
 from service.openai import examples as openai_examples
 from service.openai.batches import BatchList, BatchObject
 from service.openai.completions import Completion
@@ -18,12 +18,12 @@ from service.openai.files import FileDeletion, FileList, FileObject
 from service.operations.contents import ImageList, SampleDetail, SampleList
 from service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
 from service.operations.plans import PlanList
-from service.operations.probes import Health, Index, Readiness, Version
+from service.operations.probes import Health, Readiness, ServiceIndex, Version
 from service.results.responses import ResultLine
 from service.results.verdicts import VerdictLine
 from service.results.webhooks import WebhookCard
-from service.settings import Settings
-from service.submission.jobs import Deletion, JobList
+from service.settings import GatewaySettings
+from service.submission.jobs import JobDeletion, JobList
 from tests.service.gateways import RunningGateway
 
 OPERATIONS = {
@@ -74,7 +74,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.JOB, Job),
     (examples.CANCELLED_JOB, Job),
     (examples.JOBS, JobList),
-    (examples.DELETION, Deletion),
+    (examples.DELETION, JobDeletion),
     (examples.RESPONSE, ResultLine),
     (examples.MODELS, ModelList),
     (examples.MODEL_CARD, ModelCard),
@@ -96,7 +96,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.READINESS, Readiness),
     (examples.UNREADINESS, Readiness),
     (examples.HEALTH, Health),
-    (examples.INDEX, Index),
+    (examples.INDEX, ServiceIndex),
     (examples.REPORT, Report),
     (examples.VERDICT, VerdictLine),
 ]
@@ -106,7 +106,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The OpenAPI document; no server is needed to write it."""
     environ = {"GIGAVQA_HOME": str(tmp_path_factory.mktemp("home"))}
-    return create_app(Settings.from_environment(environ)).openapi()
+    return create_app(GatewaySettings.from_environment(environ)).openapi()
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -163,7 +163,7 @@ def test_json_answers_have_a_schema(document: dict[str, Any]) -> None:
 def test_every_operation_names_its_problems(document: dict[str, Any]) -> None:
     """Each error is declared as a problem document with an example, and none as anything else."""
     for name, operation in operations(document):
-        if speaks_openai(name.partition(" ")[2]):
+        if is_openai_path(name.partition(" ")[2]):
             continue  # see the next test
         errors = {status: answer for status, answer in operation["responses"].items() if status[0] in "45"}
         assert {"422", "500"} <= set(errors), name
@@ -178,7 +178,7 @@ def test_every_operation_names_its_problems(document: dict[str, Any]) -> None:
 
 def test_what_openai_s_clients_call_names_their_errors(document: dict[str, Any]) -> None:
     """Each error is declared as OpenAI's object with an example, and none with the 422 that OpenAI does not have."""
-    called = [(name, each) for name, each in operations(document) if speaks_openai(name.partition(" ")[2])]
+    called = [(name, each) for name, each in operations(document) if is_openai_path(name.partition(" ")[2])]
     assert len(called) == 12
     for name, operation in called:
         errors = {status: answer for status, answer in operation["responses"].items() if status[0] != "2"}

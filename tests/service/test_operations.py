@@ -14,11 +14,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from jobs.connection import connect
-from jobs.fleet import Fleet, WorkerStatus
+from jobs.embedded_store import start_store
 from jobs.models import JobStatus
 from jobs.registry import JobRegistry
-from jobs.server import start_server
-from service.settings import Settings
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from service.settings import GatewaySettings
 from tests.jobs.examples import SPEC
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
@@ -48,7 +48,7 @@ async def test_workers_are_shown_by_model_and_state(gateway: RunningGateway) -> 
     """What a worker announces is in the probe's answer, in the instrumentation and on the model's card."""
     redis = connect(gateway.redis_url)
     status = WorkerStatus(worker="w-1", models=(MODEL,), state="ready", since=datetime.now(UTC))
-    await Fleet(redis).announce(status)
+    await WorkerRegistry(redis).announce(status)
     await redis.aclose()
     assert gateway.client.get("/readyz").json()["workers"] == {MODEL: {"ready": 1}}
     assert metric(gateway, "gigavqa_workers", model=MODEL, state="ready") == 1
@@ -59,7 +59,7 @@ async def test_a_worker_that_starts_is_shown_with_its_phase(gateway: RunningGate
     """In the list of workers, and on the card of the model that it is to serve."""
     redis, phase = connect(gateway.redis_url), {"name": "reading weights", "done_bytes": 1, "total_bytes": 2}
     status = {"worker": "w-1", "models": [MODEL], "state": "starting", "phase": phase, "since": datetime.now(UTC)}
-    await Fleet(redis).announce(WorkerStatus.model_validate(status))
+    await WorkerRegistry(redis).announce(WorkerStatus.model_validate(status))
     await redis.aclose()
     (worker,) = gateway.client.get("/v1/workers").json()["data"]
     assert (worker["state"], worker["phase"]) == ("starting", phase)
@@ -74,7 +74,7 @@ async def test_a_worker_that_answers_nothing_is_a_concern(
     gateway = start()
     redis, phase = connect(gateway.redis_url), {"name": "waits: key refused (401)"}
     status = {"worker": "w-1", "models": [MODEL], "state": "ready", "phase": phase, "since": datetime.now(UTC)}
-    await Fleet(redis).announce(WorkerStatus.model_validate(status))
+    await WorkerRegistry(redis).announce(WorkerStatus.model_validate(status))
     await redis.aclose()
     said = f"The worker of {MODEL} answers nothing: waits: key refused (401)."
     wait_until(
@@ -87,7 +87,7 @@ async def test_a_worker_of_several_models_is_shown_with_the_one_it_has_loaded(ga
     """It counts as a worker of each of its models, and as loaded for one."""
     redis, other = connect(gateway.redis_url), "qwen3-vl-8b"
     status = WorkerStatus(worker="w-1", models=(MODEL, other), loaded=other, state="ready", since=datetime.now(UTC))
-    await Fleet(redis).announce(status)
+    await WorkerRegistry(redis).announce(status)
     await redis.aclose()
     ready = gateway.client.get("/readyz").json()
     assert ready["workers"] == {MODEL: {"ready": 1}, other: {"ready": 1}}
@@ -108,12 +108,12 @@ def test_a_gateway_without_its_data_root_is_not_ready(gateway: RunningGateway) -
 
 def test_a_gateway_whose_server_is_gone_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
     """The probe answers at once instead of waiting for the server, and again when it has come back."""
-    server = start_server(tmp_path / "server")
+    server = start_store(tmp_path / "server")
     settings = settings_of(tmp_path, server.url)
     with running(settings) as gateway:
         server.stop()
         assert gateway.client.get("/readyz").json()["checks"]["server"] != "ok"
-        server = start_server(tmp_path / "server")
+        server = start_store(tmp_path / "server")
         wait_until(lambda: gateway.client.get("/readyz").status_code == 200, what="readiness")
     server.stop()
 
@@ -147,7 +147,7 @@ def test_numbers_of_deleted_jobs_stay_counted(gateway: RunningGateway) -> None:
 
 def test_a_server_that_takes_nothing_or_is_away_is_told_by_the_metrics(tmp_path: Path) -> None:
     """A scrape goes on in both cases, with the gateway's own counters."""
-    server = start_server(tmp_path / "server")
+    server = start_store(tmp_path / "server")
     with running(settings_of(tmp_path, server.url)) as gateway:
         assert metric(gateway, "gigavqa_server_takes_writes") == 1
         with Redis.from_url(server.url) as redis:
@@ -167,7 +167,7 @@ async def test_prometheus_finds_workers_by_the_gateway(gateway: RunningGateway) 
         worker="w-1", models=(MODEL, "b"), state="ready", since=since, metrics_url="http://10.0.0.7:9401/metrics"
     )
     for status in (shown, WorkerStatus(worker="w-2", models=(MODEL,), state="ready", since=since)):
-        await Fleet(redis).announce(status)
+        await WorkerRegistry(redis).announce(status)
     await redis.aclose()
     (target,) = gateway.client.get("/v1/workers/targets").json()
     assert target["targets"] == ["10.0.0.7:9401"]
@@ -258,7 +258,7 @@ def test_open_streams_end_when_the_gateway_stops(start: Callable[..., RunningGat
 
 def test_without_a_server_of_the_operators_the_embedded_one_is_started(tmp_path: Path) -> None:
     """A gateway alone in an empty folder takes a job; its server is shared by the folder's other processes."""
-    settings = Settings.from_environment({"GIGAVQA_HOME": str(tmp_path)})
+    settings = GatewaySettings.from_environment({"GIGAVQA_HOME": str(tmp_path)})
     write_town(settings.data)
     with running(settings) as gateway:
         assert gateway.submit().status_code == 201

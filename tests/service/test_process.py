@@ -12,9 +12,9 @@ import pytest
 from redis import Redis
 
 from cli.preflight import free_port
-from jobs.keys import KEYS
-from jobs.server import start_server
-from service.settings import Settings
+from jobs.embedded_store import start_store
+from jobs.redis_keys import KEYS
+from service.settings import GatewaySettings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
 from tests.service.tenants import make_key
@@ -26,7 +26,7 @@ Launch = Callable[..., tuple["subprocess.Popen[bytes]", str]]
 
 
 @pytest.fixture
-def launch(settings: Settings, tmp_path: Path) -> Iterator[Launch]:
+def launch(settings: GatewaySettings, tmp_path: Path) -> Iterator[Launch]:
     """Starts gateway processes; what is left of them ends with the test."""
     started: list[subprocess.Popen[bytes]] = []
     environ = {"GIGAVQA_HOME": str(settings.folder), "REDIS_URL": str(settings.redis_url)}
@@ -60,7 +60,7 @@ def status(url: str, job_id: str) -> str:
 
 def test_a_gateway_does_not_start_on_a_server_that_evicts(launch: Launch, tmp_path: Path) -> None:
     """Status 1, and one sentence that says what to set."""
-    server = start_server(tmp_path / "evicting")
+    server = start_store(tmp_path / "evicting")
     Redis.from_url(server.url).config_set("maxmemory-policy", "allkeys-lru")
     process, _ = launch(REDIS_URL=server.url)
     assert process.wait(timeout=60) == 1
@@ -84,7 +84,7 @@ def test_a_gateway_process_ends_cleanly_with_an_open_stream(launch: Launch, tmp_
     assert "graceful shutdown exceeded" not in (tmp_path / "gateway.log").read_text()
 
 
-def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, settings: Settings) -> None:
+def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, settings: GatewaySettings) -> None:
     """SIGKILL between accepting a job and queueing it loses nothing: the next gateway goes on with it."""
     limits = {"GIGAVQA_INLINE_SAMPLES": "1", "GIGAVQA_QUEUE_REQUESTS": "8"}
     process, url = launch(**limits)
@@ -101,7 +101,7 @@ def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, 
     wait_until(lambda: status(url, second) == "in_progress", what="the second job's progress")
 
 
-def test_a_gateway_that_is_killed_amid_a_job_queues_the_rest_of_it(launch: Launch, settings: Settings) -> None:
+def test_a_gateway_that_is_killed_amid_a_job_queues_the_rest_of_it(launch: Launch, settings: GatewaySettings) -> None:
     """Some bundles are in the queue and some are not; the next gateway appends what is missing, and nothing twice."""
     process, url = launch()
     wait_until(lambda: answers(url), timeout=60, what="readiness")
@@ -124,7 +124,7 @@ def test_a_gateway_that_is_killed_amid_a_job_queues_the_rest_of_it(launch: Launc
 
 
 def test_a_gateway_does_not_listen_to_other_machines_unasked(
-    launch: Launch, tmp_path: Path, settings: Settings
+    launch: Launch, tmp_path: Path, settings: GatewaySettings
 ) -> None:
     """Status 2 and one sentence; told by name that it may, or with a key, it starts, and then asks for the key."""
     process, _ = launch(GIGAVQA_HOST="0.0.0.0")

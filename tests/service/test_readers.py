@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.results import PAGE
-from service.results.readers import Readers
-from service.settings import Settings
+from service.results.readers import ResultReaders
+from service.settings import GatewaySettings
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import RunningGateway
 from tests.service.workers import play
@@ -33,12 +33,12 @@ def not_reading(gateway: RunningGateway, path: str) -> Iterator[None]:
 
 
 def test_sockets_that_read_nothing_hold_little_and_keep_nobody_from_reading(
-    start: Callable[..., RunningGateway], settings: Settings
+    start: Callable[..., RunningGateway], settings: GatewaySettings
 ) -> None:
     """Two responses each at most, when all together hold as much as they may; it is let go of as soon as they are."""
     write_dataset(settings.data, [record(number) for number in range(100)])
     gateway = start()
-    readers = gateway.app.state.parts[Readers] = Readers(most_bytes=1 << 20)
+    readers = gateway.app.state.parts[ResultReaders] = ResultReaders(most_bytes=1 << 20)
     job_id = gateway.submit().json()["id"]
     play(gateway.redis_url, lambda request: f"{request.id} " + "x" * RESPONSE)
     path, most = f"/v1/jobs/{job_id}/results", 0
@@ -60,7 +60,7 @@ def test_sockets_that_read_nothing_hold_little_and_keep_nobody_from_reading(
 @given(sizes=st.lists(st.integers(0, 500_000), max_size=8), most=st.integers(0, 2_000_000))
 def test_a_page_comes_whole_in_pieces_and_the_next_is_as_long_as_pages_may_be(sizes: list[int], most: int) -> None:
     """Whatever responses are long: pieces join to the page, rows lie within bounds, and nothing stays counted."""
-    readers = Readers(most)
+    readers = ResultReaders(most)
     with readers.reader() as reader:
         for size in sizes:
             rows = reader.rows

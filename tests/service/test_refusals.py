@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from jobs.server import start_server
+from jobs.embedded_store import start_store
 from tests.service.datasets import write_town
 from tests.service.gateways import RunningGateway, problem_of, running, settings_of
 
@@ -17,7 +17,7 @@ REFUSING = {"maxmemory": ("100000", "0"), "min-replicas-to-write": ("1", "0")}
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[RunningGateway]:
     """A gateway with a server of its own."""
-    server = start_server(tmp_path / "server")
+    server = start_store(tmp_path / "server")
     settings = settings_of(tmp_path, server.url)
     write_town(settings.data)
     with running(settings) as gateway:

@@ -12,10 +12,10 @@ from redis import Redis
 
 from jobs.codec import compress, decompress
 from jobs.connection import connect
-from jobs.keys import KEYS
 from jobs.models import InferenceRequest
+from jobs.redis_keys import KEYS
 from jobs.sink import ParquetSink
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.workers import play
 from tests.waiting import wait_until
@@ -135,7 +135,7 @@ def test_following_waits_for_responses_until_the_job_is_final(gateway: RunningGa
 
 
 def test_the_sink_changes_no_line(
-    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+    settings: GatewaySettings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
 ) -> None:
     """Once all texts have moved to Parquet parts, a gateway streams the very lines that it streamed before."""
     before = results(gateway, job_id)
@@ -145,7 +145,7 @@ def test_the_sink_changes_no_line(
 
 
 def test_a_deleted_job_leaves_no_parquet_part(
-    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+    settings: GatewaySettings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
 ) -> None:
     """What the sink wrote for a job goes with it."""
     gateway.stop()
@@ -156,7 +156,7 @@ def test_a_deleted_job_leaves_no_parquet_part(
     assert not list(parts.rglob("*.parquet"))
 
 
-def lose_a_part(settings: Settings) -> Path:
+def lose_a_part(settings: GatewaySettings) -> Path:
     """Put a job's eight responses into two parts, and take the first of them away."""
     drain(settings, rows=4)
     first, _ = sorted(Path(settings.results_uri).rglob("*.parquet"))
@@ -165,7 +165,7 @@ def lose_a_part(settings: Settings) -> Path:
 
 
 def test_a_lost_part_costs_the_stream_its_own_responses_alone(
-    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+    settings: GatewaySettings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
 ) -> None:
     """Four lines say what cannot be read, four are responses; reading goes on behind either kind."""
     gateway.stop()
@@ -181,7 +181,7 @@ def test_a_lost_part_costs_the_stream_its_own_responses_alone(
 
 
 def test_a_report_says_what_could_not_be_read_until_it_is_back(
-    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+    settings: GatewaySettings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
 ) -> None:
     """A warning counts the responses and names their part; with the part the report is whole again."""
     gateway.stop()
@@ -199,7 +199,11 @@ def test_a_report_says_what_could_not_be_read_until_it_is_back(
 
 @pytest.mark.parametrize("rows", [None, 4], ids=["on the server", "in a part"])
 def test_a_response_that_cannot_be_read_costs_none_of_the_others(
-    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str, rows: int | None
+    settings: GatewaySettings,
+    start: Callable[..., RunningGateway],
+    gateway: RunningGateway,
+    job_id: str,
+    rows: int | None,
 ) -> None:
     """The stream names it in its place, the report counts it, verdicts tell it; the other answers are all there."""
     with Redis.from_url(gateway.redis_url) as redis:
@@ -221,7 +225,7 @@ def test_a_response_that_cannot_be_read_costs_none_of_the_others(
     assert (len(told), told[spoilt]["failure"]) == (8, "ResponseUnreadable")
 
 
-def drain(settings: Settings, rows: int = 512) -> int:
+def drain(settings: GatewaySettings, rows: int = 512) -> int:
     """Move everything that is recorded to Parquet parts; returns the number of responses."""
 
     async def sink() -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import SettingsInvalidError
-from service.settings import Settings
+from service.settings import GatewaySettings
 
 
 def test_settings_have_defaults_and_take_the_environment(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_settings_have_defaults_and_take_the_environment(tmp_path: Path) -> None
         "GIGAVQA_BUNDLE_REQUESTS": "8",
         "GIGAVQA_POLL_SECONDS": "",
     }
-    settings = Settings.from_environment(environ)
+    settings = GatewaySettings.from_environment(environ)
     assert (settings.data, settings.bundle_requests, settings.poll_seconds) == (Path("/slides"), 8, 0.25)
 
 
@@ -24,4 +24,4 @@ def test_settings_have_defaults_and_take_the_environment(tmp_path: Path) -> None
 def test_a_wrong_number_is_named_by_its_variable(tmp_path: Path, value: str) -> None:
     """Bounds are checked before anything starts."""
     with pytest.raises(SettingsInvalidError, match="GIGAVQA_BUNDLE_REQUESTS"):
-        Settings.from_environment({"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_BUNDLE_REQUESTS": value})
+        GatewaySettings.from_environment({"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_BUNDLE_REQUESTS": value})

@@ -11,12 +11,12 @@ import pytest
 from redis import Redis
 
 from evaluation.benchmark import find_benchmark
-from jobs.calls import Calls
-from jobs.fleet import WorkerStatus
-from jobs.keys import KEYS
+from jobs.lua_scripts import LuaScripts
 from jobs.models import EngineInfo, Job, RemoteInfo
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
-from service.settings import Settings
+from jobs.worker_registry import WorkerStatus
+from service.settings import GatewaySettings
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.jobs.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town
@@ -281,7 +281,7 @@ def test_a_large_job_waits_for_room_in_the_queue(start: Callable[..., RunningGat
 
 
 def test_a_job_left_validating_is_taken_up_after_a_restart(
-    settings: Settings, start: Callable[..., RunningGateway]
+    settings: GatewaySettings, start: Callable[..., RunningGateway]
 ) -> None:
     """A gateway that starts goes on with the jobs that another one left behind."""
     first = start(queue_requests=6, inline_samples=3)
@@ -413,15 +413,15 @@ def test_a_job_that_is_refused_never_runs_and_one_that_runs_was_accepted(
     """Where the server refuses to write from some step on: recorded is accepted, and goes on when it takes writes."""
     gateway = start(resume_seconds=0.2)
     with Redis.from_url(gateway.redis_url) as redis:
-        call = getattr(Calls, step)
+        call = getattr(LuaScripts, step)
 
-        async def after_the_last_write(self: Calls, *arguments: Any, **named: Any) -> Any:
+        async def after_the_last_write(self: LuaScripts, *arguments: Any, **named: Any) -> Any:
             redis.config_set("maxmemory", 1)
             return await call(self, *arguments, **named)
 
         try:
             with monkeypatch.context() as patched:
-                patched.setattr(Calls, step, after_the_last_write)
+                patched.setattr(LuaScripts, step, after_the_last_write)
                 accepted = gateway.submit()
                 assert (accepted.status_code, accepted.json()["status"]) == (201, "validating")
                 problem_of(gateway.submit(), 503, "server-refuses-writes")

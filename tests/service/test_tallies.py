@@ -20,13 +20,13 @@ from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.datasets import load_dataset
 from evaluation.report import build_report
 from jobs.connection import connect
-from jobs.keys import KEYS
 from jobs.models import InferenceRequest, JobSpec, Response, TurnResponse
-from jobs.parts import TALLY
+from jobs.parquet_parts import TALLY
+from jobs.redis_keys import KEYS
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
-from service.results.tallies import Tallies
-from service.settings import Settings
+from service.results.tallies import JobTallies
+from service.settings import GatewaySettings
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import RunningGateway
 from tests.service.workers import play
@@ -45,7 +45,7 @@ def answers(failing: int = 0, seed: int = 7) -> Callable[[InferenceRequest], str
     return of
 
 
-def drain(settings: Settings, rows: int = 3) -> None:
+def drain(settings: GatewaySettings, rows: int = 3) -> None:
     """Move everything that is recorded to small parts; no gateway may run."""
 
     async def sink() -> None:
@@ -80,18 +80,18 @@ def from_scratch(gateway: RunningGateway, job_id: str) -> dict[str, Any]:
 
 def judged(gateway: RunningGateway) -> int:
     """How many responses the gateway has judged since its start."""
-    tallies = gateway.app.state.parts[Tallies]
-    assert isinstance(tallies, Tallies)
+    tallies = gateway.app.state.parts[JobTallies]
+    assert isinstance(tallies, JobTallies)
     return tallies.judged
 
 
-def tallies_of(settings: Settings) -> list[Path]:
+def tallies_of(settings: GatewaySettings) -> list[Path]:
     """What stands beside the parts."""
     return sorted(Path(settings.results_uri).rglob(f"*{TALLY}"))
 
 
 @pytest.fixture
-def job_id(settings: Settings, gateway: RunningGateway) -> str:
+def job_id(settings: GatewaySettings, gateway: RunningGateway) -> str:
     """A job of 24 requests, some of which failed, in eight parts; the gateway is stopped."""
     job_id: str = gateway.submit(plan="table1", repeats=3).json()["id"]
     play(gateway.redis_url, answers(failing=2))
@@ -109,7 +109,9 @@ def test_a_report_by_tallies_equals_one_from_scratch(start: Start, job_id: str) 
     assert (judged(first) > 0, judged(again)) == (True, 0)
 
 
-def test_a_second_report_judges_only_what_is_new(settings: Settings, start: Start, gateway: RunningGateway) -> None:
+def test_a_second_report_judges_only_what_is_new(
+    settings: GatewaySettings, start: Start, gateway: RunningGateway
+) -> None:
     """A bundle is in parts when the first report comes, and the other is recorded between it and the second."""
     job_id: str = gateway.submit(plan="table1", repeats=2).json()["id"]
     recorded = play(gateway.redis_url, answers(), max_bundles=1)
@@ -124,7 +126,9 @@ def test_a_second_report_judges_only_what_is_new(settings: Settings, start: Star
     assert (sunk, judged(again)) == (recorded, 16)
 
 
-def test_a_retry_takes_failures_out_of_parts_that_were_tallied(settings: Settings, start: Start, job_id: str) -> None:
+def test_a_retry_takes_failures_out_of_parts_that_were_tallied(
+    settings: GatewaySettings, start: Start, job_id: str
+) -> None:
     """Their new answers count in their place, whether they are in parts or not, and nothing else is judged again."""
     gateway = start()
     report(gateway, job_id)
@@ -140,7 +144,7 @@ def test_a_retry_takes_failures_out_of_parts_that_were_tallied(settings: Setting
 
 
 def test_a_retry_takes_answers_that_are_none_out_of_parts_that_were_tallied(
-    settings: Settings, start: Start, gateway: RunningGateway
+    settings: GatewaySettings, start: Start, gateway: RunningGateway
 ) -> None:
     """Empty ones and those that were broken off stand beside good ones in parts; their successors count instead."""
     job_id: str = gateway.submit(plan="table1", repeats=2).json()["id"]
@@ -172,7 +176,7 @@ def test_a_retry_takes_answers_that_are_none_out_of_parts_that_were_tallied(
     ids=["removed", "cut", "emptied", "folder"],
 )
 def test_a_tally_that_is_damaged_is_made_again(
-    settings: Settings, start: Start, job_id: str, spoil: Callable[[Path], object]
+    settings: GatewaySettings, start: Start, job_id: str, spoil: Callable[[Path], object]
 ) -> None:
     """It costs the judging of its own part, and no number."""
     whole = report(start(), job_id)
@@ -183,7 +187,7 @@ def test_a_tally_that_is_damaged_is_made_again(
 
 
 def test_a_part_that_is_damaged_counts_no_longer_though_it_was_tallied(
-    settings: Settings, start: Start, job_id: str
+    settings: GatewaySettings, start: Start, job_id: str
 ) -> None:
     """Its responses are missing, as from scratch, and a warning counts them; with the part they are back."""
     whole = report(start(), job_id)
@@ -199,7 +203,7 @@ def test_a_part_that_is_damaged_counts_no_longer_though_it_was_tallied(
     assert report(gateway, job_id) == whole
 
 
-def test_other_records_are_judged_by_again(settings: Settings, start: Start, job_id: str) -> None:
+def test_other_records_are_judged_by_again(settings: GatewaySettings, start: Start, job_id: str) -> None:
     """Tallies stand for the judges that made them: with a changed answer all are made anew."""
     gateway = start()
     before = report(gateway, job_id)
@@ -253,7 +257,7 @@ def test_parts_that_do_not_add_up_are_not_relied_on(start: Start, job_id: str) -
     assert report(start(), job_id) == whole
 
 
-def test_a_deleted_job_leaves_no_tally(settings: Settings, start: Start, job_id: str) -> None:
+def test_a_deleted_job_leaves_no_tally(settings: GatewaySettings, start: Start, job_id: str) -> None:
     """They go with its parts."""
     gateway = start()
     report(gateway, job_id)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.http.turns import Turns
+from service.http.fair_semaphore import FairSemaphore
 from service.results.reports import Reports
 from tests.service.gateways import RunningGateway
 from tests.waiting import async_wait_until, wait_until
@@ -15,7 +15,7 @@ from tests.waiting import async_wait_until, wait_until
 
 async def test_another_owner_never_waits_for_one_who_asks_for_much() -> None:
     """Of two places one owner has one, however often he asks."""
-    turns, done = Turns(2, 1), asyncio.Event()
+    turns, done = FairSemaphore(2, 1), asyncio.Event()
     begun: list[str] = []
 
     async def ask(owner: str) -> None:
@@ -35,7 +35,7 @@ async def test_another_owner_never_waits_for_one_who_asks_for_much() -> None:
 
 async def test_owners_that_wait_get_the_next_place_in_turn() -> None:
     """Each after all others, in the order in which they began to wait."""
-    turns, begun = Turns(1, 1), []
+    turns, begun = FairSemaphore(1, 1), []
     first = turns.of("z")
     await first.__aenter__()
 
@@ -52,7 +52,7 @@ async def test_owners_that_wait_get_the_next_place_in_turn() -> None:
 
 async def test_who_gives_up_waiting_leaves_no_place_behind() -> None:
     """Before his turn, and just as it comes."""
-    turns = Turns(1, 1)
+    turns = FairSemaphore(1, 1)
     async with turns.of("a"):
         waiting = [asyncio.create_task(_hold(turns)) for _ in range(3)]
         await asyncio.sleep(0)
@@ -62,7 +62,7 @@ async def test_who_gives_up_waiting_leaves_no_place_behind() -> None:
     await asyncio.wait_for(_hold(turns), 5)
 
 
-async def _hold(turns: Turns) -> None:
+async def _hold(turns: FairSemaphore) -> None:
     async with turns.of("b"):
         await asyncio.sleep(0)
 

@@ -10,9 +10,9 @@ import pandas
 import pytest
 
 from evaluation.datasets import load_dataset
-from evaluation.writers.verdicts import Layout
+from evaluation.writers.verdict_files import VerdictFileLayout
 from service.http import examples
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.test_results import lose_a_part
@@ -61,7 +61,7 @@ def test_texts_and_parts_are_given_when_asked_for(gateway: RunningGateway, job_i
     path = f"/v1/jobs/{job_id}/verdicts"
     assert {row["text"] for row in rows_of(gateway, path, texts=True)} == {"Final answer: A", None}
     table = pandas.read_csv(io.BytesIO(gateway.client.get(path, params={"parts": True}).content))
-    layout = Layout.of(load_dataset(gateway.settings.data / "town"), parts=True)
+    layout = VerdictFileLayout.of(load_dataset(gateway.settings.data / "town"), parts=True)
     assert (len(table), list(table.columns)) == (0, list(layout.columns))
 
 
@@ -94,7 +94,7 @@ def test_several_jobs_are_one_file(gateway: RunningGateway, job_id: str) -> None
 
 
 def test_what_cannot_be_read_has_a_row_until_it_is_back(
-    settings: Settings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+    settings: GatewaySettings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
 ) -> None:
     """It says so as its failure, is scored by nobody, and the file is another one when the part is there again."""
     gateway.stop()

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from service.results import webhooks
-from service.results.webhooks import signed
+from service.results.webhooks import signature_headers
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.workers import play
 from tests.waiting import wait_until
@@ -67,7 +67,7 @@ def put(gateway: RunningGateway, job_id: str, url: str, secret: str = SECRET) ->
 
 def test_the_signature_is_that_of_the_standard() -> None:
     """The example that Standard Webhooks' own libraries are tested with."""
-    headers = signed(SECRET, "msg_p5jXN8AQM9LWM0D4loKWxJek", b'{"test": 2432232314}', 1614265330)
+    headers = signature_headers(SECRET, "msg_p5jXN8AQM9LWM0D4loKWxJek", b'{"test": 2432232314}', 1614265330)
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 

@@ -18,7 +18,7 @@ from tiling.errors import (
     ImageUnsupportedError,
     RegionError,
     TilingError,
-    decoder_faults,
+    translate_decoder_errors,
 )
 from tiling.geometry import Region
 from tiling.headers import read_header
@@ -247,7 +247,7 @@ def test_exif_that_breaks_off_turns_nothing(tmp_path: Path) -> None:
 def test_a_lack_of_memory_is_named_and_typed(tmp_path: Path) -> None:
     """Whatever library ran out of it."""
     path = tmp_path / "large.png"
-    with pytest.raises(ImageTooLargeError, match=r"large\.png: .* more memory"), decoder_faults(path):
+    with pytest.raises(ImageTooLargeError, match=r"large\.png: .* more memory"), translate_decoder_errors(path):
         raise MemoryError
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.waiting import wait_until
 from tiling import digest as digests
 from tiling import files, versions
-from tiling.digest import DIGEST, content_digest, digested_bytes, has_digest, renew_digest
+from tiling.digest import DIGEST_PATTERN, content_digest, digested_bytes, matches_digest, renew_digest
 from tiling.errors import ImageChangedError
-from tiling.versions import Stamp, is_settled, version_of
+from tiling.versions import FileStamp, is_settled, version_of
 
 MIB = 2**20
 TIME = 10**18
@@ -69,7 +69,7 @@ def settle(path: Path) -> None:
 
 def forget() -> None:
     """Be another process."""
-    digests._DIGESTS._known.clear()
+    digests._DIGEST_CACHE._known.clear()
 
 
 def test_the_digest_is_stable(file: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_first_look_reads_each_byte_once(file: Path) -> None:
 
 def test_another_process_reads_nothing(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Digests lie in the home; of a file that changed there is none."""
-    monkeypatch.setattr(digests._DIGESTS, "folder", tmp_path / "digests")
+    monkeypatch.setattr(digests._DIGEST_CACHE, "folder", tmp_path / "digests")
     settle(file)
     made, before = content_digest(file), digested_bytes()
     forget()
@@ -171,7 +171,7 @@ def test_a_torn_file_of_a_digest_is_made_anew(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: bytes
 ) -> None:
     """As a power cut may leave it."""
-    monkeypatch.setattr(digests._DIGESTS, "folder", tmp_path / "digests")
+    monkeypatch.setattr(digests._DIGEST_CACHE, "folder", tmp_path / "digests")
     settle(file)
     made = content_digest(file)
     (kept,) = (tmp_path / "digests").rglob("*.digest")
@@ -186,7 +186,7 @@ def test_a_folder_that_takes_nothing_costs_only_time(
 ) -> None:
     """A digest is made all the same."""
     (tmp_path / "digests").write_text("no folder")
-    monkeypatch.setattr(digests._DIGESTS, "folder", tmp_path / "digests")
+    monkeypatch.setattr(digests._DIGEST_CACHE, "folder", tmp_path / "digests")
     settle(file)
     assert len(content_digest(file)) == 64
 
@@ -194,13 +194,13 @@ def test_a_folder_that_takes_nothing_costs_only_time(
 def test_a_file_that_changes_while_it_is_read_has_no_digest(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was read of two versions names neither."""
     settle(file)
-    piece = digests._DIGESTS._piece
+    piece = digests._DIGEST_CACHE._piece
 
     def slowly(which: tuple[Path, int]) -> bytes:
         change(file, MIB)
         return piece(which)
 
-    monkeypatch.setattr(digests._DIGESTS, "_piece", slowly)
+    monkeypatch.setattr(digests._DIGEST_CACHE, "_piece", slowly)
     with pytest.raises(ImageChangedError, match=r"image\.bin"):
         content_digest(file)
 
@@ -246,26 +246,26 @@ def test_what_an_earlier_release_recorded_is_known_again(tmp_path: Path) -> None
     path = tmp_path / "image.bin"
     path.write_bytes(bytes(range(256)) * (8 * MIB // 256))
     os.utime(path, ns=(TIME, TIME))
-    assert has_digest(path, "48b061984cdc6be497c18374e0ded8dc")
+    assert matches_digest(path, "48b061984cdc6be497c18374e0ded8dc")
     os.utime(path)
-    assert not has_digest(path, "48b061984cdc6be497c18374e0ded8dc")
-    assert has_digest(path, content_digest(path))
+    assert not matches_digest(path, "48b061984cdc6be497c18374e0ded8dc")
+    assert matches_digest(path, content_digest(path))
 
 
 def test_every_form_of_a_digest_is_one(great: Path) -> None:
     """Addresses and names of pyramids are recognised by the pattern."""
     small = content_digest(Path(__file__))
     for digest in (content_digest(great), small, "0" * 32):
-        assert re.fullmatch(DIGEST, digest)
+        assert re.fullmatch(DIGEST_PATTERN, digest)
 
 
 @pytest.fixture
 def image_of_files(file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file as in a squashfs: it has no time of change, and its inode is what it is in any other one."""
 
-    def stamped(stat: os.stat_result, name: str) -> Stamp:
+    def stamped(stat: os.stat_result, name: str) -> FileStamp:
         seconds = stat.st_mtime_ns // 10**9 * 10**9
-        return Stamp(name, 1, 1, stat.st_size, seconds, seconds)
+        return FileStamp(name, 1, 1, stat.st_size, seconds, seconds)
 
     for module in (versions, files):
         monkeypatch.setattr(module, "stamp_of", stamped)
@@ -276,7 +276,7 @@ def test_of_an_image_of_files_a_digest_is_known_until_something_is_mounted(
     image_of_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be another image then, of files with the same numbers and times; the next process knows nothing of it."""
-    monkeypatch.setattr(digests._DIGESTS, "folder", tmp_path / "digests")
+    monkeypatch.setattr(digests._DIGEST_CACHE, "folder", tmp_path / "digests")
     before = content_digest(image_of_files)
     read = digested_bytes()
     assert content_digest(image_of_files) == before

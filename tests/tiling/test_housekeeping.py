@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.tiling.pictures import textured
 from tiling.digest import content_digest
-from tiling.housekeeping import delete, kept_pyramids
+from tiling.housekeeping import delete_pyramid, list_pyramids
 from tiling.ingest import ingest
 
 
@@ -35,7 +35,7 @@ def pyramids(data: Path, tmp_path: Path) -> Path:
 
 def pictures(pyramids: Path, data: Path) -> list[tuple[str, ...]]:
     """The pictures of each pyramid."""
-    return sorted(kept.pictures for kept in kept_pyramids(pyramids, data))
+    return sorted(kept.pictures for kept in list_pyramids(pyramids, data))
 
 
 def test_each_pyramid_has_its_picture(pyramids: Path, data: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_picture_that_is_gone_or_changed_leaves_its_pyramid_alone(pyramids: Pa
 
 def test_a_pyramid_of_an_earlier_release_has_no_picture(pyramids: Path, data: Path) -> None:
     """It was named by samples, so that nobody reads it any more, and it may go."""
-    (made,) = [kept.path for kept in kept_pyramids(pyramids, data) if kept.pictures == ("set/images/a.png",)]
+    (made,) = [kept.path for kept in list_pyramids(pyramids, data) if kept.pictures == ("set/images/a.png",)]
     made.rename(pyramids / f"{'0' * 32}.tif")
     assert pictures(pyramids, data) == [(), ("set/images/b.png",)]
 
@@ -72,7 +72,7 @@ def test_only_what_ingest_made_is_counted(pyramids: Path, data: Path) -> None:
     """A file of somebody's own in the folder is nobody's to delete."""
     (pyramids / "mine.tif").write_bytes(b"mine")
     (pyramids / f"{'0' * 32}.partial").write_bytes(b"half a pyramid")
-    found = kept_pyramids(pyramids, data)
+    found = list_pyramids(pyramids, data)
     assert [(kept.path.name, kept.num_bytes) for kept in found if kept.is_partial] == [(f"{'0' * 32}.partial", 14)]
     assert len(found) == 3
 
@@ -81,14 +81,14 @@ def test_what_is_being_made_is_not_deleted(pyramids: Path, data: Path) -> None:
     """Its maker holds a lock; afterwards it goes."""
     partial = pyramids / f"{'0' * 32}.partial"
     partial.write_bytes(b"half a pyramid")
-    (kept,) = [kept for kept in kept_pyramids(pyramids, data) if kept.is_partial]
+    (kept,) = [kept for kept in list_pyramids(pyramids, data) if kept.is_partial]
     with FileLock(partial.with_suffix(".lock")):
-        assert not delete(kept)
+        assert not delete_pyramid(kept)
         assert partial.exists()
-    assert delete(kept)
+    assert delete_pyramid(kept)
     assert not partial.exists()
 
 
 def test_no_pyramid_needs_no_data_root(tmp_path: Path) -> None:
     """Nothing was ingested yet."""
-    assert kept_pyramids(tmp_path / "pyramids", tmp_path / "data") == []
+    assert list_pyramids(tmp_path / "pyramids", tmp_path / "data") == []

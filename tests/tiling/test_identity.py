@@ -9,9 +9,9 @@ from PIL import Image
 
 from tests.tiling.pictures import SMALL_BUDGET
 from tiling.digest import digested_bytes
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.rendering import Raster
-from tiling.roots import DIGESTS, UPLOAD, ImageRoot
+from tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX, ImageRoot
 from tiling.views import View
 
 TIME = 10**18
@@ -27,9 +27,9 @@ def root(tmp_path: Path) -> ImageRoot:
 
 
 @pytest.fixture
-def library(root: ImageRoot, tmp_path: Path) -> Library:
+def library(root: ImageRoot, tmp_path: Path) -> Renderer:
     """A library of both."""
-    return Library(root, tmp_path / "pyramids", cache_bytes=2**28)
+    return Renderer(root, tmp_path / "pyramids", cache_bytes=2**28)
 
 
 def paint(path: Path, grey: int) -> Path:
@@ -42,13 +42,13 @@ def paint(path: Path, grey: int) -> Path:
     return path
 
 
-def shown(library: Library, image: str) -> tuple[Raster, int]:
+def shown(library: Renderer, image: str) -> tuple[Raster, int]:
     """The raster of an image's changing rows, and the grey that it shows."""
     raster = library.render(View(image=image, region="0,505,1000,20"), SMALL_BUDGET)
     return raster, int(np.median(raster.pixels[raster.pixels.shape[0] // 2]))
 
 
-def test_twins_of_equal_size_and_time_have_rasters_of_their_own(root: ImageRoot, library: Library) -> None:
+def test_twins_of_equal_size_and_time_have_rasters_of_their_own(root: ImageRoot, library: Renderer) -> None:
     """Though they differ in few bytes in their middle."""
     rasters = []
     for grey in (10, 20, 30, 40):
@@ -60,7 +60,7 @@ def test_twins_of_equal_size_and_time_have_rasters_of_their_own(root: ImageRoot,
 
 
 @pytest.mark.parametrize("way", ["by renaming", "in place"])
-def test_an_image_that_another_replaces_is_seen_anew(root: ImageRoot, library: Library, way: str) -> None:
+def test_an_image_that_another_replaces_is_seen_anew(root: ImageRoot, library: Renderer, way: str) -> None:
     """With equal size and time, at once."""
     path = paint(root.folder / "a.tif", 10)
     shown(library, "a.tif")
@@ -73,34 +73,34 @@ def test_an_image_that_another_replaces_is_seen_anew(root: ImageRoot, library: L
 
 @pytest.mark.parametrize("name", [f"sha256/{SHA256[:2]}/{SHA256}", "files/file-1"])
 def test_of_an_upload_nothing_is_read_for_its_digest(
-    root: ImageRoot, library: Library, tmp_path: Path, name: str
+    root: ImageRoot, library: Renderer, tmp_path: Path, name: str
 ) -> None:
     """The SHA-256 that it arrived with is its digest, however often its times change."""
     path = paint(tmp_path / "uploads" / name, 10)
-    (tmp_path / "uploads" / DIGESTS).mkdir()
-    (tmp_path / "uploads" / DIGESTS / "file-1").write_text(SHA256)
+    (tmp_path / "uploads" / DIGESTS_FOLDER).mkdir()
+    (tmp_path / "uploads" / DIGESTS_FOLDER / "file-1").write_text(SHA256)
     before = digested_bytes()
-    raster, _ = shown(library, f"{UPLOAD}{name}")
+    raster, _ = shown(library, f"{UPLOAD_PREFIX}{name}")
     os.utime(path)
-    shown(library, f"{UPLOAD}{name}")
+    shown(library, f"{UPLOAD_PREFIX}{name}")
     assert raster.digest == SHA256
     assert digested_bytes() == before
     assert library.stats().renders == 1
 
 
 @pytest.mark.parametrize("stated", ["", "x" * 64, "\x00" * 64, SHA256[:63], f"{SHA256}\n"])
-def test_a_torn_statement_of_a_digest_is_none(root: ImageRoot, library: Library, tmp_path: Path, stated: str) -> None:
+def test_a_torn_statement_of_a_digest_is_none(root: ImageRoot, library: Renderer, tmp_path: Path, stated: str) -> None:
     """The file is read then."""
     paint(tmp_path / "uploads" / "files" / "file-1", 10)
-    (tmp_path / "uploads" / DIGESTS).mkdir()
-    (tmp_path / "uploads" / DIGESTS / "file-1").write_text(stated)
-    assert root.stated_digest(f"{UPLOAD}files/file-1") is None
-    assert len(shown(library, f"{UPLOAD}files/file-1")[0].digest) == 64
+    (tmp_path / "uploads" / DIGESTS_FOLDER).mkdir()
+    (tmp_path / "uploads" / DIGESTS_FOLDER / "file-1").write_text(stated)
+    assert root.stated_digest(f"{UPLOAD_PREFIX}files/file-1") is None
+    assert len(shown(library, f"{UPLOAD_PREFIX}files/file-1")[0].digest) == 64
 
 
 def test_a_name_below_the_data_root_states_no_digest(root: ImageRoot, tmp_path: Path) -> None:
     """Whoever fills it may name a file as he likes."""
     name = f"sha256/{SHA256[:2]}/{SHA256}"
     assert root.stated_digest(name) is None
-    assert root.stated_digest(f"{UPLOAD}files/../{DIGESTS}/x") is None
-    assert ImageRoot(tmp_path / "data").stated_digest(f"{UPLOAD}{name}") is None
+    assert root.stated_digest(f"{UPLOAD_PREFIX}files/../{DIGESTS_FOLDER}/x") is None
+    assert ImageRoot(tmp_path / "data").stated_digest(f"{UPLOAD_PREFIX}{name}") is None

@@ -12,9 +12,9 @@ from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, read_all, save_p
 from tiling import ingest as ingest_module
 from tiling.digest import content_digest
 from tiling.errors import ImageUnreadableError
-from tiling.ingest import Ledger, has_levels, ingest, make_pyramid
-from tiling.known import known_reading
-from tiling.levels import reading_of
+from tiling.file_facts import cached_read_plan
+from tiling.ingest import PassCosts, has_levels, ingest, make_pyramid
+from tiling.levels import plan_reading
 from tiling.passes import plan_passes
 from tiling.recipes import identify, plan_raster
 from tiling.sources import open_source
@@ -158,9 +158,9 @@ class TestPaying:
     )
     def test_it_pays_from_some_passes_on(self, folder: Path, name: str, region: str, num_passes: int | None) -> None:
         """By what each decodes: to the last row or the first ones, in full or scaled; not with levels, or if small."""
-        path, ledger = folder / name, Ledger()
+        path, ledger = folder / name, PassCosts()
         with open_source(path) as source:
-            reading = reading_of(source)
+            reading = plan_reading(source)
         recipe = plan_raster(identify(path), View(image="x", region=region), SMALL_BUDGET)
         (made,) = plan_passes(path, None, reading, [recipe])
         share = made.run(lambda painted: None)
@@ -190,4 +190,4 @@ def test_a_pyramid_is_told_from_a_flat_image(tmp_path: Path, name: str, *, is_on
         save_pyramid(PICTURE, path)
     else:
         Image.fromarray(PICTURE).save(path)
-    assert has_levels(path, known_reading(path)) is is_one
+    assert has_levels(path, cached_read_plan(path)) is is_one

@@ -10,7 +10,7 @@ import tifffile
 from PIL import Image
 
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, lined, noisy, psnr, save_pyramid, written
-from tiling.known import known_reading, known_remarks
+from tiling.file_facts import cached_read_plan, cached_remarks
 from tiling.levels import LARGE_PIXELS
 from tiling.rendering import render
 from tiling.views import View
@@ -79,8 +79,8 @@ class TestComparison:
         pixels = CONTENTS[content](1536, 1280, 0)
         half = LEGITIMATE[maker](pixels, factor)
         path = save_levels(tmp_path / "a.tif", [pixels, half, LEGITIMATE[maker](half, 2)], jpeg_quality=jpeg_quality)
-        assert len(known_reading(path).found) == 3
-        assert known_reading(path).remarks == ()
+        assert len(cached_read_plan(path).found) == 3
+        assert cached_read_plan(path).remarks == ()
 
     @pytest.mark.parametrize("maker", WRONG)
     def test_levels_that_show_something_else_are_not(
@@ -89,8 +89,8 @@ class TestComparison:
         """Pixels left out, a shift by half a pixel, or another image."""
         pixels = CONTENTS[content](1536, 1280, 0)
         path = save_levels(tmp_path / "a.tif", [pixels, WRONG[maker](pixels, factor)], jpeg_quality=jpeg_quality)
-        assert len(known_reading(path).found) == 1
-        (remark,) = known_reading(path).remarks
+        assert len(cached_read_plan(path).found) == 1
+        (remark,) = cached_read_plan(path).remarks
         assert "gigavqa ingest" in remark
 
 
@@ -100,14 +100,14 @@ def test_another_page_of_small_type_in_the_same_lines_is_told_at_a_quarter(tmp_p
     one, other = (written(1536, 1280, seed, type_size=10) for seed in range(2))
     for level, count in ((one, 2), (other, 1)):
         path = save_levels(tmp_path / f"{count}.tif", [one, averaged(level, 4)], jpeg_quality=jpeg_quality)
-        assert len(known_reading(path).found) == count
+        assert len(cached_read_plan(path).found) == count
 
 
 def test_noise_of_which_jpeg_left_little_is_believed(tmp_path: Path) -> None:
     """At quality 30, four to one, two thirds of what is left of it are the loss."""
     noise = noisy(1536, 1280)
     path = save_levels(tmp_path / "a.tif", [noise, LEGITIMATE["triangle"](noise, 4)], jpeg_quality=30)
-    assert len(known_reading(path).found) == 2
+    assert len(cached_read_plan(path).found) == 2
 
 
 @pytest.mark.parametrize("shrink", ["mean", "nearest"])
@@ -119,7 +119,7 @@ def test_levels_that_libvips_made_by_averaging_are_believed_and_others_are_not(
     path = tmp_path / "a.tif"
     options = {"tile": True, "pyramid": True, "compression": "deflate", "subifd": in_subifds}
     pyvips.Image.new_from_array(written(1501, 1203)).tiffsave(str(path), region_shrink=shrink, **options)
-    assert (len(known_reading(path).found) > 1) is (shrink == "mean")
+    assert (len(cached_read_plan(path).found) > 1) is (shrink == "mean")
 
 
 @pytest.mark.parametrize("options", [{"subfiletype": 0}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
@@ -130,7 +130,7 @@ def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: P
     raster = render(path, FULL, SMALL_BUDGET)
     size = raster.pixels.shape[1::-1]
     assert psnr(raster.pixels, np.asarray(Image.fromarray(first).resize(size, Image.Resampling.BICUBIC))) > 45
-    assert known_remarks(path)
+    assert cached_remarks(path)
 
 
 APERIO = "Aperio Image Library v11.2.1 \r\n1536x1280 [0,0 1536x1280] (256x256) JPEG/RGB Q=70|AppMag = 20|MPP = 0.5"
@@ -156,14 +156,14 @@ def test_a_page_is_a_level_where_it_says_so_or_its_format_does(
     with tifffile.TiffWriter(path) as writer:
         for level, options in ((pixels, of_first), (averaged(pixels, 2), of_second)):
             writer.write(level, tile=(256, 256), photometric="rgb", metadata=None, **options)
-    assert (len(known_reading(path).found) == 2) is is_level
-    assert any("1 more image" in remark for remark in known_remarks(path)) is not is_level
+    assert (len(cached_read_plan(path).found) == 2) is is_level
+    assert any("1 more image" in remark for remark in cached_remarks(path)) is not is_level
 
 
 def test_a_blank_image_cannot_tell_and_is_believed(tmp_path: Path) -> None:
     """One colour is its own mean, and its own nearest neighbour."""
     blank = np.full((1280, 1536, 3), 200, np.uint8)
-    assert len(known_reading(save_levels(tmp_path / "a.tif", [blank, blank[::2, ::2]], jpeg_quality=75)).found) == 2
+    assert len(cached_read_plan(save_levels(tmp_path / "a.tif", [blank, blank[::2, ::2]], jpeg_quality=75)).found) == 2
 
 
 def test_what_little_there_is_to_see_is_found(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_what_little_there_is_to_see_is_found(tmp_path: Path) -> None:
     for number, sheet in enumerate(sheets):
         sheet[1900:1960, 1700:1900] = written(200, 60, number)
     path = save_levels(tmp_path / "a.tif", [sheets[0], averaged(sheets[1], 2)], compression="zlib")
-    assert len(known_reading(path).found) == 1
+    assert len(cached_read_plan(path).found) == 1
 
 
 def test_a_pyramid_of_pixels_left_out_is_halved_anew(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_damage_in_a_level_makes_it_no_other_image(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[offset : offset + count] = bytes(count)
     path.write_bytes(content)
-    assert len(known_reading(path).found) > 1
+    assert len(cached_read_plan(path).found) > 1
 
 
 @pytest.mark.parametrize("compression", [None, "zlib"])
@@ -216,7 +216,7 @@ def test_a_small_drawing_on_a_blank_sheet_is_told_from_another(tmp_path: Path, c
         for seed, sheet in enumerate(sheets):
             sheet[y : y + 200, x : x + 300] = written(300, 200, 2 * number + seed)
         path = save_levels(tmp_path / f"{number}.tif", [sheets[0], averaged(sheets[1], 2)], compression=compression)
-        assert len(known_reading(path).found) == 1
+        assert len(cached_read_plan(path).found) == 1
 
 
 def test_a_level_that_lacks_tiles_is_not_believed(tmp_path: Path) -> None:
@@ -226,5 +226,5 @@ def test_a_level_that_lacks_tiles_is_not_believed(tmp_path: Path) -> None:
     with tifffile.TiffFile(path, mode="r+b") as file:
         tag = file.pages[1].tags["TileByteCounts"]
         tag.overwrite([0, *tag.value[1:]])
-    (remark,) = known_reading(path).remarks
+    (remark,) = cached_read_plan(path).remarks
     assert "lacks tiles" in remark

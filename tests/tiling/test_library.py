@@ -13,10 +13,10 @@ from tests.tiling.pictures import SMALL_BUDGET, textured
 from tiling.digest import content_digest
 from tiling.errors import ImageChangedError, ImageUnreadableError, PathEscapesError
 from tiling.ingest import make_pyramid
-from tiling.library import Library, Look
 from tiling.recipes import identify, plan_raster
+from tiling.renderer import Renderer, ViewRequest
 from tiling.rendering import render
-from tiling.roots import UPLOAD, ImageRoot
+from tiling.roots import UPLOAD_PREFIX, ImageRoot
 from tiling.views import View
 
 
@@ -32,9 +32,9 @@ def root(tmp_path: Path) -> ImageRoot:
 
 
 @pytest.fixture
-def library(root: ImageRoot, tmp_path: Path) -> Library:
+def library(root: ImageRoot, tmp_path: Path) -> Renderer:
     """With room for every raster of these tests."""
-    return Library(root, tmp_path / "pyramids", cache_bytes=2**30)
+    return Renderer(root, tmp_path / "pyramids", cache_bytes=2**30)
 
 
 def crop(index: int) -> View:
@@ -42,7 +42,7 @@ def crop(index: int) -> View:
     return View(image="small.png", region=f"{index},0,512,480")
 
 
-def test_it_renders_what_rendering_renders(library: Library, root: ImageRoot) -> None:
+def test_it_renders_what_rendering_renders(library: Renderer, root: ImageRoot) -> None:
     """The same pixels and the same key."""
     raster = library.render(crop(0), SMALL_BUDGET)
     expected = render(root.folder / "small.png", crop(0), SMALL_BUDGET)
@@ -50,7 +50,7 @@ def test_it_renders_what_rendering_renders(library: Library, root: ImageRoot) ->
     assert raster.key == expected.key
 
 
-def test_a_raster_is_rendered_once(library: Library) -> None:
+def test_a_raster_is_rendered_once(library: Renderer) -> None:
     """And served from memory after that, however the region is written, with the view that was asked for."""
     library.render(View(image="small.png"), SMALL_BUDGET)
     again = View(image="./small.png", region="0,0,900,700")
@@ -60,7 +60,7 @@ def test_a_raster_is_rendered_once(library: Library) -> None:
     assert (stats.renders, stats.hits, stats.bytes) == (1, 1, raster.pixels.nbytes)
 
 
-def test_budgets_that_share_pixels_keep_their_own_token_counts(library: Library) -> None:
+def test_budgets_that_share_pixels_keep_their_own_token_counts(library: Renderer) -> None:
     """One raster of 448 x 448 is 196 tokens of 32 pixels, or 256 of 28."""
     view = View(image="small.png", region="0,0,448,448")
     by_32 = library.render(view, QwenBudget(factor=32, min_pixels=1024, max_pixels=512 * 512))
@@ -69,7 +69,7 @@ def test_budgets_that_share_pixels_keep_their_own_token_counts(library: Library)
     assert library.stats().renders == 1
 
 
-def test_threads_that_ask_at_once_share_one_rendering(library: Library) -> None:
+def test_threads_that_ask_at_once_share_one_rendering(library: Renderer) -> None:
     """Sixteen threads, one barrier, one render."""
     barrier = threading.Barrier(16)
 
@@ -83,7 +83,7 @@ def test_threads_that_ask_at_once_share_one_rendering(library: Library) -> None:
     assert (library.stats().renders, library.stats().hits) == (1, 15)
 
 
-def test_many_threads_get_their_own_pixels(library: Library, root: ImageRoot) -> None:
+def test_many_threads_get_their_own_pixels(library: Renderer, root: ImageRoot) -> None:
     """Views rendered in parallel do not mix."""
     with ThreadPoolExecutor(8) as pool:
         rasters = list(pool.map(lambda index: library.render(crop(index % 10), SMALL_BUDGET), range(80)))
@@ -95,7 +95,7 @@ def test_many_threads_get_their_own_pixels(library: Library, root: ImageRoot) ->
 
 def test_memory_stays_within_its_bytes(root: ImageRoot, tmp_path: Path) -> None:
     """The least recently used raster leaves first."""
-    library = Library(root, tmp_path / "pyramids", cache_bytes=3 * 512 * 480 * 3)
+    library = Renderer(root, tmp_path / "pyramids", cache_bytes=3 * 512 * 480 * 3)
     for index in (0, 1, 2, 0, 3, 0):
         library.render(crop(index), SMALL_BUDGET)
         assert library.stats().bytes <= 3 * 512 * 480 * 3
@@ -106,18 +106,18 @@ def test_memory_stays_within_its_bytes(root: ImageRoot, tmp_path: Path) -> None:
 
 def test_a_raster_larger_than_the_memory_is_served_but_not_kept(root: ImageRoot, tmp_path: Path) -> None:
     """It pushes nothing out."""
-    library = Library(root, tmp_path / "pyramids", cache_bytes=1000)
+    library = Renderer(root, tmp_path / "pyramids", cache_bytes=1000)
     assert library.render(crop(0), SMALL_BUDGET).pixels.shape == (480, 512, 3)
     assert library.stats().bytes == 0
 
 
-def test_shared_pixels_are_read_only(library: Library) -> None:
+def test_shared_pixels_are_read_only(library: Renderer) -> None:
     """Nobody can change what others will see."""
     with pytest.raises(ValueError, match="read-only"):
         library.render(crop(0), SMALL_BUDGET).pixels[0, 0] = 0
 
 
-def test_a_changed_file_is_rendered_anew(library: Library, root: ImageRoot) -> None:
+def test_a_changed_file_is_rendered_anew(library: Renderer, root: ImageRoot) -> None:
     """The key holds the content's digest."""
     before = library.render(crop(0), SMALL_BUDGET)
     Image.fromarray(textured(900, 700, seed=9)).save(root.folder / "small.png")
@@ -126,7 +126,7 @@ def test_a_changed_file_is_rendered_anew(library: Library, root: ImageRoot) -> N
     assert not np.array_equal(before.pixels, after.pixels)
 
 
-def test_an_error_reaches_every_caller_and_is_not_kept(library: Library, root: ImageRoot) -> None:
+def test_an_error_reaches_every_caller_and_is_not_kept(library: Renderer, root: ImageRoot) -> None:
     """A file that is mended is served."""
     path = root.folder / "small.png"
     good = path.read_bytes()
@@ -138,7 +138,7 @@ def test_an_error_reaches_every_caller_and_is_not_kept(library: Library, root: I
     assert library.render(View(image="small.png"), SMALL_BUDGET).pixels.size
 
 
-def test_names_cannot_leave_the_root(library: Library) -> None:
+def test_names_cannot_leave_the_root(library: Renderer) -> None:
     """Whoever asks."""
     with pytest.raises(PathEscapesError):
         library.render(View(image="../x.png"), SMALL_BUDGET)
@@ -148,11 +148,11 @@ class TestPyramids:
     """Flat images that are passed over again and again."""
 
     @staticmethod
-    def pass_over(library: Library, number: int, image: str = "large.png") -> None:
+    def pass_over(library: Renderer, number: int, image: str = "large.png") -> None:
         """Look at a crop at the bottom of the large image, another one for each number."""
         library.render(View(image=image, region=f"{number},4000,500,500"), SMALL_BUDGET)
 
-    def test_none_is_made_before_it_would_have_paid(self, library: Library) -> None:
+    def test_none_is_made_before_it_would_have_paid(self, library: Renderer) -> None:
         """Two passes are cheaper than a pyramid, of three it would have been."""
         for number in range(2):
             self.pass_over(library, number)
@@ -164,7 +164,7 @@ class TestPyramids:
         assert library.stats().ingests == 1
 
     def test_views_then_come_from_the_pyramid_with_the_images_provenance(
-        self, library: Library, root: ImageRoot
+        self, library: Renderer, root: ImageRoot
     ) -> None:
         """Digest, size, format and key are the original file's."""
         view, path = View(image="large.png", sizing="longest:512"), root.folder / "large.png"
@@ -186,23 +186,23 @@ class TestPyramids:
         path = tmp_path / "uploads" / name
         path.parent.mkdir(parents=True)
         path.hardlink_to(root.folder / "large.png")
-        library = Library(ImageRoot(root.folder, tmp_path / "uploads"), tmp_path / "pyramids", cache_bytes=2**30)
+        library = Renderer(ImageRoot(root.folder, tmp_path / "uploads"), tmp_path / "pyramids", cache_bytes=2**30)
         for number in range(3):
-            self.pass_over(library, number, f"{UPLOAD}{name}")
+            self.pass_over(library, number, f"{UPLOAD_PREFIX}{name}")
         assert library.make_due_pyramid()
         passes = library.stats().passes
-        raster = library.render(View(image=f"{UPLOAD}{name}", sizing="longest:512"), SMALL_BUDGET)
+        raster = library.render(View(image=f"{UPLOAD_PREFIX}{name}", sizing="longest:512"), SMALL_BUDGET)
         assert (raster.downsample, raster.digest) == (2, "ab" * 32)
         assert not library.make_due_pyramid()
         assert library.stats().passes == passes + 1
 
-    def test_of_a_small_image_none_is_made(self, library: Library) -> None:
+    def test_of_a_small_image_none_is_made(self, library: Renderer) -> None:
         """It would cost more than it saves."""
         for number in range(50):
             library.render(crop(number), SMALL_BUDGET)
         assert not library.make_due_pyramid()
 
-    def test_one_that_is_given_up_leaves_nothing(self, library: Library, tmp_path: Path) -> None:
+    def test_one_that_is_given_up_leaves_nothing(self, library: Renderer, tmp_path: Path) -> None:
         """What is wanted sooner may end it; the next passes make it due again."""
 
         def give_up(written: int, total: int) -> None:
@@ -216,7 +216,7 @@ class TestPyramids:
         assert not list((tmp_path / "pyramids").glob("*.partial"))
 
 
-def test_errors_name_the_image_and_not_where_it_lies(library: Library, root: ImageRoot) -> None:
+def test_errors_name_the_image_and_not_where_it_lies(library: Renderer, root: ImageRoot) -> None:
     """They become responses, which clients read."""
     (root.folder / "broken.png").write_bytes((root.folder / "small.png").read_bytes()[:3000])
     with pytest.raises(ImageUnreadableError, match=r"^broken\.png") as refused:
@@ -226,10 +226,10 @@ def test_errors_name_the_image_and_not_where_it_lies(library: Library, root: Ima
 
 @pytest.mark.parametrize("size", [(900, 700), (90, 70)])
 def test_a_picture_that_is_replaced_before_its_pixels_are_read_gives_no_raster(
-    library: Library, root: ImageRoot, size: tuple[int, int]
+    library: Renderer, root: ImageRoot, size: tuple[int, int]
 ) -> None:
     """Of the same size or not: no raster has the digest of what it does not show, and who asks again sees the new."""
-    (awaited,), (work,) = library.plan([Look(View(image="small.png"))], SMALL_BUDGET)
+    (awaited,), (work,) = library.plan([ViewRequest(View(image="small.png"))], SMALL_BUDGET)
     new = root.folder / "new.png"
     Image.new("RGB", size, (1, 2, 3)).save(new)
     new.replace(root.folder / "small.png")

@@ -32,7 +32,7 @@ print(peak_bytes() - before - raster.pixels.nbytes)
 MEASURE_PASS = (
     MEASURE[: MEASURE.index("budget =")]
     + """
-from tiling.library import Library, Look
+from tiling.renderer import Library, Look
 from tiling.roots import ImageRoot
 budget = QwenBudget(factor=32, min_pixels=65536, max_pixels=1024 * 1024)
 path = Path(sys.argv[1])

@@ -16,7 +16,7 @@ from tiling.budgets.base import VisualBudget
 from tiling.errors import ImageUnreadableError, RegionError
 from tiling.geometry import resolve_region
 from tiling.levels import LARGE_PIXELS
-from tiling.library import Library, Look
+from tiling.renderer import Renderer, ViewRequest
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.views import View
@@ -44,9 +44,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def library(data: Path, tmp_path: Path) -> Library:
+def library(data: Path, tmp_path: Path) -> Renderer:
     """A library that forgets every raster at once."""
-    return Library(ImageRoot(data), tmp_path / "pyramids", cache_bytes=0)
+    return Renderer(ImageRoot(data), tmp_path / "pyramids", cache_bytes=0)
 
 
 def views(name: str) -> list[View]:
@@ -60,22 +60,22 @@ def views(name: str) -> list[View]:
     ]
 
 
-def together(library: Library, looks: list[View], budget: VisualBudget = SMALL_BUDGET) -> list[Raster]:
+def together(library: Renderer, looks: list[View], budget: VisualBudget = SMALL_BUDGET) -> list[Raster]:
     """The rasters of views that are asked for at once."""
-    awaited, work = library.plan([Look(view) for view in looks], budget)
+    awaited, work = library.plan([ViewRequest(view) for view in looks], budget)
     for make in work:
         make(lambda: True)
     return [each.result() for each in awaited]
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.webp", "strips.tif"])
-def test_a_flat_image_is_passed_over_once_for_all_its_views(library: Library, name: str) -> None:
+def test_a_flat_image_is_passed_over_once_for_all_its_views(library: Renderer, name: str) -> None:
     """Halved on its way for those who need less of it."""
     together(library, views(name))
     assert (library.stats().renders, library.stats().passes) == (len(views(name)), 1)
 
 
-def test_each_scale_of_a_jpeg_is_decoded_once_for_all_its_views(library: Library) -> None:
+def test_each_scale_of_a_jpeg_is_decoded_once_for_all_its_views(library: Renderer) -> None:
     """Coarse ones first, and each view as it is alone."""
     asked = [View(image="a.jpg", sizing=f"longest:{side}") for side in (40, 60, 100, 150, 300, 512)]
     rasters = together(library, asked)
@@ -85,13 +85,13 @@ def test_each_scale_of_a_jpeg_is_decoded_once_for_all_its_views(library: Library
         np.testing.assert_array_equal(raster.pixels, library.render(view, SMALL_BUDGET).pixels)
 
 
-def test_a_pyramid_is_read_view_by_view(library: Library) -> None:
+def test_a_pyramid_is_read_view_by_view(library: Renderer) -> None:
     """From its own levels, where a view reads only what it shows."""
     together(library, views("pyramid.tif"))
     assert library.stats().passes == library.stats().renders == len(views("pyramid.tif"))
 
 
-def test_distant_crops_of_a_tiled_image_are_read_alone(library: Library) -> None:
+def test_distant_crops_of_a_tiled_image_are_read_alone(library: Renderer) -> None:
     """A pass would decode all that lies between them."""
     together(library, [View(image="tiles.tif", region=region) for region in ("0,0,480,480", "4000,3100,480,480")])
     assert library.stats().passes == 2
@@ -99,7 +99,7 @@ def test_distant_crops_of_a_tiled_image_are_read_alone(library: Library) -> None
 
 @pytest.mark.parametrize("budget", [SMALL_BUDGET, BILINEAR], ids=["bicubic", "bilinear"])
 @pytest.mark.parametrize("name", FLAT)
-def test_a_view_in_a_pass_has_the_pixels_that_it_has_alone(library: Library, name: str, budget: VisualBudget) -> None:
+def test_a_view_in_a_pass_has_the_pixels_that_it_has_alone(library: Renderer, name: str, budget: VisualBudget) -> None:
     """To the last bit."""
     in_pass = together(library, views(name), budget)
     for raster, view in zip(in_pass, views(name), strict=True):
@@ -109,7 +109,7 @@ def test_a_view_in_a_pass_has_the_pixels_that_it_has_alone(library: Library, nam
 
 
 @pytest.mark.parametrize("name", FLAT)
-def test_every_view_in_a_pass_matches_the_full_image_preprocessed(library: Library, data: Path, name: str) -> None:
+def test_every_view_in_a_pass_matches_the_full_image_preprocessed(library: Renderer, data: Path, name: str) -> None:
     """At 45 dB, as each does alone."""
     whole = as_pillow_sees(data / name)
     for raster in together(library, views(name)):
@@ -134,7 +134,7 @@ def test_a_pass_over_a_turned_image_is_in_the_oriented_frame(tmp_path: Path, ori
     exif[0x0112] = orientation
     path = tmp_path / f"turned.{suffix}"
     Image.fromarray(textured(1201, 907)).save(path, exif=exif, quality=95, subsampling=0)
-    library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
+    library = Renderer(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
     asked = [
         View(image=path.name),
         View(image=path.name, sizing="longest:257"),
@@ -147,9 +147,9 @@ def test_a_pass_over_a_turned_image_is_in_the_oriented_frame(tmp_path: Path, ori
         np.testing.assert_array_equal(raster.pixels, library.render(view, SMALL_BUDGET).pixels)
 
 
-def test_a_crop_is_handed_out_when_the_pass_has_gone_past_it(library: Library) -> None:
+def test_a_crop_is_handed_out_when_the_pass_has_gone_past_it(library: Renderer) -> None:
     """Before the views that end further below, which are not there yet."""
-    awaited, work = library.plan([Look(view) for view in views("a.png")], SMALL_BUDGET)
+    awaited, work = library.plan([ViewRequest(view) for view in views("a.png")], SMALL_BUDGET)
     done: list[list[int]] = []
 
     def is_wanted() -> bool:
@@ -164,9 +164,9 @@ def test_a_crop_is_handed_out_when_the_pass_has_gone_past_it(library: Library) -
     assert len([each for each in awaited if each.raster.done()]) == len(awaited)
 
 
-def test_a_pass_that_nobody_waits_for_ends(library: Library) -> None:
+def test_a_pass_that_nobody_waits_for_ends(library: Renderer) -> None:
     """What is complete by then stands; the rest can be asked for again."""
-    awaited, work = library.plan([Look(view) for view in views("a.png")], SMALL_BUDGET)
+    awaited, work = library.plan([ViewRequest(view) for view in views("a.png")], SMALL_BUDGET)
     for make in work:
         make(lambda: not awaited[6].raster.done())
     assert awaited[6].result().pixels.size
@@ -175,9 +175,9 @@ def test_a_pass_that_nobody_waits_for_ends(library: Library) -> None:
     assert library.render(views("a.png")[0], SMALL_BUDGET).pixels.size
 
 
-def test_who_asks_during_a_pass_shares_what_it_makes(library: Library) -> None:
+def test_who_asks_during_a_pass_shares_what_it_makes(library: Renderer) -> None:
     """The same raster is not made twice, though nobody has it yet."""
-    looks = [Look(view) for view in views("a.png")]
+    looks = [ViewRequest(view) for view in views("a.png")]
     awaited, work = library.plan(looks, SMALL_BUDGET)
     begun, go_on = threading.Event(), threading.Event()
 
@@ -208,9 +208,9 @@ def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name
     content = bytearray(path.read_bytes())
     content[len(content) // 2 : len(content) // 2 + 400] = b"\xff" * 400
     path.write_bytes(content)
-    library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
+    library = Renderer(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
     asked = [*views(name), View(image=name, region="0,0,9999,1")]
-    awaited, work = library.plan([Look(view) for view in asked], SMALL_BUDGET)
+    awaited, work = library.plan([ViewRequest(view) for view in asked], SMALL_BUDGET)
     for make in work:
         make(lambda: True)
     for each, view in zip(awaited, asked, strict=True):
@@ -221,7 +221,7 @@ def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name
     assert {ImageUnreadableError, RegionError, type(None)} == set(kinds)
 
 
-def outcome(library: Library, view: View) -> Exception | None:
+def outcome(library: Renderer, view: View) -> Exception | None:
     """What rendering a view alone raises."""
     try:
         library.render(view, SMALL_BUDGET)

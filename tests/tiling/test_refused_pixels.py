@@ -18,7 +18,7 @@ from tests.tiling.pictures import SMALL_BUDGET, read_all
 from tiling.errors import ImageUnreadableError, PixelTypeError, TilingError
 from tiling.headers import read_header, read_stored_header
 from tiling.ingest import ingest
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.sources import open_source
 from tiling.views import View
@@ -224,7 +224,7 @@ def test_a_file_that_was_replaced_since_a_job_came_fails_by_type(tmp_path: Path)
     """The header that the gateway read was another one's; the worker's own look decides."""
     path = tmp_path / "scan.tif"
     tifffile.imwrite(path, samples(1))
-    library = Library(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=2**20)
+    library = Renderer(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=2**20)
     library.render(View(image="scan.tif"), SMALL_BUDGET)
     tifffile.imwrite(path, samples(1, np.uint16))
     with pytest.raises(PixelTypeError, match=r"^scan\.tif: has 16 bits a sample, 1 band"):

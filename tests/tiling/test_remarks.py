@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tiling.remarks import remarks_on
+from tiling.file_remarks import file_remarks
 
 _ENDINGS = ("jpg", "png", "webp", "tif")
 
@@ -22,9 +22,9 @@ def _picture(path: Path, frames: int = 1) -> Path:
 def test_nothing_is_said_of_a_whole_picture(tmp_path: Path, ending: str) -> None:
     """Bytes that a program wrote behind its end do no harm."""
     path = _picture(tmp_path / f"one.{ending}")
-    assert remarks_on(path) == ()
+    assert file_remarks(path) == ()
     path.write_bytes(path.read_bytes() + b"of a camera")
-    assert remarks_on(path) == ()
+    assert file_remarks(path) == ()
 
 
 @pytest.mark.parametrize("ending", ["jpg", "png", "webp"])
@@ -34,12 +34,12 @@ def test_a_missing_end_is_told(tmp_path: Path, ending: str, share: float) -> Non
     path = _picture(tmp_path / f"one.{ending}")
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share) - 4])
-    assert "its end is missing" in remarks_on(path)[0]
+    assert "its end is missing" in file_remarks(path)[0]
 
 
 @pytest.mark.parametrize(("ending", "told"), [("webp", "animation"), ("png", "animation"), ("tif", "2 more images")])
 def test_pictures_that_are_not_shown_are_told(tmp_path: Path, ending: str, told: str) -> None:
     """The first one is."""
-    (remark,) = remarks_on(_picture(tmp_path / f"three.{ending}", frames=3))
+    (remark,) = file_remarks(_picture(tmp_path / f"three.{ending}", frames=3))
     assert told in remark
     assert "first" in remark

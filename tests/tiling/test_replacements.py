@@ -13,7 +13,7 @@ from tests.tiling.pictures import SMALL_BUDGET
 from tests.tiling.replacing import SAVE, WAYS, Side, Sides, side_of
 from tiling.digest import content_digest
 from tiling.errors import ImageChangedError, ImageNotFoundError
-from tiling.library import Library, Look
+from tiling.renderer import Renderer, ViewRequest
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.sources import open_source
@@ -30,13 +30,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "data/set"
 
 
-def library_of(folder: Path) -> Library:
+def library_of(folder: Path) -> Renderer:
     """A library of the data root, as of a process that begins."""
     store = RasterStore(folder.parent.parent / "rasters", 10**8)
-    return Library(ImageRoot(folder.parent), folder.parent.parent / "pyramids", cache_bytes=2**28, store=store)
+    return Renderer(ImageRoot(folder.parent), folder.parent.parent / "pyramids", cache_bytes=2**28, store=store)
 
 
-def seen(library: Library, sides: Sides, region: str = "full") -> Raster:
+def seen(library: Renderer, sides: Sides, region: str = "full") -> Raster:
     """A region of the image as it is now."""
     return library.render(View(image=f"set/{sides.path.name}", region=region), SMALL_BUDGET)
 
@@ -48,7 +48,7 @@ def digests_of(sides: Sides) -> dict[str, Side]:
     return named
 
 
-def require_right(library: Library, sides: Sides, digests: dict[str, Side]) -> None:
+def require_right(library: Renderer, sides: Sides, digests: dict[str, Side]) -> None:
     """Whatever is kept by now, in memory and on the disk: each content is shown as itself."""
     for side in ("one", "other", "one"):
         sides.put(side, "by renaming a copy")
@@ -67,7 +67,7 @@ def test_what_lies_there_for_a_moment_is_never_shown_for_what_was_planned(
     sides = Sides(folder, suffix)
     sides.put("one", way)
     library, digests = library_of(folder), digests_of(sides)
-    (awaited,), works = library.plan([Look(View(image=f"set/{sides.path.name}"))], SMALL_BUDGET)
+    (awaited,), works = library.plan([ViewRequest(View(image=f"set/{sides.path.name}"))], SMALL_BUDGET)
     asked = count(1)
 
     def is_wanted() -> bool:

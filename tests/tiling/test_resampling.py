@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.tiling.pictures import Pixels, psnr, size_of, textured
 from tiling.geometry import Size
-from tiling.resampling import Box, Resizer, whole
+from tiling.resampling import Box, Resizer, whole_box
 
 PICTURE = textured(613, 487)
 
@@ -56,7 +56,7 @@ def test_bands_of_any_height_give_pillows_pixels(
 @pytest.mark.parametrize("target", [Size(900, 700), Size(613, 300), Size(613, 487), Size(5000, 2)])
 def test_without_a_narrower_width_the_pixels_are_pillows(target: Size) -> None:
     """The vertical pass is Pillow's own, whatever the bands: its 32-bit positions may turn a rounding, no more."""
-    box = whole(size_of(PICTURE))
+    box = whole_box(size_of(PICTURE))
     expected = by_pillow(PICTURE, box, target, Image.Resampling.BICUBIC)
     difference = resized(PICTURE, [17, 64], box, target).astype(int) - expected
     assert np.abs(difference).max() <= 1
@@ -64,7 +64,7 @@ def test_without_a_narrower_width_the_pixels_are_pillows(target: Size) -> None:
 
 def test_the_filter_is_the_familys() -> None:
     """Bilinear is not bicubic."""
-    box, target = whole(size_of(PICTURE)), Size(200, 160)
+    box, target = whole_box(size_of(PICTURE)), Size(200, 160)
     pixels = resized(PICTURE, [100], box, target, "bilinear")
     assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BILINEAR)) > 50
     assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BICUBIC)) < 45

@@ -14,12 +14,12 @@ from PIL import Image
 import tiling.levels
 from catalogue.families.qwen import QwenBudget
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, lined, noisy, psnr, written
+from tiling.file_facts import cached_read_plan
 from tiling.files import OpenFile
 from tiling.geometry import Region
 from tiling.ingest import ingest, make_pyramid
 from tiling.jpeg import find_frame
-from tiling.known import known_reading
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.rendering import Raster, render
 from tiling.roots import ImageRoot
 from tiling.views import View
@@ -63,7 +63,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_raster_is_the_same_before_and_after_ingest(data: Path, tmp_path: Path, name: str) -> None:
     """For a worker and for `view`, to the last bit."""
     views = [view.model_copy(update={"image": name}) for view in VIEWS]
-    library = Library(ImageRoot(data), tmp_path, cache_bytes=0)
+    library = Renderer(ImageRoot(data), tmp_path, cache_bytes=0)
     before = [library.render(view, SMALL_BUDGET) for view in views]
     assert make_pyramid(data / name, tmp_path)
     after = [library.render(view, SMALL_BUDGET) for view in views]
@@ -242,5 +242,5 @@ def seen(path: Path, corner: tuple[int, int], share: float, reduction: float) ->
     budget = QwenBudget(factor=2, min_pixels=4, max_pixels=area)
     raster = render(path, View(image="x", region=str(region)), budget)
     part = Image.fromarray(whole[region.y : region.y + height, region.x : region.x + width])
-    assert known_reading(path).remarks == ()
+    assert cached_read_plan(path).remarks == ()
     return raster, np.asarray(part.resize(raster.pixels.shape[1::-1], Image.Resampling.BICUBIC))

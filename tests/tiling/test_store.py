@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.tiling.pictures import SMALL_BUDGET, textured
-from tiling.library import Library, Look
+from tiling.renderer import Renderer, ViewRequest
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
@@ -37,9 +37,9 @@ def store(tmp_path: Path) -> RasterStore:
     return RasterStore(tmp_path / "rasters", 3 * ONE)
 
 
-def worker(data: Path, store: RasterStore) -> Library:
+def worker(data: Path, store: RasterStore) -> Renderer:
     """The library of another worker, or of a worker that was started again."""
-    return Library(ImageRoot(data), store._folder.parent / "pyramids", 2**28, store)
+    return Renderer(ImageRoot(data), store._folder.parent / "pyramids", 2**28, store)
 
 
 def crop(index: int, image: str = "large.png") -> View:
@@ -47,7 +47,7 @@ def crop(index: int, image: str = "large.png") -> View:
     return View(image=image, region=f"{index},0,512,480")
 
 
-def kept(library: Library, view: View) -> Raster:
+def kept(library: Renderer, view: View) -> Raster:
     """A raster that the library has rendered and put on the disk."""
     raster = library.render(view, SMALL_BUDGET)
     library.keep(raster)
@@ -71,7 +71,7 @@ def test_another_worker_finds_the_raster_with_its_provenance(data: Path, store: 
 def test_what_another_worker_kept_since_it_was_planned_is_not_rendered(data: Path, store: RasterStore) -> None:
     """Two workers that come to a picture at once look again before they make what costs more than to read."""
     one, another = worker(data, store), worker(data, store)
-    (awaited,), (work,) = another.plan([Look(crop(7))], SMALL_BUDGET)
+    (awaited,), (work,) = another.plan([ViewRequest(crop(7))], SMALL_BUDGET)
     made = kept(one, crop(7))
     work(lambda: True)
     assert np.array_equal(awaited.result().pixels, made.pixels)

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.questions.samples import Question
 from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError
-from evaluation.importing import Imported
+from evaluation.importing import ImportSummary
 from tests.benchmarks.questions.files import bring
 
 FILES = Path(__file__).parent / "files"
@@ -16,7 +16,7 @@ PICTURES = FILES / "pictures"
 _counted = itertools.count()
 
 
-def imported(source: Path, folder: Path, **settings: object) -> tuple[Imported, list[Question]]:
+def imported(source: Path, folder: Path, **settings: object) -> tuple[ImportSummary, list[Question]]:
     """Import a file, and load what became of it."""
     made = bring(source, PICTURES, folder / f"data-{next(_counted)}" / "made", **settings)
     return made, [one for one in load_dataset(made.folder).samples if isinstance(one, Question)]

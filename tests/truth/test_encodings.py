@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.encodings import EncodingUnknownError, encoding_of
+from evaluation.encodings import EncodingUnknownError, detect_encoding
 from tests.truth.reading import FILES, imported, refusal, written
 
 GERMAN = {"Bild": "image", "Frage": "question", "Antwort": "answer"}
@@ -48,7 +48,7 @@ def test_other_encodings_are_never_read_as_western(tmp_path: Path, encoding: str
     texts = {"cp1251": "Сколько кораблей", "cp1253": "πόσα πλοία", "gb18030": "有几艘船", "shift_jis": "船は何隻ですか"}
     text = texts.get(encoding, "Wie groß ist das Gebäude für die Übung? Déjà vu, señor")
     with pytest.raises(EncodingUnknownError):
-        encoding_of(written(tmp_path, "some.csv", f"image,question\nharbour.png,{text}\n", encoding))
+        detect_encoding(written(tmp_path, "some.csv", f"image,question\nharbour.png,{text}\n", encoding))
 
 
 _WORDS = st.sampled_from("Straße Gebäude größer Übung élève garçon señor coração città blåbær naïve où".split())  # noqa: SIM905 - shorter
@@ -64,4 +64,6 @@ def test_every_encoding_that_is_read_gives_the_same_text(
     text = io.StringIO()
     csv.writer(text).writerows([["question"], [" ".join(words)]])
     path = written(tmp_path_factory.mktemp("encoded"), "some.csv", text.getvalue(), encoding)
-    assert path.read_text(encoding=encoding_of(path).name) == path.read_bytes().decode(encoding).replace("\r\n", "\n")
+    assert path.read_text(encoding=detect_encoding(path).name) == path.read_bytes().decode(encoding).replace(
+        "\r\n", "\n"
+    )

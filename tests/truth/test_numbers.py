@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.questions.numbers import Convention, number_in
+from benchmarks.questions.numbers import NumberConvention, parse_number
 from evaluation.errors import DatasetInvalidError
 from tests.truth.reading import FILES, imported, read, refusal, written
 
@@ -89,7 +89,7 @@ def _formatted(number: Decimal, decimal: str, thousands: str) -> str:
 def test_a_number_in_a_convention_that_is_told_is_this_number(number: Decimal, decimal: str, grouped: bool) -> None:
     """However its thousands are grouped."""
     thousands = {",": ".", ".": ","}[decimal] if grouped else ""
-    found = number_in(_formatted(number, decimal, thousands), Convention(decimal, told=True))
+    found = parse_number(_formatted(number, decimal, thousands), NumberConvention(decimal, told=True))
     assert found is not None and Decimal(found) == number
 
 
@@ -145,16 +145,16 @@ def _shows_its_sign(texts: list[str], decimal: str) -> bool:
 def test_groups_of_three_behind_a_gap_are_one_number(gap: str, decimal: str) -> None:
     """In either convention, with its own fraction alone."""
     other = "," if decimal == "." else "."
-    convention = Convention(decimal)
-    assert number_in(f"12{gap}345{gap}678", convention) == "12345678"
-    assert number_in(f"1{gap}204{decimal}5", convention) == "1204.5"
-    assert number_in(f"12{gap}34", convention) is None
+    convention = NumberConvention(decimal)
+    assert parse_number(f"12{gap}345{gap}678", convention) == "12345678"
+    assert parse_number(f"1{gap}204{decimal}5", convention) == "1204.5"
+    assert parse_number(f"12{gap}34", convention) is None
     if decimal == ".":
-        assert number_in(f"1{gap}204{other}5", convention) is None
+        assert parse_number(f"1{gap}204{other}5", convention) is None
 
 
 def test_lakhs_and_crores_are_one_number() -> None:
     """Groups of two can mean nothing else."""
-    assert [number_in(text, Convention()) for text in ("12,34,567", "1,23,45,678.5", "12,34")] == [
+    assert [parse_number(text, NumberConvention()) for text in ("12,34,567", "1,23,45,678.5", "12,34")] == [
         "1234567", "12345678.5", None,
     ]  # fmt: skip

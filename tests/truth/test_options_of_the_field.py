@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.datasets import load_loose
+from evaluation.datasets import load_for_scoring
 from tests.truth.reading import imported, refusal, written
 
 _TEXTS = ("a cat", "a dog", "a cow", "a hen")
@@ -114,7 +114,7 @@ def test_an_empty_option_of_a_letter_is_refused_but_still_read(tmp_path: Path) -
     options = {"A": "a cat", "B": "", "C": "a cow"}
     assert "options: B has no text" in _refused(tmp_path, {"options": options, "answer": "A"})
     source = tmp_path / "rows.jsonl"
-    assert [one.options for one in load_loose(source, "questions").samples] == [options]
+    assert [one.options for one in load_for_scoring(source, "questions").samples] == [options]
 
 
 def test_options_by_letters_keep_what_is_no_usual_mark(tmp_path: Path) -> None:

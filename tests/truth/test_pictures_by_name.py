@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.datasets import reader_of
+from evaluation.datasets import find_reader
 from tests.benchmarks.questions.files import bring
 from tests.truth.reading import PICTURES, refusal, written
 
@@ -26,7 +26,7 @@ def rows(folder: Path, image: str) -> Path:
 )
 def test_a_table_with_options_is_read_by_who_reads_them(tmp_path: Path, table: str) -> None:
     """Without a word of whose it is: benchmarks that would leave the options unread are not asked."""
-    assert reader_of(written(tmp_path, "t.csv", table)).name == "questions"
+    assert find_reader(written(tmp_path, "t.csv", table)).name == "questions"
 
 
 def test_a_picture_that_is_nowhere_is_named(tmp_path: Path) -> None:

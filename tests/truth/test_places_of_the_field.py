@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.benchmark import find_benchmark
-from evaluation.datasets import reader_of
+from evaluation.datasets import find_reader
 from evaluation.errors import DatasetInvalidError
 from evaluation.importing import import_dataset
 from evaluation.inspection import inspect_dataset
@@ -109,7 +109,7 @@ def test_known_columns_of_truths_are_read(tmp_path: Path, column: str) -> None:
 def test_a_table_of_options_is_one_of_questions(tmp_path: Path, options: dict[str, object]) -> None:
     """No benchmark takes it that leaves options unread."""
     source = _source(tmp_path, *({**_ROW, **options, "answer": letter} for letter in "AB"))
-    assert reader_of(source).name == "questions"
+    assert find_reader(source).name == "questions"
 
 
 @pytest.mark.parametrize("wrapper", [None, "data"])

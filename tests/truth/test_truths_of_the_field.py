@@ -9,7 +9,7 @@ import pytest
 from benchmarks.questions.judging import QuestionJudge
 from benchmarks.questions.samples import Question
 from evaluation.answers.boxes import UNIT_FRAME
-from evaluation.importing import Imported
+from evaluation.importing import ImportSummary
 from evaluation.replies import reply_of
 from tests.evaluation.responses import response
 from tests.truth.reading import imported, refusal, written
@@ -21,7 +21,7 @@ def _source(folder: Path, *rows: dict[str, object]) -> Path:
     return written(folder, "rows.jsonl", "".join(json.dumps({**_ROW, **row}) + "\n" for row in rows))
 
 
-def _asked(folder: Path, row: dict[str, object], **settings: object) -> tuple[Imported, Question]:
+def _asked(folder: Path, row: dict[str, object], **settings: object) -> tuple[ImportSummary, Question]:
     made, samples = imported(_source(folder, row), folder, **settings)
     return made, samples[0]
 
@@ -30,7 +30,7 @@ def _score(question: Question, reply: str) -> float | None:
     return QuestionJudge(question)(reply_of(response("q", reply)), UNIT_FRAME).score
 
 
-def _notes(made: Imported) -> str:
+def _notes(made: ImportSummary) -> str:
     return "\n".join(map(str, made.notes))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.load import load_catalogue
-from evaluation.answer_forms import AnswerForm, form_of_options, letters_without_options, out_of_reach
+from evaluation.answer_forms import AnswerForm, find_letters_without_options, form_of_options, unreachable_truths
 from evaluation.benchmark import installed_benchmarks
 from evaluation.datasets import load_dataset
 from evaluation.errors import AnnotationInvalidError
@@ -126,7 +126,7 @@ def test_every_benchmark_tells_what_its_prompts_ask_for(name: str) -> None:
     """The host holds truths against it, so that a new benchmark's are, too, before it says anything of its own."""
     benchmark = installed_benchmarks()[name]
     letters = [_Plain(id=f"{at}", question="Which?", answer=letter) for at, letter in enumerate("ABA")]
-    assert letters_without_options(letters, form_of_options) is not None
+    assert find_letters_without_options(letters, form_of_options) is not None
     assert callable(benchmark.answer_form)
 
 
@@ -144,19 +144,19 @@ class _Plain(Sample):
 def test_a_plain_samples_truth_is_one_of_its_options(answer: str, wrong: int) -> None:
     """By letter or by text; an answer that is not known is none."""
     sample = _Plain(id="q", question="Which?", options={"A": "red", "B": "green"}, answer=answer)
-    assert len(list(out_of_reach(sample, form_of_options(sample)))) == wrong
+    assert len(list(unreachable_truths(sample, form_of_options(sample)))) == wrong
 
 
 def test_letters_are_no_fault_where_any_truth_is_none() -> None:
     """A file of words in which one answer is a letter."""
     samples = [_Plain(id="1", question="?", answer="A"), _Plain(id="2", question="?", answer="a crane")]
-    assert letters_without_options(samples, form_of_options) is None
-    assert letters_without_options(samples[:1], lambda sample: AnswerForm("text", ("A",), lettered=True)) is None
+    assert find_letters_without_options(samples, form_of_options) is None
+    assert find_letters_without_options(samples[:1], lambda sample: AnswerForm("text", ("A",), lettered=True)) is None
 
 
 def test_letters_of_options_that_a_question_lists_are_within_reach() -> None:
     """VistaHop's lettered questions hold their options in their text; without any, a letter is out of reach."""
     form_of = installed_benchmarks()["vistahop"].answer_form
     listed = chain(answers=("A",), question="Which?\nA. red\nB. green")
-    assert letters_without_options([listed], form_of) is None
-    assert letters_without_options([chain(answers=("A",))], form_of) is not None
+    assert find_letters_without_options([listed], form_of) is None
+    assert find_letters_without_options([chain(answers=("A",))], form_of) is not None

@@ -20,9 +20,9 @@ from tests.viewer.viewing import Viewing, viewing
 from tests.waiting import async_wait_until, wait_until
 from tiling.rendering import render
 from tiling.views import View
-from viewer.drawing import overview_of
-from viewer.errors import BusyError
-from viewer.pictures import Pictures
+from viewer.drawing import decode_overview
+from viewer.errors import ViewerBusyError
+from viewer.images import ImagePool
 from viewer.settings import ViewerSettings
 
 FLAT = (5000, 3300)
@@ -157,10 +157,10 @@ def test_answers_that_nobody_takes_are_counted_and_bounded(tmp_path: Path) -> No
 def test_a_picture_that_nobody_waits_for_is_not_decoded_to_its_end(narrow: Viewing) -> None:
     """The file is left at its first rows."""
     settings = ViewerSettings.read(["--home", str(narrow.home)], {})
-    picture = Pictures(settings.root, narrow.home / "none").find("flat.png")
+    picture = ImagePool(settings.root, narrow.home / "none").find("flat.png")
     looks: list[bool] = []
-    with pytest.raises(BusyError):
-        overview_of(picture, lambda: bool(looks.append(True)))
+    with pytest.raises(ViewerBusyError):
+        decode_overview(picture, lambda: bool(looks.append(True)))
     assert looks == [True]
 
 

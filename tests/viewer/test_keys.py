@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from jobs.server import start_server
+from jobs.embedded_store import start_store
 from tests.service.tenants import make_key, revoke
 from tests.viewer.test_page import CHROMIUM, QUIET, Visit
 from tests.viewer.viewing import Viewing, viewing
@@ -53,7 +53,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Loc
         (own / folder).mkdir(parents=True)
         shutil.copy(home / "secret.png", own / folder / "0123456789abcdef.png")
     with ExitStack() as stack:
-        server = start_server(own / "server")
+        server = start_store(own / "server")
         stack.callback(server.stop)
         make_key(server.url, "root", "operate")
         arguments = "--require-keys", "--data", str(home / "data"), "--session-seconds", "3600"

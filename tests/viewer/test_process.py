@@ -13,7 +13,7 @@ from cli.stack import Stack, StackOptions
 from jobs.errors import SettingsInvalidError
 from jobs.home import Home
 from jobs.settings import ProcessSettings
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.viewer.viewing import viewing
 from viewer.settings import ViewerSettings
 
@@ -28,7 +28,7 @@ def test_a_viewer_that_others_could_reach_does_not_start_while_there_is_no_key(t
     assert "may see every picture of the data root, say GIGAVQA_VIEWER_ALLOW_UNAUTHENTICATED=1" in ended.stderr
 
 
-@pytest.mark.parametrize("kind", [Settings, ViewerSettings])
+@pytest.mark.parametrize("kind", [GatewaySettings, ViewerSettings])
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "127.0.0.1:8471", 'http://a"b'])
 def test_the_address_of_the_viewer_is_one_that_a_page_can_link_to(kind: type[ProcessSettings], address: str) -> None:
     """Gateway and viewer read the same variable, and refuse the same."""

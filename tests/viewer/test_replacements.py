@@ -19,7 +19,7 @@ from tiling.digest import content_digest
 from tiling.errors import ImageChangedError
 from tiling.roots import ImageRoot
 from tiling.sources import Source
-from viewer.pictures import Pictures
+from viewer.images import ImagePool
 
 WISHES = ("full/90,/0/default.png", "{n},0,150,150/max/0/default.png", "full/{m},/0/default.png?as=raster")
 LATER = 0.03
@@ -42,7 +42,7 @@ def colour(source: Source) -> Side:
 def test_a_file_that_is_kept_open_is_of_the_content_that_it_is_kept_for(folder: Path, suffix: str, way: str) -> None:
     """What lay there for a moment is refused where it was opened, and where it was read, and never lent again."""
     sides = Sides(folder, suffix)
-    pictures = Pictures(ImageRoot(folder.parent), folder.parent.parent / "pyramids")
+    pictures = ImagePool(ImageRoot(folder.parent), folder.parent.parent / "pyramids")
     sides.put("one", way)
     one = pictures.find(f"set/{sides.path.name}")
     sides.put("other", way)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tiling.geometry import Size
 from viewer.errors import RequestInvalidError, RequestUnsupportedError, ViewerError
-from viewer.wishes import Words, read_wish
+from viewer.request import IiifSegments, parse_request
 
 PICTURE = Size(6000, 4000)
 MOST = 1_000_000
@@ -14,7 +14,7 @@ MOST = 1_000_000
 
 def canonical(region: str = "full", size: str = "max", rotation: str = "0", quality_format: str = "default.jpg") -> str:
     """The canonical form of a request for the picture."""
-    return read_wish(Words(region, size, rotation, quality_format), PICTURE, MOST).canonical
+    return parse_request(IiifSegments(region, size, rotation, quality_format), PICTURE, MOST).canonical
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_regions_are_cropped_at_the_edges(region: str, read: str) -> None:
 def test_sizes_are_read_in_every_form(size: str, read: str) -> None:
     """Of a region of 1000 x 500 pixels; a form that fits is clamped, one that distorts is obeyed."""
     most = 500_000 if size == "^max" else MOST
-    wish = read_wish(Words("0,0,1000,500", size, "0", "default.jpg"), PICTURE, most)
+    wish = parse_request(IiifSegments("0,0,1000,500", size, "0", "default.jpg"), PICTURE, most)
     assert wish.canonical.split("/")[1] == read
 
 
 def test_max_is_never_more_than_an_answer_may_have() -> None:
     """The whole picture comes smaller, in its own shape."""
-    wish = read_wish(Words("full", "max", "0", "color.png"), PICTURE, MOST)
+    wish = parse_request(IiifSegments("full", "max", "0", "color.png"), PICTURE, MOST)
     assert wish.size == Size(1224, 816)
     assert wish.size.area <= MOST
     assert wish.canonical == "full/max/0/default.png"
@@ -69,28 +69,28 @@ def test_max_is_never_more_than_an_answer_may_have() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (Words("6000,0,10,10", "max", "0", "default.jpg"), "holds no pixel"),
-        (Words("0,0,0,10", "max", "0", "default.jpg"), "holds no pixel"),
-        (Words("pct:0,0,0,10", "max", "0", "default.jpg"), "holds no pixel"),
-        (Words("0,0,9" + "9" * 400 + ",1", "max", "0", "default.jpg"), "is none of full, square"),
-        (Words("-1,0,10,10", "max", "0", "default.jpg"), "is none of full, square"),
-        (Words("٣,0,10,10", "max", "0", "default.jpg"), "is none of full, square"),
-        (Words("0,0,10,10", "11,", "0", "default.jpg"), "larger than the region"),
-        (Words("0,0,10,10", "0,", "0", "default.jpg"), "has no pixel"),
-        (Words("0,0,10,10", ",", "0", "default.jpg"), "is none of max"),
-        (Words("0,0,10,10", "!5,", "0", "default.jpg"), "is none of max"),
-        (Words("0,0,10,10", "pct:0", "0", "default.jpg"), "has no pixel"),
-        (Words("full", "6000,4000", "0", "default.jpg"), "more than an answer has"),
-        (Words("full", "max", "45", "default.jpg"), "rotation"),
-        (Words("full", "max", "0", "pretty.jpg"), "quality"),
-        (Words("full", "max", "0", "default.gif"), "format"),
-        (Words("full", "max", "0", "default"), "quality"),
+        (IiifSegments("6000,0,10,10", "max", "0", "default.jpg"), "holds no pixel"),
+        (IiifSegments("0,0,0,10", "max", "0", "default.jpg"), "holds no pixel"),
+        (IiifSegments("pct:0,0,0,10", "max", "0", "default.jpg"), "holds no pixel"),
+        (IiifSegments("0,0,9" + "9" * 400 + ",1", "max", "0", "default.jpg"), "is none of full, square"),
+        (IiifSegments("-1,0,10,10", "max", "0", "default.jpg"), "is none of full, square"),
+        (IiifSegments("٣,0,10,10", "max", "0", "default.jpg"), "is none of full, square"),
+        (IiifSegments("0,0,10,10", "11,", "0", "default.jpg"), "larger than the region"),
+        (IiifSegments("0,0,10,10", "0,", "0", "default.jpg"), "has no pixel"),
+        (IiifSegments("0,0,10,10", ",", "0", "default.jpg"), "is none of max"),
+        (IiifSegments("0,0,10,10", "!5,", "0", "default.jpg"), "is none of max"),
+        (IiifSegments("0,0,10,10", "pct:0", "0", "default.jpg"), "has no pixel"),
+        (IiifSegments("full", "6000,4000", "0", "default.jpg"), "more than an answer has"),
+        (IiifSegments("full", "max", "45", "default.jpg"), "rotation"),
+        (IiifSegments("full", "max", "0", "pretty.jpg"), "quality"),
+        (IiifSegments("full", "max", "0", "default.gif"), "format"),
+        (IiifSegments("full", "max", "0", "default"), "quality"),
     ],
 )
-def test_what_cannot_be_answered_is_named(words: Words, told: str) -> None:
+def test_what_cannot_be_answered_is_named(words: IiifSegments, told: str) -> None:
     """One sentence about the word that is wrong, with what there is instead."""
     with pytest.raises(RequestInvalidError, match=told):
-        read_wish(words, PICTURE, MOST)
+        parse_request(words, PICTURE, MOST)
 
 
 @pytest.mark.parametrize("size", ["^20,", "^20,20", "^pct:200", "^!20,20", "^max"])
@@ -104,7 +104,7 @@ def test_enlarging_is_a_feature_that_is_not_offered(size: str) -> None:
 def test_any_words_are_read_or_refused(words: tuple[str, str, str, str]) -> None:
     """And what is read is a picture within every bound."""
     try:
-        wish = read_wish(Words(*words), PICTURE, MOST)
+        wish = parse_request(IiifSegments(*words), PICTURE, MOST)
     except ViewerError:
         return
     assert 0 < wish.size.area <= MOST
@@ -120,10 +120,12 @@ def test_any_words_are_read_or_refused(words: tuple[str, str, str, str]) -> None
 def test_a_canonical_request_is_its_own(corner: tuple[int, int], sides: tuple[int, int], n: int, form: str) -> None:
     """Asking for it gives the same region and the same size."""
     try:
-        first = read_wish(
-            Words(",".join(map(str, corner + sides)), form.format(n=n, p=n / 20), "90", "gray.png"), PICTURE, MOST
+        first = parse_request(
+            IiifSegments(",".join(map(str, corner + sides)), form.format(n=n, p=n / 20), "90", "gray.png"),
+            PICTURE,
+            MOST,
         )
     except ViewerError:
         return
-    again = read_wish(Words(*first.canonical.split("/")), PICTURE, MOST)
+    again = parse_request(IiifSegments(*first.canonical.split("/")), PICTURE, MOST)
     assert (again.region, again.size, again.canonical) == (first.region, first.size, first.canonical)

@@ -6,13 +6,13 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from jobs.connection import connect
-from service.operations.instrumentation import Instrumentation
-from service.operations.standing import Standing
-from service.settings import Settings
-from viewer.instrumentation import Instrumentation as ViewersInstrumentation
+from service.operations.instrumentation import GatewayInstrumentation
+from service.operations.status_collector import StatusCollector
+from service.settings import GatewaySettings
+from viewer.instrumentation import ViewerInstrumentation as ViewersInstrumentation
+from viewer.renderer import ImageRenderer
 from viewer.settings import ViewerSettings
-from viewer.studio import Studio
-from workers.instrumentation import Instruments
+from workers.instrumentation import Instrumentation
 
 Rows = Callable[[], list[str]]
 _SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}
@@ -20,21 +20,21 @@ _SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}
 
 def of_the_gateway() -> list[str]:
     """Rows of the gateway's metrics; it has not looked at a server yet."""
-    gateway = Instrumentation()
-    standing = Standing(connect("redis://127.0.0.1:1"), Settings.from_environment({}), lambda: (0, 0))
+    gateway = GatewayInstrumentation()
+    standing = StatusCollector(connect("redis://127.0.0.1:1"), GatewaySettings.from_environment({}), lambda: (0, 0))
     return sorted([*_rows(gateway.registry), *map(_row, standing.collect())])
 
 
 def of_workers() -> list[str]:
     """Rows of a worker's metrics, those of its engine aside."""
     registry = CollectorRegistry()
-    Instruments(registry)
+    Instrumentation(registry)
     return sorted(_rows(registry))
 
 
 def of_the_viewer() -> list[str]:
     """Rows of the viewer's metrics."""
-    studio = Studio(ViewerSettings.from_environment({}))
+    studio = ImageRenderer(ViewerSettings.from_environment({}))
     try:
         return sorted(_rows(ViewersInstrumentation(studio).registry))
     finally:

@@ -7,20 +7,20 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.server import ServerProcess, start_server
+from jobs.embedded_store import StateStoreProcess, start_store
 from tests.workers.examples import draw_images
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateStoreProcess]:
     """A server that the tests of this room share; each starts with an empty one."""
-    process = start_server(tmp_path_factory.mktemp("server"))
+    process = start_store(tmp_path_factory.mktemp("server"))
     yield process
     process.stop()
 
 
 @pytest.fixture
-async def redis(server: ServerProcess) -> AsyncIterator[Redis]:
+async def redis(server: StateStoreProcess) -> AsyncIterator[Redis]:
     """A client of an empty server."""
     client = connect(server.url)
     await client.flushall()

@@ -17,23 +17,23 @@ from tokenizers import Tokenizer
 
 from catalogue.entry import CatalogueEntry
 from catalogue.load import read_entry
-from jobs.models import InferenceRequest, Sampling, Steering, Turn, TurnResponse
+from jobs.models import GenerationConstraints, InferenceRequest, Sampling, Turn, TurnResponse
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.references.families import reference_of
 from tests.workers.references.reference import Answer, Reference, Step
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.views import View
+from workers.chat import ChatPlayer
 from workers.engines.engine import Message
 from workers.engines.vllm_engine import VllmEngine
-from workers.player import Player
-from workers.preparation import Preparation
+from workers.preparation import RasterPreparation
 from workers.responses import Outcome, raster_records
 from workers.script import FixedTurns
 
 PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
-GREEDY = Sampling(temperature=0.0, max_tokens=8, steering=Steering(logprobs=2))
+GREEDY = Sampling(temperature=0.0, max_tokens=8, steering=GenerationConstraints(logprobs=2))
 SEEDED = Sampling(temperature=1.0, max_tokens=8, seed=5)
 QUESTION = "How many? A. one B. two"
 LONG = " How many people are there, and where do they all stand?" * 6
@@ -109,10 +109,10 @@ class Play:
         engine = entry.engine | {"logits_processors": ["tests.workers.dictation:Dictation"]}
         entry = entry.model_copy(update={"engine": engine})
         draw_pictures(folder / "data")
-        library = Library(ImageRoot(folder / "data"), folder / "pyramids", 2**26)
+        library = Renderer(ImageRoot(folder / "data"), folder / "pyramids", 2**26)
         self._in_history = entry.in_history
         self._budget = entry.visual_budget
-        self._preparation = Preparation(library, entry.visual_budget, limit_bytes=2**28, threads=1)
+        self._preparation = RasterPreparation(library, entry.visual_budget, limit_bytes=2**28, threads=1)
         self._engine = VllmEngine(entry, str(checkpoint))
 
     async def run(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class Play:
         turns = (Turn(parts=(*views, first)), *(Turn(parts=(text,)) for text in others))
         request = self._request(first, turns)
         async with self._preparation.rasters(request.views) as prepared:
-            player = Player(request, FixedTurns(turns), prepared.rasters, self._generate, self._in_history)
+            player = ChatPlayer(request, FixedTurns(turns), prepared.rasters, self._generate, self._in_history)
             usages = [turn.usage for turn in await player.play()]
         return [[usage.prompt_tokens, usage.cached_tokens, sum(usage.visual_tokens)] for usage in usages]
 
@@ -202,7 +202,7 @@ class Play:
         turns = (Turn(parts=(*views, text)),)
         request = self._request(name, turns, sampling)
         async with self._preparation.rasters(request.views) as prepared:
-            player = Player(request, FixedTurns(request.turns), prepared.rasters, self._generate)
+            player = ChatPlayer(request, FixedTurns(request.turns), prepared.rasters, self._generate)
             (turn,) = await player.play()
             records = raster_records(request, Outcome(rasters=prepared.rasters, turns=(turn,)))
             if sampling == GREEDY:

@@ -6,32 +6,32 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobs.loops import Given, Search, ToolErrors, ToolLoop, Zoom
-from jobs.models import Grow, InferenceRequest, Sampling, Turn, TurnResponse
+from jobs.models import InferenceRequest, OnTokens, Sampling, Turn, TurnResponse
+from jobs.tool_loops import FixedTool, SearchTool, ToolErrors, ToolLoop, ZoomTool
 from retrieval.corpora import Corpora
-from retrieval.sources import Page
+from retrieval.sources import SearchHit
 from tests.workers.examples import ENTRY, image, make_request
 from tiling.views import View
+from workers.chat import ChatPlayer, Generate
 from workers.engines.engine import Message
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.player import Generate, Player
-from workers.preparation import Preparation, Prepared
-from workers.rounds import Rounds
+from workers.preparation import RasterPreparation, RequestRasters
 from workers.script import FixedTurns
-from workers.tools.searching import Searching, Sources
+from workers.tool_loop import ToolLoopPlayer
+from workers.tools.searches import SearchExecutor, SearchSources
 from workers.tools.toolbox import Toolbox
 
 SHOWN = View(image=image(0), sizing="longest:200")
 THUMB = View(image=image(1), sizing="longest:64")
-CLOSER = Zoom(name="closer", sizing="fit:32:4096:65536:28", before="<r>\nCloser:", after="\n</r>")
-LOOK_UP = Search(
+CLOSER = ZoomTool(name="closer", sizing="fit:32:4096:65536:28", before="<r>\nCloser:", after="\n</r>")
+LOOK_UP = SearchTool(
     name="look_up",
     source="pages/corpus",
     found="<r>\n{query}: {result}\n</r>",
     nothing="<r>\nno {query}\n</r>",
     unsummed="<r>\n{query} is not summed up\n</r>",
 )
-ALIKE = Given(name="alike", parts=("<r>\nTitle 1: Quay 4\n", THUMB, "\n</r>"))
+ALIKE = FixedTool(name="alike", parts=("<r>\nTitle 1: Quay 4\n", THUMB, "\n</r>"))
 ERRORS = ToolErrors(arguments="not so", unknown="no {name}", box="no box", query="no query")
 LOOP = ToolLoop(tools=(CLOSER, LOOK_UP, ALIKE), errors=ERRORS, max_rounds=10)
 
@@ -89,7 +89,7 @@ class CountingSource:
         """That of the corpus."""
         return self._source.summarizer
 
-    async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
+    async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
         """Count, wait and answer."""
         self.asked.append(query)
         await self.may_answer.wait()
@@ -97,14 +97,14 @@ class CountingSource:
             raise self.error
         return await self._source.search(query, top_k)
 
-    async def write(self, query: str, pages: Sequence[Page]) -> str:
+    async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
         """As the corpus does, or nothing."""
         return "" if self.says_nothing else await self._source.write(query, pages)
 
     @property
-    def sources(self) -> Sources:
+    def sources(self) -> SearchSources:
         """Where chats find it, by the name that `LOOK_UP` has."""
-        return Sources(named={LOOK_UP.source: self})
+        return SearchSources(named={LOOK_UP.source: self})
 
 
 Writes = Callable[[Sequence[Message]], str]
@@ -116,16 +116,18 @@ def in_order(*texts: str) -> Writes:
     return lambda chat: texts[min(sum(message.role == "assistant" for message in chat), len(texts) - 1)]
 
 
-def rounds_of(request: InferenceRequest, prepared: Prepared, preparation: Preparation, generate: Generate) -> Rounds:
+def rounds_of(
+    request: InferenceRequest, prepared: RequestRasters, preparation: RasterPreparation, generate: Generate
+) -> ToolLoopPlayer:
     """The rounds of a chat that searches nothing, to be played in this process on any engine."""
     assert request.loop is not None
-    return Rounds(
+    return ToolLoopPlayer(
         request,
         request.loop,
-        Player(request, FixedTurns(request.turns), prepared.rasters, generate),
+        ChatPlayer(request, FixedTurns(request.turns), prepared.rasters, generate),
         prepared.rasters,
         job_id="job",
-        toolbox=Toolbox(ENTRY.visual_budget, Searching(Sources(), None)),  # type: ignore[arg-type]
+        toolbox=Toolbox(ENTRY.visual_budget, SearchExecutor(SearchSources(), None)),  # type: ignore[arg-type]
         hold=preparation.rasters,
         generate=generate,
     )
@@ -147,7 +149,12 @@ class WritingEngine(SimulatedEngine):
         self.priorities: dict[str, int] = {}
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Take as long as the simulated engine does, and write."""
         shown = [[part if isinstance(part, str) else part.key for part in message.parts] for message in chat]

@@ -10,20 +10,20 @@ from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from jobs.models import Grow, Sampling, TurnResponse
+from jobs.models import OnTokens, Sampling, TurnResponse
 from jobs.previews import PreviewStore
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from workers.engines.engine import EngineDeadError, Message
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.instrumentation import Instruments
-from workers.leisure import Leisure
-from workers.previews import Previews
+from workers.idle_work import IdleWorker
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ServedModel, WorkerContext
+from workers.previews import PreviewWriter
 from workers.settings import WorkerSettings
-from workers.stage import Served, Surroundings
-from workers.tools.searching import Sources
+from workers.tools.searches import SearchSources
 from workers.traces import Traces
 from workers.worker import Worker
 
@@ -43,7 +43,12 @@ class MortalEngine(SimulatedEngine):
     """Dies of every prompt with the word poison, and takes with it what it was generating."""
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Die, or answer."""
         if "poison" in chat[-1].text:
@@ -63,7 +68,7 @@ class Rig:
         make: Callable[[], SimulatedEngine],
         traces: Traces | None = None,
         *,
-        sources: Sources | None = None,
+        sources: SearchSources | None = None,
         entry: CatalogueEntry = ENTRY,
         previews: Path | None = None,
         **settings: Any,
@@ -71,16 +76,18 @@ class Rig:
         self.redis = redis
         self.engines: list[SimulatedEngine] = []
         self.registry = CollectorRegistry()
-        self.library = Library(ImageRoot(data), pyramids, 2**28)
+        self.library = Renderer(ImageRoot(data), pyramids, 2**28)
         self._make = make
         chosen = SETTINGS.model_copy(update=settings)
-        served = Served(entry, self._engine, chosen.max_requests)
-        instruments = Instruments(self.registry)
-        self.leisure: Leisure | None = None
+        served = ServedModel(entry, self._engine, chosen.max_requests)
+        instruments = Instrumentation(self.registry)
+        self.leisure: IdleWorker | None = None
         if previews:
-            small = Previews(PreviewStore(str(previews)), instruments.previews)
-            self.leisure = Leisure(self.library, instruments.kept_rasters, small)
-        around = Surroundings(redis, self.library, leisure=self.leisure, traces=traces, sources=sources or Sources())
+            small = PreviewWriter(PreviewStore(str(previews)), instruments.previews)
+            self.leisure = IdleWorker(self.library, instruments.kept_rasters, small)
+        around = WorkerContext(
+            redis, self.library, leisure=self.leisure, traces=traces, sources=sources or SearchSources()
+        )
         self.worker = Worker([served], around, chosen, instruments)
 
     def count(self, series: str, **labels: str) -> float:
@@ -108,7 +115,7 @@ async def running_worker(
     make: Callable[[], SimulatedEngine] | None = None,
     traces: Traces | None = None,
     *,
-    sources: Sources | None = None,
+    sources: SearchSources | None = None,
     entry: CatalogueEntry = ENTRY,
     previews: Path | None = None,
     **settings: Any,

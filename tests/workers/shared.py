@@ -12,19 +12,19 @@ from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from jobs.fleet import Fleet, WorkerStatus
 from jobs.models import JobSpec
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image, job_of, make_bundle, make_request, responses_of
 from tests.workers.rig import SETTINGS
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
-from workers.instrumentation import Instruments
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ServedModel, WorkerContext
 from workers.settings import WorkerSettings
-from workers.stage import Served, Surroundings
 from workers.worker import Worker
 
 ALPHA, BETA, GAMMA = MODELS = ("alpha", "beta", "gamma")
@@ -77,8 +77,10 @@ class SharedRig:
         self._registry = CollectorRegistry()
         self._make = make
         data, pyramids = folders
-        around = Surroundings(redis, Library(ImageRoot(data), pyramids, 2**28))
-        self.worker = Worker([self._served(model) for model in MODELS], around, settings, Instruments(self._registry))
+        around = WorkerContext(redis, Renderer(ImageRoot(data), pyramids, 2**28))
+        self.worker = Worker(
+            [self._served(model) for model in MODELS], around, settings, Instrumentation(self._registry)
+        )
 
     def count(self, series: str) -> int:
         """Sum of one of the worker's series over all models."""
@@ -101,7 +103,7 @@ class SharedRig:
 
     async def status(self) -> WorkerStatus | None:
         """What the worker says of itself now."""
-        statuses = await Fleet(self.redis).workers()
+        statuses = await WorkerRegistry(self.redis).workers()
         return statuses[0] if statuses else None
 
     async def until_status(self, state: str, loaded: str | None) -> WorkerStatus:
@@ -116,14 +118,14 @@ class SharedRig:
         assert status is not None
         return status
 
-    def _served(self, model: str) -> Served:
+    def _served(self, model: str) -> ServedModel:
         entry = ENTRY.model_copy(update={"id": model})
 
         def make() -> SimulatedEngine:
             self.engines[model] += 1
             return self._make(entry, self.diary)
 
-        return Served(entry, make, SETTINGS.max_requests)
+        return ServedModel(entry, make, SETTINGS.max_requests)
 
 
 @asynccontextmanager

@@ -84,11 +84,11 @@ def test_a_picture_may_come_in_any_form(form: str) -> None:
     """An array H x W x 3 and a tensor 3 x H x W give what the Pillow image gives."""
     import torch
 
-    from workers.architectures.processing import as_pillow
+    from workers.architectures.processing import to_pillow
 
     pixels = np.array(picture((40, 30)))
     other: Any = pixels if form == "array" else torch.from_numpy(pixels).permute(2, 0, 1)
-    assert as_pillow(other).tobytes() == picture((40, 30)).tobytes()
+    assert to_pillow(other).tobytes() == picture((40, 30)).tobytes()
 
 
 def test_configurations_read_what_published_ones_say(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from jobs.loops import GRAMMARS, ToolLoop
+from jobs.tool_loops import CALL_GRAMMARS, ToolLoop
 from tests.jobs.test_loops import LOOP
 from workers.tools import calls
-from workers.tools.calls import Call, fill, find_call
+from workers.tools.calls import Call, fill_template, find_call
 
 BOX = '{"name": "closer", "arguments": {"bbox_2d": [250, 500, 500.5, 625], "label": "a mark", "img_idx": 0}}'
 QUERY = '{"name": "look_up", "arguments": {"query": "who made {result}?"}}'
@@ -114,10 +114,10 @@ WRITTEN = {
 
 def loop_of(model: str) -> ToolLoop:
     """The loop, with calls written as the model writes them."""
-    return ToolLoop.model_validate({**LOOP.model_dump(), **GRAMMARS[model]})
+    return ToolLoop.model_validate({**LOOP.model_dump(), **CALL_GRAMMARS[model]})
 
 
-@pytest.mark.parametrize("model", GRAMMARS)
+@pytest.mark.parametrize("model", CALL_GRAMMARS)
 def test_every_grammar_says_the_same(model: str) -> None:
     """Box, query and a call without arguments."""
     box, query, alike = (called(content, loop_of(model)) for content in WRITTEN[model])
@@ -145,7 +145,10 @@ def test_a_call_in_another_grammar_is_malformed(model: str, content: str) -> Non
 
 def test_a_value_is_no_place() -> None:
     """Places of a template are filled once, and those that nothing was given for stay."""
-    assert fill("{query}: {result} {name} {}", query="{result}", result="{query}") == "{result}: {query} {name} {}"
+    assert (
+        fill_template("{query}: {result} {name} {}", query="{result}", result="{query}")
+        == "{result}: {query} {name} {}"
+    )
 
 
 PIECES = [
@@ -179,7 +182,7 @@ def _mutated(chance: random.Random, loop: ToolLoop) -> str:
 
 def test_no_text_breaks_the_reader() -> None:
     """Of 10,000 mutated texts each is a call, an error or an answer that can be stored, and every outcome comes up."""
-    chance, loops, found = random.Random(13), [loop_of(model) for model in GRAMMARS], set[Any]()
+    chance, loops, found = random.Random(13), [loop_of(model) for model in CALL_GRAMMARS], set[Any]()
     for number in range(10_000):
         loop = loops[number % len(loops)]
         call = find_call(_mutated(chance, loop), loop)
@@ -223,7 +226,7 @@ MARKS = {
 }
 
 
-@pytest.mark.parametrize("model", GRAMMARS)
+@pytest.mark.parametrize("model", CALL_GRAMMARS)
 def test_a_megabyte_of_marks_is_looked_at_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Openings without an end, calls that are not closed, and keys without values take linear time."""
     loop, storable = loop_of(model), calls._storable

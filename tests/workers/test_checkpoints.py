@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from catalogue.entry import BUILT_IN
+from catalogue.entry import BUILT_IN_PREFIX
 from tests.checkpoints.build import DESIGNS, ensure_checkpoint
 from tests.workers.examples import ENTRY
 from workers.engines.weights import checkpoint_revision, weights_digest
@@ -17,8 +17,8 @@ from workers.errors import CheckpointUnknownError
 @pytest.mark.parametrize("name", sorted(DESIGNS))
 def test_the_same_seed_gives_the_same_weights(tmp_path: Path, name: str) -> None:
     """Two folders hold bit-identical weights; another seed gives others."""
-    one, two = (ensure_checkpoint(BUILT_IN + name, tmp_path / folder) for folder in "ab")
-    other = ensure_checkpoint(BUILT_IN + name, tmp_path / "a", seed=1)
+    one, two = (ensure_checkpoint(BUILT_IN_PREFIX + name, tmp_path / folder) for folder in "ab")
+    other = ensure_checkpoint(BUILT_IN_PREFIX + name, tmp_path / "a", seed=1)
     assert weights_digest(one) == weights_digest(two)
     assert weights_digest(one) != weights_digest(other)
 
@@ -26,7 +26,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize("name", sorted(DESIGNS))
 def test_a_checkpoint_is_small(tmp_path: Path, name: str) -> None:
     """All files together have at most 5 MB."""
-    checkpoint = ensure_checkpoint(BUILT_IN + name, tmp_path)
+    checkpoint = ensure_checkpoint(BUILT_IN_PREFIX + name, tmp_path)
     assert sum(path.stat().st_size for path in checkpoint.iterdir()) <= 5_000_000
 
 

@@ -10,7 +10,7 @@ from tests.workers.examples import ENTRY
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.engines.vllm_arguments import known_engine_arguments, parse_engine_arguments
 from workers.errors import EngineArgumentError
-from workers.serving import served_models
+from workers.served_models import served_models
 from workers.settings import WorkerSettings
 
 

@@ -8,9 +8,9 @@ import pytest
 from redis.asyncio import Redis
 
 from catalogue.load import load_catalogue
-from evaluation.closing import closed_choice
-from jobs.models import Closing, ClosingKind, Grow, InferenceRequest, Response, Sampling, Turn, TurnResponse
-from jobs.server import ServerProcess
+from evaluation.closing import choice_form
+from jobs.embedded_store import StateStoreProcess
+from jobs.models import Closing, ClosingKind, InferenceRequest, OnTokens, Response, Sampling, Turn, TurnResponse
 from tests.waiting import wait_until
 from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import image, job_of, make_request, responses_of, submit_requests
@@ -20,13 +20,13 @@ from tests.workers.rig import running_worker
 from tests.workers.test_processes import until_recorded
 from workers.engines.engine import ContextExceededError, EngineError, GenerationFailedError, Message
 from workers.engines.remote.dialects import DIALECTS
-from workers.engines.remote.steering import steered
+from workers.engines.remote.generation_constraints import constraint_parameters
 from workers.engines.simulated_engine import SimulatedEngine
 
 
 def closing_of(letters: str, kind: ClosingKind = "choice") -> Closing:
     """The closing turn of a question with these options."""
-    form = closed_choice(tuple(letters), lambda letter: letter == "A")
+    form = choice_form(tuple(letters), lambda letter: letter == "A")
     closing = form.closing(kind) if form else None
     assert closing is not None
     return closing
@@ -102,7 +102,12 @@ class RefusingEngine(WritingEngine):
         self.samplings: list[Sampling] = []
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer, or raise."""
         self.samplings.append(sampling)
@@ -156,7 +161,7 @@ def test_only_a_template_that_opens_a_thought_is_told_not_to() -> None:
 def test_servers_that_keep_to_schemas_alone_get_the_letter_in_an_object(dialect: Any) -> None:
     """A strict one, as OpenAI wants it."""
     sampling = Sampling.model_validate({"steering": {"structure": CLOSING.structure}})
-    sent = steered(sampling.steering, DIALECTS[dialect], {}, {})
+    sent = constraint_parameters(sampling.steering, DIALECTS[dialect], {}, {})
     (said,) = sent.values()
     assert said["json_schema"]["strict"] is True
     assert said["json_schema"]["schema"]["properties"]["answer"]["enum"] == ["A", "B", "none"]
@@ -165,7 +170,7 @@ def test_servers_that_keep_to_schemas_alone_get_the_letter_in_an_object(dialect:
 def test_vllm_elsewhere_gets_the_letters_themselves() -> None:
     """As it has them in this process."""
     sampling = Sampling.model_validate({"steering": {"structure": CLOSING.structure}})
-    sent = steered(sampling.steering, DIALECTS["vllm"], {}, {})
+    sent = constraint_parameters(sampling.steering, DIALECTS["vllm"], {}, {})
     assert sent == {"structured_outputs": {"choice": ("A", "B", "none")}}
 
 
@@ -173,7 +178,7 @@ def test_a_server_that_ignores_schemas_is_asked_for_none() -> None:
     """What is not held is no closing turn."""
     sampling = Sampling.model_validate({"steering": {"structure": CLOSING.structure}})
     with pytest.raises(EngineError, match="'anthropic' takes no response_format"):
-        steered(sampling.steering, DIALECTS["anthropic"], {}, {})
+        constraint_parameters(sampling.steering, DIALECTS["anthropic"], {}, {})
 
 
 class HoldingClosings(Holding):
@@ -194,7 +199,7 @@ class HoldingClosings(Holding):
 
 
 async def test_a_worker_that_is_killed_between_both_turns_loses_nothing(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Nothing of such a chat is recorded; another worker plays all of it, and each response is there once, closed."""
     requests = [make_request(f"r{number}", image(number % 4), closing=CLOSING) for number in range(6)]

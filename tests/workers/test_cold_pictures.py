@@ -10,13 +10,13 @@ from prometheus_client import CollectorRegistry
 
 from tests.tiling.pictures import SMALL_BUDGET, textured
 from tests.waiting import async_wait_until
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from tiling.views import View
-from workers.instrumentation import Instruments
-from workers.leisure import Leisure
-from workers.preparation import Preparation
+from workers.idle_work import IdleWorker
+from workers.instrumentation import Instrumentation
+from workers.preparation import RasterPreparation
 
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
 VIEWS = [
@@ -38,9 +38,11 @@ class Worker:
     """What of a worker has to do with pixels; its memory keeps no raster."""
 
     def __init__(self, data: Path, home: Path) -> None:
-        self.library = Library(ImageRoot(data), home / "pyramids", 0, RasterStore(home / "rasters", 2**28))
-        self.leisure = Leisure(self.library, Instruments(CollectorRegistry()).kept_rasters)
-        self.preparation = Preparation(self.library, SMALL_BUDGET, limit_bytes=2**28, threads=1, leisure=self.leisure)
+        self.library = Renderer(ImageRoot(data), home / "pyramids", 0, RasterStore(home / "rasters", 2**28))
+        self.leisure = IdleWorker(self.library, Instrumentation(CollectorRegistry()).kept_rasters)
+        self.preparation = RasterPreparation(
+            self.library, SMALL_BUDGET, limit_bytes=2**28, threads=1, leisure=self.leisure
+        )
 
     async def play(self, views: list[View]) -> None:
         """Two requests for each view, all at once."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engines.decoding import GrowingText
+from workers.engines.detokenization import IncrementalDetokenizer
 
 
 def decode(tokens: list[int]) -> str:
@@ -12,9 +12,9 @@ def decode(tokens: list[int]) -> str:
     return bytes(tokens).decode("utf-8", "replace")
 
 
-def grow(text: str, pieces: list[int], stops: tuple[str, ...] = ()) -> tuple[list[str], GrowingText]:
+def grow(text: str, pieces: list[int], stops: tuple[str, ...] = ()) -> tuple[list[str], IncrementalDetokenizer]:
     """Feed a text cut into so many tokens at a time; what is told for good, in its order."""
-    tokens, growing, told = list(text.encode()), GrowingText(decode, stops), []
+    tokens, growing, told = list(text.encode()), IncrementalDetokenizer(decode, stops), []
     sizes = iter(pieces * (1 + len(tokens)))
     at = 0
     while at < len(tokens) and growing.stopped_by is None:

@@ -11,10 +11,10 @@ from jobs.models import Sampling
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from workers.engines.engine import EngineDeadError, EngineStats, Message
-from workers.engines.keeper import EngineKeeper
 from workers.engines.simulated_engine import SimulatedEngine
+from workers.engines.supervisor import EngineSupervisor
 from workers.errors import EngineLostError
-from workers.instrumentation import Instruments
+from workers.instrumentation import Instrumentation
 from workers.settings import WorkerSettings
 
 
@@ -92,7 +92,7 @@ class Kept:
         self.broken = False
         self._faults = faults
         self._kinds = kinds
-        self.keeper = EngineKeeper(self._make, settings, Instruments(self.registry))
+        self.keeper = EngineSupervisor(self._make, settings, Instrumentation(self.registry))
 
     def failures(self, during: str) -> float:
         """How many were counted."""

@@ -12,14 +12,14 @@ from prometheus_client import CollectorRegistry
 from jobs.previews import PreviewStore
 from tests.tiling.pictures import SMALL_BUDGET, textured
 from tests.waiting import wait_until
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.store import RasterStore
 from tiling.views import View
-from workers.instrumentation import Instruments
-from workers.leisure import Leisure
-from workers.previews import Previews
+from workers.idle_work import IdleWorker
+from workers.instrumentation import Instrumentation
+from workers.previews import PreviewWriter
 
 
 class Desk:
@@ -27,10 +27,10 @@ class Desk:
 
     def __init__(self, folder: Path, data: Path, waiting_bytes: int) -> None:
         self.folder = folder
-        self.library = Library(ImageRoot(data), folder / "pyramids", 2**28, RasterStore(folder / "rasters", 2**28))
-        instruments = Instruments(CollectorRegistry())
-        previews = Previews(PreviewStore(str(folder / "results")), instruments.previews)
-        self.leisure = Leisure(self.library, instruments.kept_rasters, previews, waiting_bytes)
+        self.library = Renderer(ImageRoot(data), folder / "pyramids", 2**28, RasterStore(folder / "rasters", 2**28))
+        instruments = Instrumentation(CollectorRegistry())
+        previews = PreviewWriter(PreviewStore(str(folder / "results")), instruments.previews)
+        self.leisure = IdleWorker(self.library, instruments.kept_rasters, previews, waiting_bytes)
 
     def crop(self, index: int) -> Raster:
         """A crop at the bottom of the image, which takes a pass over all of it."""

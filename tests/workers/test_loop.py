@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import pytest
 from redis.asyncio import Redis
 
-from jobs.fleet import Fleet
-from jobs.keys import KEYS
-from jobs.models import Failure, Grow, InferenceRequest, JobStatus, Sampling, Turn, TurnResponse
+from jobs.models import Failure, InferenceRequest, JobStatus, OnTokens, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
+from jobs.worker_registry import WorkerRegistry
 from tests.waiting import async_wait_until
 from tests.workers.examples import (
     ENTRY,
@@ -72,7 +72,12 @@ class ThinkingEngine(SimulatedEngine):
     told: ClassVar[list[str]] = []
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Think and answer."""
         self.told.extend(message.text for message in chat if message.role == "assistant")
@@ -272,7 +277,7 @@ async def test_nothing_is_parked_for_a_worker_that_ended(redis: Redis, data: Pat
 
 async def test_a_worker_announces_itself_until_it_ends(redis: Redis, data: Path, tmp_path: Path) -> None:
     """The fleet knows a ready worker, and forgets it when it has drained."""
-    fleet = Fleet(redis)
+    fleet = WorkerRegistry(redis)
     async with running_worker(redis, data, tmp_path) as rig:
 
         async def ready() -> bool:

@@ -10,8 +10,8 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.models import Grow, Sampling, TurnResponse
-from jobs.server import ServerProcess, start_server
+from jobs.embedded_store import StateStoreProcess, start_store
+from jobs.models import OnTokens, Sampling, TurnResponse
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import simulated, worker_process
@@ -33,7 +33,12 @@ class CountingEngine(SimulatedEngine):
         self.asked = Counter[str]()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Count, and answer."""
         self.asked[request_id] += 1
@@ -41,13 +46,13 @@ class CountingEngine(SimulatedEngine):
 
 
 @pytest.fixture
-def own_server(tmp_path: Path) -> ServerProcess:
+def own_server(tmp_path: Path) -> StateStoreProcess:
     """A server that the test may spoil; it ends with this process at the latest."""
-    return start_server(tmp_path / "server")
+    return start_store(tmp_path / "server")
 
 
 @pytest.fixture
-async def own_redis(own_server: ServerProcess) -> AsyncIterator[Redis]:
+async def own_redis(own_server: StateStoreProcess) -> AsyncIterator[Redis]:
     """A client of that server."""
     client = connect(own_server.url)
     yield client
@@ -98,7 +103,7 @@ async def test_what_was_generated_while_the_server_refused_is_recorded_once(
 
 @REFUSALS
 async def test_a_worker_process_lives_through_a_server_that_refuses(
-    own_redis: Redis, own_server: ServerProcess, data: Path, tmp_path: Path, refusal: Refusal
+    own_redis: Redis, own_server: StateStoreProcess, data: Path, tmp_path: Path, refusal: Refusal
 ) -> None:
     """The process goes on by itself when the server takes writes again; its log has no traceback."""
     job_id = await submit(own_redis, NUM_BUNDLES, REQUESTS_EACH)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import Grow, Sampling, TurnResponse
+from jobs.models import OnTokens, Sampling, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import SETTINGS, running_worker
 from workers.engines.engine import EngineDeadError, Message
-from workers.engines.places import Places
+from workers.engines.kv_admission import ChatSlots
 from workers.engines.simulated_engine import SimulatedEngine
 
 CHATS, PLACES = 6, 2
@@ -29,12 +29,17 @@ class CrowdedEngine(SimulatedEngine):
         self.most = 0
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> ChatSlots | None:
         """For two, and the one small view that they show."""
-        return Places(PLACES * 10_000 + 1000, 10_000)
+        return ChatSlots(PLACES * 10_000 + 1000, 10_000)
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer when others had time to come, too."""
         self._asked += 1
@@ -64,7 +69,7 @@ async def test_chats_wait_for_a_place_also_in_the_engine_that_comes_next(
     assert [engine.most for engine in engines] == [PLACES, PLACES]
 
 
-async def entered(room: Places, chats: Sequence[Mapping[str, int]]) -> list[bool]:
+async def entered(room: ChatSlots, chats: Sequence[Mapping[str, int]]) -> list[bool]:
     """Which of these chats have room beside those before them."""
     async with AsyncExitStack() as stack:
         tasks = [asyncio.create_task(stack.enter_async_context(room.hold(views))) for views in chats]
@@ -80,20 +85,20 @@ async def entered(room: Places, chats: Sequence[Mapping[str, int]]) -> list[bool
 async def test_a_view_takes_room_once_and_each_chat_some_of_its_own() -> None:
     """Of 100: six chats of ten each about one view of 40, or two about one of their own."""
     same, others = [{"a": 40}] * 8, [{letter: 40} for letter in "abcd"]
-    assert sum(await entered(Places(100, 10), same)) == 6
-    assert await entered(Places(100, 10), others) == [True, True, False, False]
+    assert sum(await entered(ChatSlots(100, 10), same)) == 6
+    assert await entered(ChatSlots(100, 10), others) == [True, True, False, False]
 
 
 async def test_large_chats_wait_for_others_and_go_before_those_that_came_later() -> None:
     """One alone has room whatever it shows; what would fit beside it waits behind the next one that does not."""
     large = {"a": 60, "b": 60, "c": 60}
-    assert await entered(Places(100, 10), [large, {}, {}]) == [True, False, False]
-    assert await entered(Places(100, 10), [{}, large, {}]) == [True, False, False]
+    assert await entered(ChatSlots(100, 10), [large, {}, {}]) == [True, False, False]
+    assert await entered(ChatSlots(100, 10), [{}, large, {}]) == [True, False, False]
 
 
 async def test_room_that_is_left_is_taken_by_the_next() -> None:
     """Also when one of those that waited has given up."""
-    room = Places(100, 60)
+    room = ChatSlots(100, 60)
     async with room.hold({}):
         given_up, next_one = (asyncio.create_task(room.hold({}).__aenter__()) for _ in range(2))
         await asyncio.sleep(0)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse, Usage
-from jobs.stored import read_bundle
+from jobs.schema_versions import read_bundle
 from tests.workers.examples import make_request
 from tests.workers.rasters import raster_of
 from tiling.views import View
+from workers.chat import ChatPlayer, Generate
 from workers.engines.engine import ChatOverflowError, ContextExceededError, EngineError, Message
-from workers.player import Generate, Player
 from workers.script import FixedTurns
 
 
@@ -31,9 +31,9 @@ class Recorder:
         return TurnResponse(text=f"re: {chat[-1].text}", finish_reason="stop")
 
 
-def player_of(request: InferenceRequest, generate: Generate) -> Player:
+def player_of(request: InferenceRequest, generate: Generate) -> ChatPlayer:
     """A player of a request's own turns, which show nothing."""
-    return Player(request, FixedTurns(request.turns), [], generate)
+    return ChatPlayer(request, FixedTurns(request.turns), [], generate)
 
 
 async def test_history_carries_the_models_own_answers() -> None:
@@ -129,7 +129,7 @@ async def test_texts_and_rasters_reach_the_engine_in_their_order() -> None:
     keeper = Keeper()
     turns = (Turn(parts=(ONE, "Look. ", TWO, "How many?")), Turn(parts=("And in the first?", ONE)))
     request = make_request("r", None, turns=turns)
-    await Player(request, FixedTurns(turns), list(map(raster_of, (ONE, TWO))), keeper).play()
+    await ChatPlayer(request, FixedTurns(turns), list(map(raster_of, (ONE, TWO))), keeper).play()
     first = ("user", [ONE.image, "Look. ", TWO.image, "How many?"])
     assert keeper.chats == [[first], [first, ("assistant", ["1"]), ("user", ["And in the first?", ONE.image])]]
 
@@ -143,7 +143,7 @@ async def test_a_script_may_go_on_by_what_was_answered() -> None:
             return [Turn(parts=(ONE, "How many?")), *more]
 
     keeper = Keeper()
-    answers = await Player(make_request("r", None), UntilThree(), list(map(raster_of, (ONE, TWO))), keeper).play()
+    answers = await ChatPlayer(make_request("r", None), UntilThree(), list(map(raster_of, (ONE, TWO))), keeper).play()
     assert [answer.text for answer in answers] == ["1", "2", "3"]
     assert keeper.chats[-1][-1] == ("user", ["You said 2", TWO.image])
 
@@ -153,7 +153,7 @@ async def test_a_prompt_that_was_queued_in_the_first_form_is_what_it_was() -> No
     queued = (Path(__file__).parents[1] / "jobs" / "form_1" / "bundle.json").read_bytes()
     old = json.loads(queued)["requests"][0]
     request, keeper = read_bundle(queued).requests[0], Keeper()
-    await Player(request, FixedTurns(request.turns), list(map(raster_of, request.views)), keeper).play()
+    await ChatPlayer(request, FixedTurns(request.turns), list(map(raster_of, request.views)), keeper).play()
     shown = [raster_of(View.model_validate(view)).key for view in old["views"]]
     assert len(set(shown)) == 5
     assert keeper.chats == [[("user", [*shown, old["turns"][0]["text"]])]]

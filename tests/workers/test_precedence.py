@@ -7,11 +7,11 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import Bundle, Grow, Sampling, Turn, TurnResponse
+from jobs.models import Bundle, OnTokens, Sampling, Turn, TurnResponse
 from jobs.queue import JobQueue
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import running_worker
-from workers.bundles import Precedence
+from workers.bundles import EnginePriorities
 from workers.engines.engine import Message
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 
@@ -27,7 +27,12 @@ class NarrowEngine(SimulatedEngine):
         self._all_there = asyncio.Barrier(1 + OTHERS)
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer, and note it."""
         if request_id.endswith("/0"):
@@ -63,7 +68,7 @@ def _bundle(picture: int, priority: str = "batch") -> Bundle:
 
 def test_pictures_go_in_the_order_of_their_claim() -> None:
     """Bundles of one picture share its place; one that comes again after its end stands last."""
-    precedence = Precedence()
+    precedence = EnginePriorities()
     with precedence.of(_bundle(0)) as first:
         with precedence.of(_bundle(1)) as second, precedence.of(_bundle(0)) as first_again:
             assert first == first_again < second
@@ -75,6 +80,6 @@ def test_pictures_go_in_the_order_of_their_claim() -> None:
 
 def test_an_interactive_picture_goes_before_all_others() -> None:
     """However late it comes."""
-    precedence = Precedence()
+    precedence = EnginePriorities()
     with precedence.of(_bundle(0)) as batch, precedence.of(_bundle(1, "interactive")) as interactive:
         assert interactive < batch

@@ -11,25 +11,25 @@ from prometheus_client import CollectorRegistry
 from jobs.previews import PreviewStore
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.instrumentation import Instruments
-from workers.leisure import Leisure
-from workers.preparation import Preparation
-from workers.previews import Previews
+from workers.idle_work import IdleWorker
+from workers.instrumentation import Instrumentation
+from workers.preparation import RasterPreparation
+from workers.previews import PreviewWriter
 
 
 class Booth:
     """Previews into a folder, and their counters."""
 
-    def __init__(self, uri: str, library: Library) -> None:
+    def __init__(self, uri: str, library: Renderer) -> None:
         self.store = PreviewStore(uri)
         self.registry = CollectorRegistry()
-        instruments = Instruments(self.registry)
-        self.previews = Previews(self.store, instruments.previews)
-        self.leisure = Leisure(library, instruments.kept_rasters, self.previews)
+        instruments = Instrumentation(self.registry)
+        self.previews = PreviewWriter(self.store, instruments.previews)
+        self.leisure = IdleWorker(library, instruments.kept_rasters, self.previews)
 
     def count(self, outcome: str) -> float:
         """How many previews had the outcome."""
@@ -37,13 +37,13 @@ class Booth:
 
 
 @pytest.fixture
-def library(data: Path, tmp_path: Path) -> Library:
+def library(data: Path, tmp_path: Path) -> Renderer:
     """The library of the example images."""
-    return Library(ImageRoot(data), tmp_path, 0)
+    return Renderer(ImageRoot(data), tmp_path, 0)
 
 
 @pytest.fixture
-def open_booth(tmp_path: Path, library: Library) -> Iterator[Callable[[], Booth]]:
+def open_booth(tmp_path: Path, library: Renderer) -> Iterator[Callable[[], Booth]]:
     """Opens booths over one folder, one after the other."""
     booths: list[Booth] = []
 
@@ -57,7 +57,7 @@ def open_booth(tmp_path: Path, library: Library) -> Iterator[Callable[[], Booth]
 
 
 @pytest.fixture
-def raster(library: Library) -> Raster:
+def raster(library: Renderer) -> Raster:
     """A raster of an example image."""
     return library.render(View(image=image(0)), ENTRY.visual_budget)
 
@@ -87,7 +87,7 @@ def test_a_raster_is_written_once(open_booth: Callable[[], Booth], raster: Raste
     assert (first.count("written"), second.count("known"), second.count("written")) == (1, 1, 0)
 
 
-async def test_a_store_that_fails_harms_no_request(library: Library, tmp_path: Path) -> None:
+async def test_a_store_that_fails_harms_no_request(library: Renderer, tmp_path: Path) -> None:
     """The folder is a file: the raster is served all the same, and the failure counted."""
     (tmp_path / "results").write_text("in the way")
     booth = Booth(str(tmp_path / "results"), library)
@@ -95,7 +95,7 @@ async def test_a_store_that_fails_harms_no_request(library: Library, tmp_path: P
     async def failed() -> bool:
         return booth.count("failed") == 1
 
-    preparation = Preparation(
+    preparation = RasterPreparation(
         library,
         ENTRY.visual_budget,
         limit_bytes=2**24,

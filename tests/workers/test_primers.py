@@ -8,7 +8,7 @@ import pytest
 
 from catalogue.load import load_catalogue
 from workers.engines.engine import EngineError, Message, PromptRaster
-from workers.engines.primers import Primed, Primers, beginnings, worth
+from workers.engines.prefix_warmup import PrefixWarmer, WarmPrefix, shared_prefixes, worth_warming
 
 PIXELS = np.zeros((2, 2, 3), np.uint8)
 FULL, LEFT, RIGHT = (PromptRaster(key, PIXELS) for key in ("full", "left", "right"))
@@ -26,9 +26,9 @@ class Prefills:
         self.asked: list[tuple[list[str], int]] = []
         self.allowed = asyncio.Event()
         self.error: Exception | None = None
-        self.primers = Primers(self._ask, renewed=renewed)
+        self.primers = PrefixWarmer(self._ask, renewed=renewed)
 
-    async def prime(self, asked: Sequence[Message], priority: int) -> Primed:
+    async def prime(self, asked: Sequence[Message], priority: int) -> WarmPrefix:
         """Ask for what a chat begins with; the chat is answered at once."""
         async with self.primers.primed(asked, priority) as primed:
             return primed
@@ -43,17 +43,17 @@ class Prefills:
 
 def test_a_chat_begins_with_its_first_view_and_with_all_that_lead() -> None:
     """What comes before them belongs to it; what follows a text does not."""
-    begun = list(beginnings(chat(FULL, LEFT, RIGHT, "How many?", LEFT, system="Be brief.")))
+    begun = list(shared_prefixes(chat(FULL, LEFT, RIGHT, "How many?", LEFT, system="Be brief.")))
     shown = [[raster.key for raster in messages[-1].rasters] for messages in begun]
     assert shown == [["full"], ["full", "left", "right"]]
     assert all(messages[0] == Message("system", ("Be brief.",)) for messages in begun)
-    assert [len(messages[-1].rasters) for messages in beginnings(chat(FULL, "How many?"))] == [1]
+    assert [len(messages[-1].rasters) for messages in shared_prefixes(chat(FULL, "How many?"))] == [1]
 
 
 def test_a_chat_without_leading_views_shares_no_beginning() -> None:
     """Whether it shows none, or shows one later."""
-    assert not list(beginnings(chat("How many?")))
-    assert not list(beginnings(chat("Look at", FULL)))
+    assert not list(shared_prefixes(chat("How many?")))
+    assert not list(shared_prefixes(chat("Look at", FULL)))
 
 
 async def test_chats_that_come_together_wait_for_one_primer() -> None:
@@ -130,7 +130,7 @@ def test_what_a_step_shares_anyhow_is_not_asked_for(model: str, views: list[int]
     entry = load_catalogue()[model]
     large = np.broadcast_to(np.uint8(0), (4096, 4096, 3))
     begun = {number: chat(*(PromptRaster(f"{n}", large) for n in range(number))) for number in (1, 2, 3, 7, 8)}
-    is_worth = worth(entry, 32768)
+    is_worth = worth_warming(entry, 32768)
     assert [number for number, beginning in begun.items() if is_worth(beginning)] == views
 
 

@@ -13,9 +13,9 @@ from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
 from jobs.connection import connect
-from jobs.crashes import DEATHS_ALONE
+from jobs.crashes import MAX_SOLO_CRASHES
+from jobs.embedded_store import StateStoreProcess, start_store
 from jobs.queue import JobQueue
-from jobs.server import ServerProcess, start_server
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import WorkerProcess, simulated, worker_process
@@ -44,7 +44,9 @@ async def until_leased(redis: Redis, num_bundles: int) -> None:
     await async_wait_until(leased, timeout=60, what=f"{num_bundles} leases")
 
 
-async def test_sigterm_finishes_what_is_begun(redis: Redis, server: ServerProcess, data: Path, tmp_path: Path) -> None:
+async def test_sigterm_finishes_what_is_begun(
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
+) -> None:
     """Within its grace the worker records all that it has claimed, claims no more, and ends with status 0."""
     job_id = await submit(redis, 40, 2)
     with worker_process(tmp_path, data, server.url, *simulated(SLOW, "--max-requests", "4")) as worker:
@@ -57,7 +59,7 @@ async def test_sigterm_finishes_what_is_begun(redis: Redis, server: ServerProces
 
 
 async def test_sigterm_hands_back_what_does_not_finish(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Without a grace, what is generating can be claimed at once, and no attempt is spent."""
     await submit(redis, 2, 2)
@@ -70,7 +72,7 @@ async def test_sigterm_hands_back_what_does_not_finish(
 
 
 async def test_a_second_sigterm_does_not_wait_for_the_grace(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Ten minutes of grace end with the second signal."""
     await submit(redis, 1, 1)
@@ -84,7 +86,7 @@ async def test_a_second_sigterm_does_not_wait_for_the_grace(
 
 async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_path: Path) -> None:
     """A worker is killed twice and the server once while 200 requests are played: 200 responses, each exactly once."""
-    server = start_server(tmp_path / "server")
+    server = start_store(tmp_path / "server")
     redis = connect(server.url)
     job_id = await submit(redis, 50, 4)
     arguments = simulated(SLOW, "--max-requests", "8")
@@ -96,7 +98,7 @@ async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_p
         await until_recorded(redis, job_id, 100)
         os.kill(server.pid, signal.SIGKILL)
         server.stop()
-        server = start_server(tmp_path / "server")
+        server = start_store(tmp_path / "server")
         await until_recorded(redis, job_id, 200)
         worker.tell_to_end()
         assert worker.wait() == 0, worker.log
@@ -109,7 +111,7 @@ async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_p
 
 @pytest.mark.timeout(400)
 async def test_no_request_is_blamed_for_fewer_deaths_than_four(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Ten jobs of 200 requests, during each of which one of three workers is killed three times: 2,000 answers."""
     dice = random.Random(20)
@@ -122,7 +124,7 @@ async def test_no_request_is_blamed_for_fewer_deaths_than_four(
         workers = [start() for _ in range(3)]
         for _ in range(10):
             job_id = await submit(redis, 10, 20)
-            for moment in sorted(dice.sample(range(1, 200), DEATHS_ALONE - 1)):
+            for moment in sorted(dice.sample(range(1, 200), MAX_SOLO_CRASHES - 1)):
                 await until_recorded(redis, job_id, moment)
                 victim = dice.randrange(len(workers))
                 workers[victim].kill()
@@ -132,7 +134,7 @@ async def test_no_request_is_blamed_for_fewer_deaths_than_four(
             assert (counts.completed, counts.failed) == (200, 0)
 
 
-def test_an_unknown_model_ends_the_worker_with_an_error(server: ServerProcess, data: Path, tmp_path: Path) -> None:
+def test_an_unknown_model_ends_the_worker_with_an_error(server: StateStoreProcess, data: Path, tmp_path: Path) -> None:
     """Status 1, and one line that says what there is."""
     with worker_process(tmp_path, data, server.url, "--model", "gpt") as worker:
         assert worker.wait() == 1
@@ -142,7 +144,7 @@ def test_an_unknown_model_ends_the_worker_with_an_error(server: ServerProcess, d
 
 def test_a_worker_does_not_start_on_a_server_that_evicts(data: Path, tmp_path: Path) -> None:
     """Status 1, and one line that says what to set."""
-    server = start_server(tmp_path / "server")
+    server = start_store(tmp_path / "server")
     PlainRedis.from_url(server.url).config_set("maxmemory-policy", "volatile-lru")
     with worker_process(tmp_path, data, server.url, *simulated(NEVER)) as worker:
         assert worker.wait() == 1
@@ -154,7 +156,7 @@ def test_a_worker_does_not_start_on_a_server_that_evicts(data: Path, tmp_path: P
 @pytest.mark.engine
 @pytest.mark.skipif(NO_ENGINE, reason="vllm is not installed")
 async def test_the_engine_ends_with_a_killed_worker(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """A worker on the real engine answers a job; after its SIGKILL none of its processes is left."""
     job_id = await submit(redis, 2, 4)
@@ -169,7 +171,7 @@ async def test_the_engine_ends_with_a_killed_worker(
 @pytest.mark.engine
 @pytest.mark.skipif(NO_ENGINE, reason="vllm is not installed")
 def test_the_engine_ends_with_a_worker_that_is_killed_while_it_starts(
-    server: ServerProcess, data: Path, tmp_path: Path
+    server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Also a process of the engine that has only just been spawned ends with the worker."""
     with worker_process(tmp_path, data, server.url) as worker:

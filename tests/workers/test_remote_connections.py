@@ -14,7 +14,7 @@ from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import Misbehaving, answer, http, misbehaving
 from tests.workers.test_remote_misbehaviour import ask, asking, outcome
 from workers.engines.engine import EngineDeadError
-from workers.engines.remote.connections import Connections
+from workers.engines.remote.connections import SingleUseTransport
 
 SAYS = {f"q{number}": f"a{number}" for number in range(80)}
 
@@ -93,4 +93,4 @@ def test_a_proxy_that_cannot_be_used_is_told_in_a_sentence(monkeypatch: pytest.M
     monkeypatch.setenv("HTTP_PROXY", "gopher://127.0.0.1:1")
     monkeypatch.delenv("NO_PROXY", raising=False)
     with pytest.raises(EngineDeadError, match="the proxy that the environment names cannot be used"):
-        Connections("http://example.org/v1")
+        SingleUseTransport("http://example.org/v1")

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.entry import LEAST_ANSWER, CatalogueEntry, Prices, RemoteTerms
+from catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry, Prices, RemoteTerms
 from catalogue.load import load_catalogue
 from jobs.models import Sampling
 from tests.waiting import async_wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
 from workers.engines.engine import EngineDeadError, Message, PromptRaster
-from workers.engines.remote.endpoint import RemoteSettings
-from workers.engines.remote.pictures import Pictures, encode
-from workers.engines.remote.rates import Rate
-from workers.engines.remote.refusals import RequestRefusedError, ServerFailedError
+from workers.engines.remote.endpoint_settings import RemoteSettings
+from workers.engines.remote.error_replies import RequestRefusedError, ServerFailedError
+from workers.engines.remote.raster_encoding import RasterEncoder, encode_raster
+from workers.engines.remote.rate_limiter import RateLimiter
 from workers.engines.remote_engine import RemoteEngine
 from workers.settings import WorkerSettings
 
@@ -287,7 +287,7 @@ async def test_an_answer_is_bounded_by_what_its_own_prompt_leaves_of_the_context
         if owner == "vllm":
             assert bounded == [None, None]
         else:
-            assert LEAST_ANSWER <= bounded[1] < context - 2000 < bounded[0] < context
+            assert MIN_ANSWER_TOKENS <= bounded[1] < context - 2000 < bounded[0] < context
 
 
 async def test_what_a_response_is_made_with_is_recorded() -> None:
@@ -365,13 +365,13 @@ async def test_a_server_that_lists_nothing_yet_is_waited_for() -> None:
 async def test_jpegs_are_of_the_quality_and_chroma_that_are_said() -> None:
     """And another file of the same raster has another name wherever files are kept by name."""
     shown = raster(1, 64, 64)
-    fine, coarse = encode(shown, "jpeg:95:444"), encode(shown, "jpeg:95:420")
+    fine, coarse = encode_raster(shown, "jpeg:95:444"), encode_raster(shown, "jpeg:95:420")
     sampling = [
         Image.open(io.BytesIO(base64.b64decode(each.url.partition(b",")[2]))).layer[0][1:3] for each in (fine, coarse)
     ]
     assert sampling == [(1, 1), (2, 2)]
-    assert len({Pictures(kind).name("k") for kind in ("jpeg:95:444", "jpeg:95:420", "png")}) == 3
-    pictures = Pictures("jpeg:95:444")
+    assert len({RasterEncoder(kind).name("k") for kind in ("jpeg:95:444", "jpeg:95:420", "png")}) == 3
+    pictures = RasterEncoder("jpeg:95:444")
     first, again = await asyncio.gather(pictures.of(ask_about(shown)), pictures.of(ask_about(shown)))
     pictures.close()
     assert first == again == {shown.key: fine}
@@ -424,7 +424,7 @@ async def test_a_model_that_is_gone_is_waited_for_with_a_sentence() -> None:
 
 def test_rates_spread_what_is_taken_and_make_up_for_what_was_guessed() -> None:
     """Sixty a minute is one a second; idleness is worth five of them; more than was thought delays the next."""
-    rate = Rate(60, since=0.0)
+    rate = RateLimiter(60, since=0.0)
     assert [rate.due(1, now=0.0) for _ in range(3)] == [0.0, 1.0, 2.0]
     assert [rate.due(1, now=100.0) for _ in range(7)] == [0, 0, 0, 0, 0, 0, 1]
     rate.correct(10)

@@ -14,7 +14,7 @@ from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, misbehaving
 from tests.workers.rig import running_worker
 from tests.workers.test_remote_misbehaviour import MOST, expected
-from workers.engines.remote.endpoint import RemoteSettings
+from workers.engines.remote.endpoint_settings import RemoteSettings
 from workers.engines.remote_engine import RemoteEngine
 
 GOOD = [f"normal {number}" for number in range(40)]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from jobs.models import Grow, Sampling, Steering, TurnResponse
+from jobs.models import GenerationConstraints, OnTokens, Sampling, TurnResponse
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, USAGE, Manners, Misbehaving, answer, http, misbehaving, said
 from tests.workers.test_remote_streaming import Heard
 from workers.engines.engine import EngineError, Message
-from workers.engines.remote.endpoint import RemoteSettings
+from workers.engines.remote.endpoint_settings import RemoteSettings
 from workers.engines.remote_engine import RemoteEngine
 
 MOST = 6
@@ -43,13 +43,13 @@ async def asking(there: Misbehaving, **settings: Any) -> AsyncIterator[RemoteEng
 
 
 async def ask(
-    engine: RemoteEngine, question: str, grow: Grow | None = None, sampling: Sampling = SAMPLING
+    engine: RemoteEngine, question: str, grow: OnTokens | None = None, sampling: Sampling = SAMPLING
 ) -> TurnResponse:
     """Ask one question of texts alone."""
     return await engine.generate([Message("user", (question,))], sampling, question, grow=grow)
 
 
-async def outcome(engine: RemoteEngine, question: str, grow: Grow | None = None) -> str:
+async def outcome(engine: RemoteEngine, question: str, grow: OnTokens | None = None) -> str:
     """What becomes of a question, in one line."""
     try:
         turn = await ask(engine, question, grow)
@@ -242,7 +242,9 @@ async def test_logprobs_are_read_where_they_were_asked_for_and_are_numbers(
     """What has no number is told as none of them."""
     async with asking(there) as engine:
         unasked = await ask(engine, mode)
-        asked = await ask(engine, mode, sampling=Sampling(seed=1, max_tokens=5, steering=Steering(logprobs=0)))
+        asked = await ask(
+            engine, mode, sampling=Sampling(seed=1, max_tokens=5, steering=GenerationConstraints(logprobs=0))
+        )
     assert unasked.logprobs is None
     assert (asked.logprobs[0].logprob if asked.logprobs else None) == logprob
 

@@ -3,8 +3,8 @@
 import pytest
 
 from workers.engines.engine import ContextExceededError, EngineError
-from workers.engines.remote.refusals import AgainLaterError, read_error, refusal, wait_asked
-from workers.engines.remote.texts import kept, shown
+from workers.engines.remote.error_replies import RetryLaterError, error_for_reply, parse_error, retry_after_seconds
+from workers.engines.remote.redaction import redact, redact_line
 
 CONTEXT = 8192
 KEY = "sk-secret-0123456789"
@@ -27,7 +27,7 @@ TOO_LONG = {
 @pytest.mark.parametrize("server", TOO_LONG)
 def test_a_prompt_that_is_too_long_is_told_with_what_is_too_much(server: str) -> None:
     """As the engine of this process tells it, so that a chat that outgrew its context is known for one."""
-    error = refusal(400, {}, read_error(TOO_LONG[server], None), CONTEXT)
+    error = error_for_reply(400, {}, parse_error(TOO_LONG[server], None), CONTEXT)
     assert isinstance(error, ContextExceededError)
     assert error.excess == (None if server == "OpenAI" else 9000 - CONTEXT + 1)
 
@@ -48,13 +48,13 @@ def test_a_prompt_that_is_too_long_is_told_with_what_is_too_much(server: str) ->
 )
 def test_errors_of_any_shape_are_read(content: bytes, message: str) -> None:
     """Nested, flat, a text, a string, or nothing at all."""
-    assert read_error(content, None).message == message
+    assert parse_error(content, None).message == message
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_what_is_wrong_with_a_request_is_its_failure(status: int) -> None:
     """It is not asked again."""
-    error = refusal(status, {}, read_error(b'{"error":{"message":"bad picture"}}', None), CONTEXT)
+    error = error_for_reply(status, {}, parse_error(b'{"error":{"message":"bad picture"}}', None), CONTEXT)
     assert type(error) is EngineError
     assert str(error).startswith(f"{status}: bad picture")
     assert ("--remote-pictures jpeg" in str(error)) == (status == 413)
@@ -75,20 +75,20 @@ def test_what_is_wrong_with_a_request_is_its_failure(status: int) -> None:
 )
 def test_what_may_pass_is_told_from_what_is_wrong_with_the_request(status: int, body: bytes, trouble: str) -> None:
     """Each kind of trouble has its own way of waiting; how long the server asks to be left alone is kept."""
-    error = refusal(status, {"retry-after": "7"}, read_error(body, None), CONTEXT)
-    assert isinstance(error, AgainLaterError)
+    error = error_for_reply(status, {"retry-after": "7"}, parse_error(body, None), CONTEXT)
+    assert isinstance(error, RetryLaterError)
     assert (error.seconds, error.trouble, error.status) == (7.0, trouble, status)
 
 
 def test_a_request_beyond_what_a_minute_may_have_is_not_asked_again() -> None:
     """OpenAI says so with the status of too many requests, and would for ever."""
-    said = read_error(b'{"error": {"message": "Request too large for gpt-4o: limit 30000, requested 45000"}}', None)
-    assert type(refusal(429, {}, said, CONTEXT)) is EngineError
+    said = parse_error(b'{"error": {"message": "Request too large for gpt-4o: limit 30000, requested 45000"}}', None)
+    assert type(error_for_reply(429, {}, said, CONTEXT)) is EngineError
 
 
 def test_texts_are_cut_and_the_key_is_put_out_of_sight() -> None:
     """A server that repeats the request fills no log; one that repeats the key shows it to nobody."""
-    said = read_error(b'{"error":{"message":"%s %s"}}' % (KEY.encode(), b"A" * 100_000), KEY)
+    said = parse_error(b'{"error":{"message":"%s %s"}}' % (KEY.encode(), b"A" * 100_000), KEY)
     assert said.message.startswith("[key] AAA")
     assert len(said.message) < 500
 
@@ -98,12 +98,12 @@ def test_texts_are_cut_and_the_key_is_put_out_of_sight() -> None:
 )
 def test_a_key_with_escaped_letters_is_put_out_of_sight(spelling: str) -> None:
     """Servers quote requests within JSON within JSON."""
-    assert shown(f"you sent {spelling}!", KEY) == "you sent [key]!"
+    assert redact_line(f"you sent {spelling}!", KEY) == "you sent [key]!"
 
 
 def test_a_word_that_stands_for_no_key_is_no_secret() -> None:
     """Servers without keys are given one such as EMPTY, which an answer may say."""
-    assert kept("The glass is EMPTY.", "EMPTY") == "The glass is EMPTY."
+    assert redact("The glass is EMPTY.", "EMPTY") == "The glass is EMPTY."
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_a_word_that_stands_for_no_key_is_no_secret() -> None:
 )
 def test_retry_after_is_obeyed_within_bounds(headers: dict[str, str], seconds: float | None) -> None:
     """Seconds, milliseconds or a date; two minutes at most, and nonsense is none."""
-    assert wait_asked(headers) == seconds
+    assert retry_after_seconds(headers) == seconds

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from jobs.codec import pack
 from jobs.models import FINISH_REASONS, TurnResponse, Usage
-from jobs.stored import unpack_response
+from jobs.schema_versions import unpack_response
 from tests.jobs.examples import answer, make_request
 from tests.workers.examples import ENTRY
 from tests.workers.test_remote_streaming import Heard
 from workers.engines.engine import EngineError, GenerationFailedError
-from workers.engines.remote.answers import Answer
-from workers.engines.remote.asks import Asks
-from workers.engines.remote.refusals import AgainLaterError, ServerFailedError
-from workers.engines.remote.streaming import Events
+from workers.engines.remote.answers import RemoteAnswer
+from workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
+from workers.engines.remote.retry_budget import RetryBudget
+from workers.engines.remote.streaming import EventStreamParser
 
 KEY = "sk-test-4f1d0c9b8a7e6f5d4c3b2a19"
 NAMES = (
@@ -74,8 +74,8 @@ def check(turn: TurnResponse) -> None:
 @given(found=COMPLETIONS)
 def test_any_json_is_an_answer_or_an_expected_error(found: Any) -> None:
     """Whatever stands where, and however deep."""
-    made = Answer(ENTRY, KEY, num_rasters=1, wants_logprobs=True)
-    with suppress(AgainLaterError, EngineError):
+    made = RemoteAnswer(ENTRY, KEY, num_rasters=1, wants_logprobs=True)
+    with suppress(RetryLaterError, EngineError):
         made.take_whole(json.dumps(found).encode())
         check(made.turn())
 
@@ -92,10 +92,10 @@ def test_any_stream_is_an_answer_or_an_expected_error_and_is_told_as_it_is_recor
 ) -> None:
     """Wherever the bytes are cut."""
     heard = Heard()
-    made = Answer(ENTRY, KEY, wants_logprobs=True, grow=heard)
-    events = Events(made)
+    made = RemoteAnswer(ENTRY, KEY, wants_logprobs=True, grow=heard)
+    events = EventStreamParser(made)
     sent = "".join(f"data: {json.dumps(chunk)}{end}" for chunk in [*growing, last]).encode()
-    with suppress(AgainLaterError, EngineError):
+    with suppress(RetryLaterError, EngineError):
         for start in range(0, len(sent), step):
             events.take(sent[start : start + step])
         events.end()
@@ -108,12 +108,12 @@ def test_any_stream_is_an_answer_or_an_expected_error_and_is_told_as_it_is_recor
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_an_expected_error(content: bytes) -> None:
     """As a whole answer and as a stream."""
-    whole, streamed = Answer(ENTRY, KEY), Answer(ENTRY, KEY)
-    events = Events(streamed)
-    with pytest.raises((AgainLaterError, EngineError)):
+    whole, streamed = RemoteAnswer(ENTRY, KEY), RemoteAnswer(ENTRY, KEY)
+    events = EventStreamParser(streamed)
+    with pytest.raises((RetryLaterError, EngineError)):
         whole.take_whole(content)
         whole.turn()
-    with pytest.raises((AgainLaterError, EngineError)):
+    with pytest.raises((RetryLaterError, EngineError)):
         events.take(content)
         events.end()
         streamed.turn()
@@ -121,17 +121,17 @@ def test_any_bytes_are_an_expected_error(content: bytes) -> None:
 
 def test_asks_end_with_their_number_and_with_their_time() -> None:
     """What was paid for ends sooner, and is told; time at which the server was not there is none of it."""
-    failed = AgainLaterError("500: no GPU")
-    asks = Asks(16, 3600)
+    failed = RetryLaterError("500: no GPU")
+    asks = RetryBudget(16, 3600)
     for _ in range(15):
         asks.count(failed)
     with pytest.raises(ServerFailedError, match=r"16 times: 500: no GPU$"):
         asks.count(failed)
     with pytest.raises(ServerFailedError, match=r"once: 500: no GPU$"):
-        Asks(16, 0).count(failed)
-    paid = AgainLaterError("the answer ended as 'error'", "ended")
+        RetryBudget(16, 0).count(failed)
+    paid = RetryLaterError("the answer ended as 'error'", "ended")
     paid.paid = Usage(prompt_tokens=100, completion_tokens=5, dollars=0.25)
-    asks = Asks(16, 3600)
+    asks = RetryBudget(16, 3600)
     for _ in range(3):
         asks.count(paid)
     with pytest.raises(GenerationFailedError, match=r"4 times.* 400 tokens of prompts and 20 of answers, 1.000000 US"):

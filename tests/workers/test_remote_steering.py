@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from jobs.models import Sampling, Steering, Structure
+from jobs.models import GenerationConstraints, Sampling, StructuredOutput
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.test_remote_engine import ask_about, asking
 from workers.engines.engine import EngineError
 from workers.engines.remote.dialects import DIALECTS
-from workers.engines.remote.steering import steered
+from workers.engines.remote.generation_constraints import constraint_parameters
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}}
 ENDS = {"stop_token_ids": [7]}
@@ -19,39 +19,42 @@ ENDS = {"stop_token_ids": [7]}
     ("steering", "sent"),
     [
         (None, ENDS),
-        (Steering(stop=("END",), stop_token_ids=(9,)), {"stop_token_ids": [7, 9], "stop": ["END"]}),
-        (Steering(ignore_eos=True), {"ignore_eos": True}),
-        (Steering(logprobs=3), {**ENDS, "logprobs": True, "top_logprobs": 3}),
+        (GenerationConstraints(stop=("END",), stop_token_ids=(9,)), {"stop_token_ids": [7, 9], "stop": ["END"]}),
+        (GenerationConstraints(ignore_eos=True), {"ignore_eos": True}),
+        (GenerationConstraints(logprobs=3), {**ENDS, "logprobs": True, "top_logprobs": 3}),
         (
-            Steering(presence_penalty=1.5, logit_bias={5: -100}),
+            GenerationConstraints(presence_penalty=1.5, logit_bias={5: -100}),
             {**ENDS, "presence_penalty": 1.5, "logit_bias": {"5": -100}},
         ),
         (
-            Steering(structure=Structure(json_schema=SCHEMA)),
+            GenerationConstraints(structure=StructuredOutput(json_schema=SCHEMA)),
             {**ENDS, "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}},
         ),
-        (Steering(structure=Structure(choice=("A", "B"))), {**ENDS, "structured_outputs": {"choice": ("A", "B")}}),
-        (Steering(template={"b": 2}), {**ENDS, "chat_template_kwargs": {"a": 1, "b": 2}}),
+        (
+            GenerationConstraints(structure=StructuredOutput(choice=("A", "B"))),
+            {**ENDS, "structured_outputs": {"choice": ("A", "B")}},
+        ),
+        (GenerationConstraints(template={"b": 2}), {**ENDS, "chat_template_kwargs": {"a": 1, "b": 2}}),
     ],
 )
-def test_vllm_is_told_all_of_it(steering: Steering | None, sent: dict[str, Any]) -> None:
+def test_vllm_is_told_all_of_it(steering: GenerationConstraints | None, sent: dict[str, Any]) -> None:
     """What is not asked for is not said; what ends a turn stays, unless the chat wants to go beyond it."""
-    assert steered(steering, DIALECTS["vllm"], {"chat_template_kwargs": {"a": 1}}, ENDS) == sent
+    assert constraint_parameters(steering, DIALECTS["vllm"], {"chat_template_kwargs": {"a": 1}}, ENDS) == sent
 
 
 @pytest.mark.parametrize(
     ("dialect", "steering", "named"),
     [
-        ("openai", Steering(structure=Structure(regex="a+")), "structured_outputs"),
-        ("google", Steering(min_tokens=3), "min_tokens"),
-        ("anthropic", Steering(template={"enable_thinking": True}), "chat_template_kwargs"),
-        ("sglang", Steering(bad_words=("no",)), "bad_words"),
+        ("openai", GenerationConstraints(structure=StructuredOutput(regex="a+")), "structured_outputs"),
+        ("google", GenerationConstraints(min_tokens=3), "min_tokens"),
+        ("anthropic", GenerationConstraints(template={"enable_thinking": True}), "chat_template_kwargs"),
+        ("sglang", GenerationConstraints(bad_words=("no",)), "bad_words"),
     ],
 )
-def test_what_a_server_does_not_take_is_refused(dialect: Any, steering: Steering, named: str) -> None:
+def test_what_a_server_does_not_take_is_refused(dialect: Any, steering: GenerationConstraints, named: str) -> None:
     """Whoever asked for it would get something else."""
     with pytest.raises(EngineError, match=f"takes no {named}"):
-        steered(steering, DIALECTS[dialect], {}, {})
+        constraint_parameters(steering, DIALECTS[dialect], {}, {})
 
 
 async def test_a_text_is_told_in_one_piece_with_its_logprobs() -> None:
@@ -61,7 +64,7 @@ async def test_a_text_is_told_in_one_piece_with_its_logprobs() -> None:
     told: list[tuple[int, str, Any]] = []
     with serving(Elsewhere(moods=[Mood(body={"choices": [choice]})])) as there:
         async with asking(there) as engine:
-            sampling = Sampling(seed=1, max_tokens=5, steering=Steering(logprobs=1))
+            sampling = Sampling(seed=1, max_tokens=5, steering=GenerationConstraints(logprobs=1))
             turn = await engine.generate(ask_about(text="?"), sampling, "r", grow=lambda *piece: told.append(piece))
     assert told == [(0, "B", turn.logprobs)]
     assert turn.logprobs and turn.logprobs[0].top_logprobs and turn.logprobs[0].top_logprobs[0].logprob == -0.5

@@ -9,9 +9,9 @@ from jobs.models import Sampling
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
 from tests.workers.test_remote_engine import ask_about, asking
-from workers.engines.remote.answers import Answer
-from workers.engines.remote.refusals import AgainLaterError
-from workers.engines.remote.streaming import Events
+from workers.engines.remote.answers import RemoteAnswer
+from workers.engines.remote.error_replies import RetryLaterError
+from workers.engines.remote.streaming import EventStreamParser
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 
@@ -73,8 +73,8 @@ async def test_a_stream_that_is_cut_off_is_asked_for_again_from_its_beginning() 
 def test_a_thought_that_is_streamed_apart_stands_within_its_marks(name: str) -> None:
     """What is told is how the answer begins that is recorded, wherever the bytes are cut."""
     heard = Heard()
-    answer = Answer(ENTRY, None, grow=heard)
-    events = Events(answer)
+    answer = RemoteAnswer(ENTRY, None, grow=heard)
+    events = EventStreamParser(answer)
     sent = b"".join(
         [
             chunk(role="assistant", content=""),
@@ -98,7 +98,7 @@ def test_a_thought_that_is_streamed_apart_stands_within_its_marks(name: str) -> 
 
 def test_an_error_within_a_stream_is_an_error() -> None:
     """Servers tell of it with status 200, since the stream has begun."""
-    answer = Answer(ENTRY, None, grow=Heard())
-    Events(answer).take(chunk(content="B") + b'data: {"error": {"message": "overloaded", "code": 503}}\n\n')
-    with pytest.raises(AgainLaterError, match="overloaded"):
+    answer = RemoteAnswer(ENTRY, None, grow=Heard())
+    EventStreamParser(answer).take(chunk(content="B") + b'data: {"error": {"message": "overloaded", "code": 503}}\n\n')
+    with pytest.raises(RetryLaterError, match="overloaded"):
         answer.turn()

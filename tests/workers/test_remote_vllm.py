@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from jobs.embedded_store import StateStoreProcess
 from jobs.models import InferenceRequest, Response, Sampling, Turn
-from jobs.server import ServerProcess
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, image, job_of, make_request, responses_of, submit_requests
 from tests.workers.processes import worker_process
@@ -62,7 +62,7 @@ async def _play(redis: Redis, job_id: str, number: int) -> dict[str, Response]:
 
 @pytest.mark.timeout(900)
 async def test_the_same_plan_has_the_same_texts_in_process_and_elsewhere(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Word for word, with as many tokens of prompts and answers; and the server dies in the middle of more.
 

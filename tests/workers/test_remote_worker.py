@@ -13,8 +13,8 @@ import pytest
 from redis.asyncio import Redis
 
 from cli.preflight import free_port
-from jobs.fleet import Fleet
-from jobs.server import ServerProcess
+from jobs.embedded_store import StateStoreProcess
+from jobs.worker_registry import WorkerRegistry
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import job_of, responses_of, submit
@@ -81,7 +81,7 @@ def elder() -> Iterator[Elder]:
 
 @pytest.mark.timeout(400)
 async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, elder: Elder
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, elder: Elder
 ) -> None:
     """Twenty random kills while 500 requests are played: 500 answers, each once, by one worker that never ends."""
     dice = random.Random(7)
@@ -104,7 +104,7 @@ async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
 
 
 async def test_a_worker_whose_engine_is_elsewhere_needs_no_library_of_one(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its image has none: what only engines bring is not there to be imported."""
     (tmp_path / "sitecustomize.py").write_text(LACKING)
@@ -121,7 +121,7 @@ async def test_a_worker_whose_engine_is_elsewhere_needs_no_library_of_one(
 
 
 async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, elder: Elder
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, elder: Elder
 ) -> None:
     """It is away for longer than a lease: the worker says what it waits for, and no bundle passes on."""
     job_id = await submit(redis, 10, 4)
@@ -144,7 +144,13 @@ async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
 
 @pytest.mark.parametrize("begins", [True, False], ids=["at the start", "in the middle of a job"])
 async def test_a_worker_whose_key_is_refused_stands_and_says_so(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, begins: bool
+    redis: Redis,
+    server: StateStoreProcess,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    begins: bool,
 ) -> None:
     """It announces what to look at, and pays for nothing again; when the key is taken again, it goes on by itself."""
     monkeypatch.setenv("MY_KEY", KEY)
@@ -157,7 +163,7 @@ async def test_a_worker_whose_key_is_refused_stands_and_says_so(
             there.refuses = 401
 
         async def stands() -> bool:
-            is_said = any(one.phase and one.phase.name == said for one in await Fleet(redis).workers())
+            is_said = any(one.phase and one.phase.name == said for one in await WorkerRegistry(redis).workers())
             return is_said and (begins or there.refused == 8)  # every chat that is played at once
 
         said = (
@@ -178,7 +184,7 @@ async def test_a_worker_whose_key_is_refused_stands_and_says_so(
 
 
 async def test_the_key_is_nowhere(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not in logs, files, records, announcements, metrics nor on command lines, though the server repeats it."""
     monkeypatch.setenv("MY_KEY", KEY)
@@ -219,7 +225,7 @@ async def test_the_key_is_nowhere(
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_what_is_missing_is_said_before_anything_starts(
-    server: ServerProcess, data: Path, tmp_path: Path, arguments: tuple[str, ...], sentence: str
+    server: StateStoreProcess, data: Path, tmp_path: Path, arguments: tuple[str, ...], sentence: str
 ) -> None:
     """In one sentence, without a traceback."""
     with worker_process(tmp_path, data, server.url, *arguments) as worker:
@@ -228,7 +234,9 @@ def test_what_is_missing_is_said_before_anything_starts(
     assert "Traceback" not in worker.log
 
 
-def test_a_closed_model_is_not_looked_for_on_this_machine(server: ServerProcess, data: Path, tmp_path: Path) -> None:
+def test_a_closed_model_is_not_looked_for_on_this_machine(
+    server: StateStoreProcess, data: Path, tmp_path: Path
+) -> None:
     """The worker says where it is asked."""
     with worker_process(tmp_path, data, server.url, models=("gpt-4.1",)) as worker:
         assert worker.wait() == 1

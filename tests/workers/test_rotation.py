@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from catalogue.entry import CatalogueEntry
-from jobs.models import Grow, JobStatus, Sampling, TurnResponse
+from jobs.models import JobStatus, OnTokens, Sampling, TurnResponse
 from jobs.queue import JobQueue, QueueDepth
 from jobs.registry import JobRegistry
 from tests.waiting import async_wait_until
@@ -62,7 +62,12 @@ class FragileEngine(NotedEngine):
         await super().start()
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Die."""
         await self.stop()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import Grow, Sampling, Turn, TurnResponse
+from jobs.models import OnTokens, Sampling, Turn, TurnResponse
 from tests.workers.examples import ENTRY, responses_of, submit_requests
 from tests.workers.loops import SHOWN, WritingEngine, in_order, looping, zoom
 from tests.workers.rig import running_worker
@@ -30,7 +30,12 @@ class WatchingEngine(WritingEngine):
         self.most = 0
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Note, and write what the chat's next zoom is."""
         shown = {raster.key: raster.pixels.nbytes for message in chat[2:] for raster in message.rasters}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from jobs.keys import KEYS
 from jobs.models import Response, Turn
 from jobs.previews import PreviewStore
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from retrieval.errors import SourceFailedError
 from tests.waiting import async_wait_until

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from jobs.loops import Search
-from jobs.server import ServerProcess
+from jobs.embedded_store import StateStoreProcess
+from jobs.tool_loops import SearchTool
 from tests.waiting import wait_until
 from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import job_of, responses_of, submit_requests
@@ -23,7 +23,7 @@ from tests.workers.test_processes import until_recorded
 from workers.engines.engine import Message
 
 CHATS, HELD_ROUND = 12, 5
-LOOK_UP = Search(name="look_up", source="town", found="{query}: {result}", nothing="no {query}")
+LOOK_UP = SearchTool(name="look_up", source="town", found="{query}: {result}", nothing="no {query}")
 SEARCHING = LOOP.model_copy(update={"tools": (*LOOP.tools[:1], LOOK_UP, *LOOP.tools[2:])})
 
 
@@ -96,7 +96,7 @@ async def _told(redis: Redis, job_id: str) -> dict[str, Any]:
 
 
 async def test_a_worker_that_is_killed_in_round_five_loses_nothing(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path, town: Town
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, town: Town
 ) -> None:
     """Every response comes once and is that of an undisturbed run; each job searches once for the same."""
     sources = tmp_path / "sources.toml"

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from catalogue.load import read_entry
 from catalogue.write import write_entry
-from jobs.server import ServerProcess
+from jobs.embedded_store import StateStoreProcess
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, job_of, responses_of
 from tests.workers.processes import simulated, worker_process
@@ -20,7 +20,9 @@ FAMILIES = ("tiny-internvl3.5-hf", "tiny-qwen2.5-vl", "tiny-glm-4.5v")
 SLOW = 0.05
 
 
-async def test_kills_lose_nothing_of_any_model(redis: Redis, server: ServerProcess, data: Path, tmp_path: Path) -> None:
+async def test_kills_lose_nothing_of_any_model(
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
+) -> None:
     """Killed in the shifts of different models, the worker leaves leases that run out: 90 responses, each once.
 
     Twice, because what is in play at a third death has spent its attempts and is held to be the cause.
@@ -42,7 +44,7 @@ async def test_kills_lose_nothing_of_any_model(redis: Redis, server: ServerProce
     assert len(await played(redis, job_id)) >= len(MODELS)
 
 
-def test_one_source_for_several_models_is_refused(server: ServerProcess, data: Path, tmp_path: Path) -> None:
+def test_one_source_for_several_models_is_refused(server: StateStoreProcess, data: Path, tmp_path: Path) -> None:
     """The worker ends with a line that says what to write."""
     arguments = ("--model-from", ENTRY.id)
     with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
@@ -54,7 +56,7 @@ def test_one_source_for_several_models_is_refused(server: ServerProcess, data: P
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 async def test_three_families_work_in_shifts_on_the_real_engine(
-    redis: Redis, server: ServerProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
     """Each is loaded once and answers all of its requests; the engines of the others have ended by then."""
     for model in FAMILIES:

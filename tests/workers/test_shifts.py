@@ -8,14 +8,14 @@ from redis.asyncio import Redis
 from jobs.queue import JobQueue
 from tests.workers.shared import ALPHA, BETA, GAMMA, MODELS, submit_to
 from workers.settings import WorkerSettings
-from workers.shifts import Shifts
+from workers.time_slices import TimeSliceScheduler
 
 SETTINGS = WorkerSettings(shift_bundles=4)
 
 
-def shifts_of(redis: Redis, **changes: Any) -> Shifts:
+def shifts_of(redis: Redis, **changes: Any) -> TimeSliceScheduler:
     """Shifts of the three models."""
-    return Shifts(MODELS, JobQueue(redis), SETTINGS.model_copy(update=changes))
+    return TimeSliceScheduler(MODELS, JobQueue(redis), SETTINGS.model_copy(update=changes))
 
 
 async def test_the_model_with_most_waiting_bundles_is_chosen(redis: Redis) -> None:

@@ -12,9 +12,9 @@ from catalogue.load import load_catalogue
 from jobs.errors import SettingsInvalidError
 from jobs.models import Sampling
 from tests.workers.examples import ENTRY
-from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, salted
+from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, with_cache_salt
 from workers.engines.simulated_engine import SimulatedEngine, roofline_of
-from workers.engines.simulation.script import read_script
+from workers.engines.simulation.answer_script import read_answer_script
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"
 
@@ -55,7 +55,7 @@ async def test_a_prefix_is_shared_under_its_salt_alone(engine: SimulatedEngine) 
     found: dict[str, list[int]] = {"": [], "a": [], "b": []}
     texts = set()
     for salt in ("", "a", "b", "a", "b", ""):
-        answer = await engine.generate(salted(question("k", "Look. " * 200), salt), Sampling(seed=1), salt)
+        answer = await engine.generate(with_cache_salt(question("k", "Look. " * 200), salt), Sampling(seed=1), salt)
         found[salt].append(answer.usage.cached_tokens)
         texts.add(answer.text)
     assert [first for first, _ in found.values()] == [0, 0, 0]
@@ -179,7 +179,7 @@ async def test_a_scripted_engine_says_what_was_declared(tmp_path: Path) -> None:
     """Each chat goes through one list in order, by its first question alone, and the engine is called scripted."""
     file = tmp_path / "script.json"
     file.write_text('[["one {chat}", "two"], ["eins {chat}", "zwei"]]')
-    engine = SimulatedEngine(ENTRY, speed=0, script=read_script(file))
+    engine = SimulatedEngine(ENTRY, speed=0, script=read_answer_script(file))
     await engine.start()
     said = set()
     for number in range(20):
@@ -201,4 +201,4 @@ def test_what_is_no_script_is_refused(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     for path in (file, tmp_path / "other.json"):
         with pytest.raises(SettingsInvalidError, match=f"the script {path}"):
-            read_script(path)
+            read_answer_script(path)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from performance.simulated import PUBLISHED, Published, cold_first_token, decode_rate
+from performance.simulated import PUBLISHED, PublishedMeasurement, cold_first_token, decode_rate
 from workers.engines.simulation.encoder_cache import EncoderCache
 from workers.engines.simulation.kv_pool import KvPool
-from workers.engines.simulation.prompts import Prompt, count_tokens
-from workers.engines.simulation.roofline import Roofline, Work
-from workers.engines.simulation.scheduler import Scheduler, Sequence
+from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
+from workers.engines.simulation.roofline import Roofline, StepWork
+from workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
 
 T = 16_384
 """Visual tokens of 4096 x 4096 pixels."""
@@ -17,9 +17,9 @@ ROOFLINE = Roofline.of("h100", "8b")
 HYBRID = Roofline.of("h100", "27b")
 
 
-def prompt(roofline: Roofline, *parts: str | tuple[str, int]) -> Prompt:
+def prompt(roofline: Roofline, *parts: str | tuple[str, int]) -> SimulatedPrompt:
     """Lay out texts and pictures (key, tokens)."""
-    made = Prompt(roofline.model.match_tokens)
+    made = SimulatedPrompt(roofline.model.match_tokens)
     for part in parts:
         if isinstance(part, str):
             made.add_text(part)
@@ -37,26 +37,26 @@ class Asked:
         self.now = 0.0
         self._arrivals = 0
 
-    def add(self, *parts: str | tuple[str, int], priority: int = 0, answer: int = 1) -> Sequence:
+    def add(self, *parts: str | tuple[str, int], priority: int = 0, answer: int = 1) -> SimulatedSequence:
         """Let a prompt wait."""
         self._arrivals += 1
-        sequence = Sequence(priority, self._arrivals, prompt(self.roofline, *parts), answer)
+        sequence = SimulatedSequence(priority, self._arrivals, prompt(self.roofline, *parts), answer)
         self.scheduler.add(sequence)
         return sequence
 
-    def step(self) -> list[Sequence]:
+    def step(self) -> list[SimulatedSequence]:
         """Take one step; returns what is answered after it."""
         self.now += self.scheduler.step(self.now, 0)
         return self.scheduler.finish(self.now)
 
-    def run(self) -> list[Sequence]:
+    def run(self) -> list[SimulatedSequence]:
         """Answer everything; returns it in the order in which it was done."""
-        done: list[Sequence] = []
+        done: list[SimulatedSequence] = []
         while self.scheduler.waiting or self.scheduler.running:
             done += self.step()
         return done
 
-    def ask(self, *parts: str | tuple[str, int]) -> Sequence:
+    def ask(self, *parts: str | tuple[str, int]) -> SimulatedSequence:
         """Answer one prompt."""
         sequence = self.add(*parts)
         self.run()
@@ -79,15 +79,15 @@ def test_decode_is_bound_by_memory_and_prefill_by_arithmetic() -> None:
     """One token costs a read of all weights and of its context; thirty thousand cost their operations."""
     model = ROOFLINE.model
     read = model.weight_bytes + 1000 * model.kv_bytes
-    assert ROOFLINE.seconds(Work(decoding=1, context=1000)) == pytest.approx(read / 2.3e12)
+    assert ROOFLINE.seconds(StepWork(decoding=1, context=1000)) == pytest.approx(read / 2.3e12)
     operations = 2 * model.parameters * 30_000 + model.attention * 30_000 * 15_000
-    assert ROOFLINE.seconds(Work(30_000, 30_000 * 15_000.0)) == pytest.approx(operations / 5.45e14)
+    assert ROOFLINE.seconds(StepWork(30_000, 30_000 * 15_000.0)) == pytest.approx(operations / 5.45e14)
 
 
 def test_chunks_of_a_prompt_cost_what_the_whole_costs() -> None:
     """Attention over what was prefilled before is counted."""
-    halves = Work(8000, 8000 * (8000 - 4000.0)), Work(8000, 8000 * (16_000 - 4000.0))
-    whole = Work(16_000, 16_000 * (16_000 - 8000.0))
+    halves = StepWork(8000, 8000 * (8000 - 4000.0)), StepWork(8000, 8000 * (16_000 - 4000.0))
+    whole = StepWork(16_000, 16_000 * (16_000 - 8000.0))
     assert sum(map(ROOFLINE.seconds, halves)) == pytest.approx(ROOFLINE.seconds(whole))
 
 
@@ -298,7 +298,7 @@ def test_recurrent_states_take_room() -> None:
 
 
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda each: each.what)
-def test_it_is_as_fast_as_what_is_published(published: Published) -> None:
+def test_it_is_as_fast_as_what_is_published(published: PublishedMeasurement) -> None:
     """Within the tolerance that is stated beside each measurement."""
     assert -published.slack <= published.ahead <= published.optimism
 

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from workers.bundles import Slots
+from workers.bundles import LaneSemaphore
 
 
 class Crowd:
     """Chats that want a slot and hold it until they are told to let go; `order` is that in which they got one."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, slots: LaneSemaphore) -> None:
         self.order: list[str] = []
         self._slots = slots
         self._holding: dict[str, asyncio.Event] = {}
@@ -34,7 +34,7 @@ class Crowd:
 
 async def test_an_interactive_chat_stands_before_all_that_is_claimed_ahead() -> None:
     """And behind those that hold a slot; within a lane it is first come, first served."""
-    crowd = Crowd(Slots(2))
+    crowd = Crowd(LaneSemaphore(2))
     for name in ("b1", "b2", "b3", "b4"):
         await crowd.come(name, "batch")
     for name in ("i1", "i2"):
@@ -48,7 +48,7 @@ async def test_an_interactive_chat_stands_before_all_that_is_claimed_ahead() -> 
 
 async def test_slots_of_those_that_are_cancelled_go_to_others() -> None:
     """Whether they waited, held one, or were given one in the same moment."""
-    crowd = Crowd(Slots(1))
+    crowd = Crowd(LaneSemaphore(1))
     for name in ("holds", "waits", "given", "last"):
         await crowd.come(name, "batch")
     crowd.tasks["waits"].cancel()

@@ -4,12 +4,12 @@ import time
 
 from prometheus_client import CollectorRegistry
 
-from workers.stages import Stages
+from workers.stage_timer import StageTimer
 
 
 def test_the_engine_waits_for_pixels_only_while_it_plays_nothing() -> None:
     """Requests that wait for theirs beside one that is played cost no second of the engine."""
-    stages, registry, begun = Stages(), CollectorRegistry(), time.monotonic()
+    stages, registry, begun = StageTimer(), CollectorRegistry(), time.monotonic()
     registry.register(stages)
     stages.model = "m"
 

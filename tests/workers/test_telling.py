@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.fleet import EnginePhase, Fleet
+from jobs.worker_registry import EnginePhase, WorkerRegistry
 from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.rig import running_worker
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.telling import DOWNLOADING, READING, VARIABLE, PhaseFile, tell
+from workers.engines.startup_progress import DOWNLOADING, PHASE_VARIABLE, READING, PhaseFile, report_phase
 
 HALF_READ = EnginePhase(name=READING, done_bytes=2**30, total_bytes=2**31)
 
@@ -39,7 +39,7 @@ async def test_a_worker_announces_how_far_its_engine_is(redis: Redis, data: Path
     SlowEngine.may_start = asyncio.Event()
 
     async def phase() -> list[tuple[str, EnginePhase | None]]:
-        return [(worker.state, worker.phase) for worker in await Fleet(redis).workers()]
+        return [(worker.state, worker.phase) for worker in await WorkerRegistry(redis).workers()]
 
     async def loading() -> bool:
         return await phase() == [("starting", HALF_READ)]
@@ -71,12 +71,12 @@ def test_what_an_engine_tells_is_read_until_it_has_started() -> None:
     file = PhaseFile("/weights")
     file.open()
     assert file.read() is None
-    tell(READING, 2**30, 2**31)
+    report_phase(READING, 2**30, 2**31)
     assert file.read() == HALF_READ
     file.close()
-    tell(READING, 1, 2)
+    report_phase(READING, 1, 2)
     assert file.read() is None
-    assert VARIABLE not in os.environ
+    assert PHASE_VARIABLE not in os.environ
 
 
 def test_a_download_is_followed_by_the_bytes_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ def test_a_download_is_followed_by_the_bytes_in_the_cache(tmp_path: Path, monkey
     (blobs / "b.incomplete").write_bytes(b"x" * 500)
     file = PhaseFile("Qwen/Qwen9-VL")
     file.open()
-    tell(DOWNLOADING)
+    report_phase(DOWNLOADING)
     assert file.read() == EnginePhase(name=DOWNLOADING, done_bytes=1500)
     file.close()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from jobs.traces import beginning_of
+from jobs.traces import root_span_of
 from tests.collector import attribute, collecting
 from tests.workers.examples import image, make_request, submit_requests
 from tests.workers.rig import running_worker
@@ -28,7 +28,7 @@ async def test_each_request_is_a_trace_with_its_stages(redis: Redis, data: Path,
     assert len(by_trace) == 2
     told = {attribute(_whole(spans), "gigavqa.request_id"): spans for spans in by_trace.values()}
     assert {attribute(_whole(spans), "gigavqa.job_id") for spans in told.values()} == {job_id}
-    brought = beginning_of(job_id)
+    brought = root_span_of(job_id)
     for spans in told.values():
         (link,) = _whole(spans).links
         assert link.trace_id == brought.trace_id.to_bytes(16, "big")

@@ -13,20 +13,28 @@ from types import SimpleNamespace
 import pytest
 import pytest_asyncio
 
-from jobs.models import FINISH_REASONS, Sampling, Steering, Structure, TokenLogprob, Turn, TurnResponse
+from jobs.models import (
+    FINISH_REASONS,
+    GenerationConstraints,
+    Sampling,
+    StructuredOutput,
+    TokenLogprob,
+    Turn,
+    TurnResponse,
+)
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, draw_images, make_request
 from tests.workers.loops import SHOWN, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.views import View
+from workers.chat import ChatPlayer
 from workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
 from workers.engines.vllm_engine import VllmEngine
-from workers.engines.vllm_prompts import render
-from workers.engines.vllm_sender_cache import restored
-from workers.player import Player
-from workers.preparation import Preparation
+from workers.engines.vllm_prompts import render_prompt
+from workers.engines.vllm_sender_cache import restore_on_failure
+from workers.preparation import RasterPreparation
 from workers.script import FixedTurns
 
 pytestmark = [
@@ -80,7 +88,7 @@ async def test_a_chat_beyond_the_context_leaves_its_rasters_as_they_were(engine:
 
 async def test_a_chat_that_the_engine_refuses_for_its_constraints_leaves_its_raster(engine: VllmEngine) -> None:
     """A grammar that is none is found after the raster is made ready."""
-    wrong = Sampling(max_tokens=4, steering=Steering(structure=Structure(regex="((((")))
+    wrong = Sampling(max_tokens=4, steering=GenerationConstraints(structure=StructuredOutput(regex="((((")))
     with pytest.raises(EngineError):
         await ask(engine, raster("wrong"), "How many?", sampling=wrong)
     await assert_answered(engine, [raster("wrong")])
@@ -163,7 +171,7 @@ async def test_what_a_failed_prompt_did_to_the_front_ends_cache_is_undone(seed: 
         lru.put(str(number), draw.randrange(1, 5))
     before = [(key, lru.cache[key]) for key in lru.order]
     sender = SimpleNamespace(_cache=lru)
-    with pytest.raises(asyncio.CancelledError), restored(sender, ("any",)):
+    with pytest.raises(asyncio.CancelledError), restore_on_failure(sender, ("any",)):
         for _ in range(draw.randrange(12)):
             key = str(draw.randrange(40))
             lru.touch(key) if key in lru else lru.put(key, draw.randrange(1, 5))
@@ -201,7 +209,7 @@ async def test_given_answers_that_overflow_leave_the_raster(engine: VllmEngine) 
     )
     request = make_request("given", None, turns=turns, sampling=GREEDY)
     shown = [raster_of(view, 256, pixels.pixels)]
-    player = Player(request, FixedTurns(turns), shown, engine.generate)
+    player = ChatPlayer(request, FixedTurns(turns), shown, engine.generate)
     with pytest.raises(EngineError):
         await player.play()
     assert all(answer.usage.completion_tokens for answer in player.answers)
@@ -210,8 +218,8 @@ async def test_given_answers_that_overflow_leave_the_raster(engine: VllmEngine) 
 
 async def test_a_round_that_overflows_leaves_the_raster_of_its_zoom(engine: VllmEngine, tmp_path: Path) -> None:
     """A chat of rounds stops where its context is full; what it was to be shown then can be asked about."""
-    library = Library(ImageRoot(draw_images(tmp_path / "data")), tmp_path / "pyramids", 2**26)
-    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    library = Renderer(ImageRoot(draw_images(tmp_path / "data")), tmp_path / "pyramids", 2**26)
+    preparation = RasterPreparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
 
     async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
         answer = await engine.generate(chat, sampling, turn_id)
@@ -247,7 +255,7 @@ async def test_a_chat_is_asked_again_where_both_sides_of_the_cache_disagree(engi
     """A prompt that somebody else rendered and never sent costs the next chat about its raster one more ask."""
     lost = raster("lost")
     chat = [Message("user", (lost, "How many?"))]
-    await render(engine._llm, ENTRY, chat)
+    await render_prompt(engine._llm, ENTRY, chat)
     before = await engine.stats()
     await assert_answered(engine, [lost])
     assert (await engine.stats()).retries == before.retries + 1
@@ -257,7 +265,7 @@ async def test_a_chat_is_asked_again_where_both_sides_of_the_cache_disagree(engi
 async def test_a_stream_tells_the_logprobs_that_the_whole_answer_has(engine: VllmEngine, end_at_once: bool) -> None:
     """Also that of the token which ends the answer, and of an answer that ends before it begins."""
     bias = dict.fromkeys(engine._end_ids, 100.0) if end_at_once else {}
-    sampling = Sampling(temperature=0.0, max_tokens=12, steering=Steering(logprobs=2, logit_bias=bias))
+    sampling = Sampling(temperature=0.0, max_tokens=12, steering=GenerationConstraints(logprobs=2, logit_bias=bias))
     told: list[TokenLogprob] = []
     texts: list[str] = []
 

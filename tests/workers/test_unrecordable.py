@@ -5,7 +5,7 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import Grow, Sampling, TurnResponse, Usage
+from jobs.models import OnTokens, Sampling, TurnResponse, Usage
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
 from tests.workers.rig import running_worker
 from workers.engines.engine import Message
@@ -24,7 +24,12 @@ class OddEngine(SimulatedEngine):
     asked = 0
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer."""
         OddEngine.asked += 1

@@ -15,8 +15,8 @@ import pytest
 import pytest_asyncio
 from prometheus_client import CollectorRegistry
 
-from benchmarks.ultravr.forms import closed_cell
-from evaluation.closing import ClosedForm, closed_boolean, closed_choice, closed_number
+from benchmarks.ultravr.step_forms import cell_form
+from evaluation.closing import ClosingForm, boolean_form, choice_form, number_form
 from jobs.models import ClosingKind, Sampling, Turn, TurnResponse, Usage
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.checkpoints.build import ensure_checkpoint
@@ -25,16 +25,16 @@ from tests.workers.examples import ENTRY, draw_images, make_request
 from tests.workers.loops import assert_prefilled_once, in_order, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
 from tiling.geometry import Size
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from tiling.views import View
-from workers.closing import ClosingTurn
-from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, salted
-from workers.engines.keeper import EngineKeeper
+from workers.chat import ChatPlayer
+from workers.closing_turn import ClosingTurn
+from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, with_cache_salt
+from workers.engines.supervisor import EngineSupervisor
 from workers.engines.vllm_engine import VllmEngine
-from workers.instrumentation import Instruments
-from workers.player import Player
-from workers.preparation import Preparation
+from workers.instrumentation import Instrumentation
+from workers.preparation import RasterPreparation
 from workers.script import FixedTurns
 from workers.settings import WorkerSettings
 
@@ -57,7 +57,7 @@ class Engines:
         self.checkpoint = checkpoint
         self.registry = CollectorRegistry()
         settings = WorkerSettings(backoff_seconds=0.01, hang_seconds=3)
-        self.keeper = EngineKeeper(self._make, settings, Instruments(self.registry))
+        self.keeper = EngineSupervisor(self._make, settings, Instrumentation(self.registry))
 
     async def ask(
         self, raster: PromptRaster | None, text: str = "How many?", sampling: Sampling = GREEDY
@@ -121,7 +121,7 @@ async def test_a_prefix_is_found_under_its_salt_alone(engines: Engines) -> None:
     """Of a text, and of a raster that is processed once for all."""
     chat = [Message("user", (raster("salted", seed=7), "Word by word, " * 40))]
     cached = [
-        (await engines.keeper.generate(salted(chat, salt), GREEDY, f"{salt}-{number}")).usage.cached_tokens
+        (await engines.keeper.generate(with_cache_salt(chat, salt), GREEDY, f"{salt}-{number}")).usage.cached_tokens
         for number, salt in enumerate(("", "ada", "bob", "ada", "bob", ""))
     ]
     assert cached[:3] == [0, 0, 0]
@@ -191,7 +191,7 @@ async def _play(engines: Engines, key: str, *, given: bool) -> list[Usage]:
         return await engines.keeper.generate(chat, GREEDY, turn_id)
 
     picture = raster_of(view, pixels=raster(key).pixels)
-    return [answer.usage for answer in await Player(request, FixedTurns(request.turns), [picture], generate).play()]
+    return [answer.usage for answer in await ChatPlayer(request, FixedTurns(request.turns), [picture], generate).play()]
 
 
 async def test_a_chat_carries_its_own_answers_on(engines: Engines) -> None:
@@ -323,8 +323,8 @@ async def test_a_gpus_engine_would_be_spawned(engines: Engines, monkeypatch: pyt
 
 async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(engines: Engines, tmp_path: Path) -> None:
     """Of a chat that looks closer nine times: each raster, and each token but for the rest of a block a round."""
-    library = Library(ImageRoot(draw_images(tmp_path / "data")), tmp_path / "pyramids", 2**26)
-    preparation = Preparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
+    library = Renderer(ImageRoot(draw_images(tmp_path / "data")), tmp_path / "pyramids", 2**26)
+    preparation = RasterPreparation(library, ENTRY.visual_budget, limit_bytes=2**28, threads=1)
     written = in_order(*(zoom(100 * number, 0, 100 * number + 100, 500) for number in range(9)), "1911")
 
     async def generate(chat: Sequence[Message], sampling: Sampling, turn_id: str) -> TurnResponse:
@@ -346,15 +346,15 @@ async def test_ten_rounds_are_rendered_encoded_and_prefilled_once(engines: Engin
     assert_prefilled_once(rounds.answers, BLOCK)
 
 
-def _choice(letters: str) -> ClosedForm:
-    form = closed_choice(tuple(letters), lambda letter: True)
+def _choice(letters: str) -> ClosingForm:
+    form = choice_form(tuple(letters), lambda letter: True)
     assert form is not None
     return form
 
 
 async def test_a_closing_turn_is_held_to_the_letters_and_finds_its_prefix(engines: Engines) -> None:
     """Of every set of options; but for the last block of the first turn, all before the sentence is in the cache."""
-    player_of = partial(Player, rasters=(), generate=engines.keeper.generate)
+    player_of = partial(ChatPlayer, rasters=(), generate=engines.keeper.generate)
     for letters in ("AB", "ABCDE", "DEFGHIJ"):
         closing = _choice(letters).closing("choice")
         assert closing is not None and closing.structure.choice
@@ -371,15 +371,15 @@ async def test_a_closing_turn_is_held_to_the_letters_and_finds_its_prefix(engine
 @pytest.mark.parametrize(
     ("form", "kind"),
     [
-        (closed_number(lambda value: True), "number"),
-        (closed_number(lambda value: True), "json"),
-        (closed_boolean(lambda value: True), "json"),
+        (number_form(lambda value: True), "number"),
+        (number_form(lambda value: True), "json"),
+        (boolean_form(lambda value: True), "json"),
         (_choice("ABCD"), "json"),
-        (closed_cell(good_sample("ad-coordinate")), "json"),
+        (cell_form(good_sample("ad-coordinate")), "json"),
     ],
 )
 async def test_other_kinds_of_closing_turns_are_held_to_their_form(
-    engines: Engines, form: ClosedForm, kind: ClosingKind
+    engines: Engines, form: ClosingForm, kind: ClosingKind
 ) -> None:
     """What a model without meaning writes is read, and ends by itself."""
     closing = form.closing(kind)

@@ -3,7 +3,7 @@
 import pytest
 
 from workers.engines.engine import ContextExceededError, EngineError
-from workers.engines.vllm_refusals import refusal
+from workers.engines.vllm_errors import translate_error
 
 CONTEXT = 8192
 
@@ -26,7 +26,7 @@ class RefusedError(ValueError):
 )
 def test_a_prompt_that_is_too_long_is_told_apart(error: Exception, excess: int | None) -> None:
     """The context needs room for one token of the answer, too; without a count none is made up."""
-    refused = refusal(error, CONTEXT)
+    refused = translate_error(error, CONTEXT)
     assert isinstance(refused, ContextExceededError)
     assert (refused.excess, str(refused)) == (excess, str(error))
 
@@ -35,6 +35,6 @@ def test_anything_else_is_told_in_its_own_words() -> None:
     """Also where only what lies beneath says anything."""
     silent = ValueError()
     silent.__cause__ = KeyError("image")
-    assert str(refusal(ValueError("no such modality"), CONTEXT)) == "no such modality"
-    assert str(refusal(silent, CONTEXT)) == "KeyError('image')"
-    assert type(refusal(silent, CONTEXT)) is EngineError
+    assert str(translate_error(ValueError("no such modality"), CONTEXT)) == "no such modality"
+    assert str(translate_error(silent, CONTEXT)) == "KeyError('image')"
+    assert type(translate_error(silent, CONTEXT)) is EngineError

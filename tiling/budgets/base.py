@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from tiling.budgets.resolver import Decision, resolve
+from tiling.budgets.resolver import PreprocessingDecision, resolve_raster_size
 from tiling.geometry import Size
 
 Filter = Literal["bicubic", "bilinear"]
@@ -24,7 +24,7 @@ class RasterPlan:
 
     raster: Size
     visual_tokens: int
-    decision: Decision
+    decision: PreprocessingDecision
     filter: Filter = "bicubic"
     fixed_point: bool = True
 
@@ -133,17 +133,17 @@ class NativeBudget(BaseModel, ABC):
     def plan(self, size: Size, num_images: int = 1) -> RasterPlan:
         """Decide the raster for a picture of `size` pixels, one of `num_images` in its prompt; raises BudgetError."""
         decision = self.decide(size, num_images)
-        raster = resolve(size, decision, lambda other: self.decide(other, num_images))
+        raster = resolve_raster_size(size, decision, lambda other: self.decide(other, num_images))
         if raster is None:  # what the family makes of its own target is the nearest that can be had
             return self.plan(decision.target, num_images)
         return RasterPlan(raster, self.count_tokens(decision), decision, self.filter, raster == decision.target)
 
     @abstractmethod
-    def decide(self, size: Size, num_images: int = 1) -> Decision:
+    def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """What the family's preprocessing makes of a picture of `size` pixels; raises BudgetError."""
 
     @abstractmethod
-    def count_tokens(self, decision: Decision) -> int:
+    def count_tokens(self, decision: PreprocessingDecision) -> int:
         """Placeholder tokens that the picture costs in the prompt."""
 
     def processor_kwargs(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ _WIDTHS = 64  # tried at each scale, one pixel apart: families that count whole 
 
 
 @dataclass(frozen=True)
-class Decision:
+class PreprocessingDecision:
     """What a family's preprocessing makes of a picture, by its size alone; sizes in pixels.
 
     `target` is the size to which it resizes the picture, `canvas` the size after padding, `grid` the columns and rows
@@ -31,7 +31,9 @@ class Decision:
             raise BudgetError("the picture is so long that nothing of its breadth would remain at the model's size")
 
 
-def resolve(size: Size, decision: Decision, decide: Callable[[Size], Decision]) -> Size | None:
+def resolve_raster_size(
+    size: Size, decision: PreprocessingDecision, decide: Callable[[Size], PreprocessingDecision]
+) -> Size | None:
     """Size of the raster to render for a picture of `size` about which `decide` says `decision`.
 
     It is the decision's own target where the family decides alike about it, because then the raster passes through
@@ -41,21 +43,21 @@ def resolve(size: Size, decision: Decision, decide: Callable[[Size], Decision]) 
     """
     if _agrees(decision.target, decision, decide):
         return decision.target
-    candidates = (other for scale in _SCALES for other in _similar(size, decision.target, scale))
+    candidates = (other for scale in _SCALES for other in _similar_sizes(size, decision.target, scale))
     if found := next((other for other in candidates if _agrees(other, decision, decide)), None):
         return found
     largest = _SCALES[-1] ** 2 * decision.target.area
     return size if size.area <= largest else None
 
 
-def _agrees(candidate: Size, decision: Decision, decide: Callable[[Size], Decision]) -> bool:
+def _agrees(candidate: Size, decision: PreprocessingDecision, decide: Callable[[Size], PreprocessingDecision]) -> bool:
     try:
         return decide(candidate) == decision
     except BudgetError:
         return False
 
 
-def _similar(size: Size, target: Size, scale: float) -> Iterator[Size]:
+def _similar_sizes(size: Size, target: Size, scale: float) -> Iterator[Size]:
     """Sizes of the picture's aspect ratio, but for rounding, from `scale` times the target; none as large as `size`."""
     ratio = max(scale * target.width / size.width, scale * target.height / size.height)
     first = round(size.width * ratio)

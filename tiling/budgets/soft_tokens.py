@@ -6,7 +6,7 @@ from tiling.errors import BudgetError
 from tiling.geometry import Size
 
 
-def fill(size: Size, max_tokens: int, unit: int) -> Size:
+def fill_token_budget(size: Size, max_tokens: int, unit: int) -> Size:
     """Scale to the area of `max_tokens` squares of `unit` pixels, then round both sides down to whole squares.
 
     Source: transformers, models/gemma4/image_processing_gemma4.py, `get_aspect_ratio_preserving_size`. Raises

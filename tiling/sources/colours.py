@@ -18,7 +18,7 @@ Alpha = Literal["straight", "premultiplied"]
 
 
 @dataclass(frozen=True)
-class Colours:
+class ColourModel:
     """What the samples of a pixel mean. `alpha` is the sample after the colours; `palette` is N x 3."""
 
     kind: ColourKind
@@ -27,7 +27,7 @@ class Colours:
     palette: Pixels | None = None
 
 
-def to_rgb(samples: NDArray[Any], colours: Colours) -> Pixels:
+def to_rgb(samples: NDArray[Any], colours: ColourModel) -> Pixels:
     """Convert H x W x S samples (bool or uint8; a palette's also uint16) to H x W x 3 RGB.
 
     Raises ValueError for others, and where a pixel has more or fewer than its colours and alpha.
@@ -52,7 +52,7 @@ def _to_8_bit(samples: NDArray[Any]) -> Pixels:
     return samples
 
 
-def _colour(samples: Pixels, colours: Colours) -> Pixels:
+def _colour(samples: Pixels, colours: ColourModel) -> Pixels:
     if colours.is_inverted:
         samples = 255 - samples
     if colours.kind == "grey":

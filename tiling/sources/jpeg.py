@@ -10,9 +10,9 @@ import threading
 import pyvips
 
 from tiling.files import OpenFile
-from tiling.jpeg import HEIGHT, WIDTH, Frame, find_frame
+from tiling.jpeg import HEIGHT, WIDTH, JpegFrame, find_frame
 
-BLOCK = 8
+BLOCK_SIDE = 8
 """Pixels on the side of what is encoded as one."""
 
 _PLAIN_FRAMES = {0xC0, 0xC1, 0xC2}  # Huffman codes, sequential or progressive
@@ -21,7 +21,7 @@ _MOST = 65_500  # pixels on a side, for libjpeg
 _CHUNK_BYTES = 2**18
 
 
-def find_plain_frame(file: OpenFile) -> Frame | None:
+def find_plain_frame(file: OpenFile) -> JpegFrame | None:
     """Where in a JPEG its frame begins, if with sides of whole blocks its pixels are decoded as with its own.
 
     None for what is rare enough to be decoded in full: arithmetic codes, CMYK, chroma at no whole fraction, and the
@@ -31,7 +31,7 @@ def find_plain_frame(file: OpenFile) -> Frame | None:
     return frame if frame and _is_plain(frame) else None
 
 
-def whole_blocks(file: OpenFile, frame: Frame) -> pyvips.Source:
+def pad_to_blocks(file: OpenFile, frame: JpegFrame) -> pyvips.Source:
     """The file with sides of whole blocks in its frame, to be read once from its begin.
 
     A thread passes it on in chunks, and ends when nobody reads it any more. Raises OSError.
@@ -40,27 +40,27 @@ def whole_blocks(file: OpenFile, frame: Frame) -> pyvips.Source:
     reader, writer = os.pipe()
     source = pyvips.Source.new_from_descriptor(reader)  # which has a descriptor of its own
     os.close(reader)
-    threading.Thread(target=_pass_on, args=(descriptor, writer, frame), daemon=True).start()
+    threading.Thread(target=_copy_padded, args=(descriptor, writer, frame), daemon=True).start()
     return source
 
 
-def _is_plain(frame: Frame) -> bool:
+def _is_plain(frame: JpegFrame) -> bool:
     is_whole = all(min(side) > 0 and not any(max(side) % each for each in side) for side in frame.sampling if side)
     is_known = frame.num_components == len(frame.sampling[0]) and frame.num_components in {1, 3}
     is_plain = frame.marker in _PLAIN_FRAMES and frame.bits == 8 and is_known
-    return is_plain and is_whole and max(_padded(frame, HEIGHT), _padded(frame, WIDTH)) <= _MOST
+    return is_plain and is_whole and max(_padded_side(frame, HEIGHT), _padded_side(frame, WIDTH)) <= _MOST
 
 
-def _padded(frame: Frame, at: int) -> int:
+def _padded_side(frame: JpegFrame, at: int) -> int:
     """A side in whole blocks."""
-    return -(-frame.side(at) // BLOCK) * BLOCK
+    return -(-frame.side(at) // BLOCK_SIDE) * BLOCK_SIDE
 
 
-def _pass_on(file: int, writer: int, frame: Frame) -> None:
+def _copy_padded(file: int, writer: int, frame: JpegFrame) -> None:
     try:
         head = bytearray(os.pread(file, frame.at + _AFTER_SIDES, 0))
         for at in (HEIGHT, WIDTH):
-            head[frame.at + at : frame.at + at + 2] = _padded(frame, at).to_bytes(2)
+            head[frame.at + at : frame.at + at + 2] = _padded_side(frame, at).to_bytes(2)
         os.write(writer, head)
         at = len(head)
         while chunk := os.pread(file, _CHUNK_BYTES, at):

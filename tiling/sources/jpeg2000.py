@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 from PIL import Image, Jpeg2KImagePlugin
 
-from tiling.errors import decoder_faults
+from tiling.errors import translate_decoder_errors
 from tiling.files import OpenFile
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
-from tiling.sources.colours import Alpha, Colours, to_rgb
+from tiling.sources.colours import Alpha, ColourModel, to_rgb
 
 _BAND_ROWS = 256
 
@@ -45,7 +45,7 @@ class Jpeg2000Decoder(Decoder):
         """Nothing is held between regions."""
 
     def _decode(self) -> Image.Image:
-        with decoder_faults(self._file.path), self._file.stream() as stream:
+        with translate_decoder_errors(self._file.path), self._file.stream() as stream:
             loaded = Jpeg2KImagePlugin.Jpeg2KImageFile(stream)
             loaded.load()
         return loaded if loaded.mode in _COLOURS else loaded.convert("RGBA" if "A" in loaded.mode else "RGB")
@@ -53,9 +53,9 @@ class Jpeg2000Decoder(Decoder):
 
 _STRAIGHT: Alpha = "straight"
 _COLOURS = {
-    "L": Colours("grey"),
-    "LA": Colours("grey", alpha=_STRAIGHT),
-    "RGB": Colours("rgb"),
-    "RGBA": Colours("rgb", alpha=_STRAIGHT),
-    "CMYK": Colours("cmyk"),
+    "L": ColourModel("grey"),
+    "LA": ColourModel("grey", alpha=_STRAIGHT),
+    "RGB": ColourModel("rgb"),
+    "RGBA": ColourModel("rgb", alpha=_STRAIGHT),
+    "CMYK": ColourModel("cmyk"),
 }

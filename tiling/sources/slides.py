@@ -8,7 +8,7 @@ import numpy as np
 import openslide
 from PIL import Image
 
-from tiling.errors import ImageUnreadableError, decoder_faults
+from tiling.errors import ImageUnreadableError, translate_decoder_errors
 from tiling.files import OpenFile
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Pixels, describe_levels
@@ -27,7 +27,7 @@ class SlideDecoder(Decoder):
 
     def __init__(self, file: OpenFile) -> None:
         self._file = file
-        with _slide_faults(file):
+        with _translate_slide_errors(file):
             self._slide = openslide.OpenSlide(os.fspath(file))
             properties = self._slide.properties
             self.vendor: str = properties[openslide.PROPERTY_NAME_VENDOR]
@@ -49,7 +49,7 @@ class SlideDecoder(Decoder):
         self._slide.close()
 
     def _read(self, location: tuple[int, int], level: int, size: tuple[int, int]) -> Pixels:
-        with _slide_faults(self._file):
+        with _translate_slide_errors(self._file):
             tile = self._slide.read_region(location, level, size)
         background = Image.new("RGB", size, self._background)
         background.paste(tile, mask=tile.getchannel("A"))
@@ -57,8 +57,8 @@ class SlideDecoder(Decoder):
 
 
 @contextmanager
-def _slide_faults(file: OpenFile) -> Iterator[None]:
-    with decoder_faults(file.path):
+def _translate_slide_errors(file: OpenFile) -> Iterator[None]:
+    with translate_decoder_errors(file.path):
         try:
             yield
         except openslide.OpenSlideError as error:

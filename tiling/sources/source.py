@@ -10,8 +10,8 @@ import numpy as np
 from tifffile import TiffFile
 
 from tiling.digest import require_content
-from tiling.errors import ImageNotFoundError, RegionError, decoder_faults
-from tiling.files import OpenFile, changed
+from tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
+from tiling.files import OpenFile, image_changed_error
 from tiling.formats import OPENSLIDE_ONLY
 from tiling.geometry import Region, Size
 from tiling.headers import StoredHeader, header_of
@@ -85,7 +85,7 @@ class Source:
     def require_unchanged(self) -> None:
         """Raise ImageChangedError where it has not kept it by now."""
         if not self.is_unchanged:
-            raise changed(self.file.path)
+            raise image_changed_error(self.file.path)
 
     def close(self) -> None:
         """Release the file."""
@@ -111,7 +111,7 @@ def open_source(path: Path, digest: str | None = None) -> Source:
     try:
         file = OpenFile(path)
     except ImageNotFoundError as error:
-        raise (changed(path) if digest else error) from error
+        raise (image_changed_error(path) if digest else error) from error
     with ExitStack() as on_error:
         on_error.callback(file.close)
         if digest:
@@ -142,7 +142,7 @@ def _flat_decoder(file: OpenFile, header: StoredHeader) -> Decoder:
 
 
 def _open_tiff(file: OpenFile, header: StoredHeader) -> Source:
-    with decoder_faults(file.path), ExitStack() as on_error:
+    with translate_decoder_errors(file.path), ExitStack() as on_error:
         tiff = on_error.enter_context(TiffFile(on_error.enter_context(file.stream())))
         layout = tiff_layout(tiff, file.path)
         if layout.read_by_openslide:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tifffile import TiffFile, TiffPage
 
-from tiling.errors import ImageUnreadableError, decoder_faults
+from tiling.decode_threads import decode_pool
+from tiling.errors import ImageUnreadableError, translate_decoder_errors
 from tiling.files import OpenFile
 from tiling.geometry import Region
-from tiling.helpers import helpers
 from tiling.sources.base import Decoder, Pixels, describe_levels
-from tiling.sources.colours import Alpha, Colours, to_rgb
+from tiling.sources.colours import Alpha, ColourModel, to_rgb
 from tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
@@ -51,7 +51,7 @@ class TiffDecoder(Decoder):
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode the rows of tiles or strips that the region touches; a damaged one raises."""
         page = self._pages[level]
-        with decoder_faults(self._path):
+        with translate_decoder_errors(self._path):
             if page.is_contiguous and not page.is_tiled and page.planarconfig == 1:
                 yield from self._plain_bands(page, region_l)
             else:
@@ -113,7 +113,7 @@ class TiffDecoder(Decoder):
         """Bands of whole rows of tiles or strips; the next one is decoded while the caller works on this one."""
         height = page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength)
         step = height * max(1, _BAND_ROWS // height)
-        ahead: _Band | None = None
+        ahead: _PendingBand | None = None
         try:
             for top in range(region.y // step * step, region.y + region.height, step):
                 first, last = max(top, region.y), min(top + step, region.y + region.height)
@@ -126,7 +126,7 @@ class TiffDecoder(Decoder):
             if ahead:
                 wait(ahead.tasks)  # they read from the file that will be closed
 
-    def _start(self, page: TiffPage, region: Region, segment_height: int) -> "_Band":
+    def _start(self, page: TiffPage, region: Region, segment_height: int) -> "_PendingBand":
         """Begin to decode the region of a page whose tiles or strips are `segment_height` high."""
         width = page.tilewidth if page.is_tiled else page.imagewidth
         per_row = -(-page.imagewidth // width)
@@ -138,7 +138,7 @@ class TiffDecoder(Decoder):
 
         rows = range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
         columns = range(region.x // width, (region.x + region.width - 1) // width + 1)
-        return _Band(pixels, [helpers().submit(place, row, column) for row in rows for column in columns])
+        return _PendingBand(pixels, [decode_pool().submit(place, row, column) for row in rows for column in columns])
 
     def _segment(self, page: TiffPage, index: int) -> NDArray[Any]:
         """Samples of one tile or strip, H x W x S."""
@@ -166,7 +166,7 @@ class TiffDecoder(Decoder):
         return data
 
 
-class _Band(NamedTuple):
+class _PendingBand(NamedTuple):
     """Pixels that tasks are about to fill."""
 
     pixels: Pixels
@@ -190,7 +190,7 @@ def _copy(tile: Pixels, x: int, y: int, pixels: Pixels, region: Region) -> None:
     ]
 
 
-def _colours(page: TiffPage) -> Colours:
+def _colours(page: TiffPage) -> ColourModel:
     kind = photometric_kind(page)
     palette = None
     if kind == "palette":
@@ -198,4 +198,4 @@ def _colours(page: TiffPage) -> Colours:
         palette = (table >> 8 if table.max() > 255 else table).astype(np.uint8).T.copy()
     extra = page.extrasamples[0] if page.extrasamples else None
     alpha = _ALPHA.get(int(extra)) if extra is not None else None
-    return Colours(kind, is_inverted=page.photometric == 0, alpha=alpha, palette=palette)
+    return ColourModel(kind, is_inverted=page.photometric == 0, alpha=alpha, palette=palette)

@@ -12,8 +12,8 @@ from tiling.files import OpenFile
 from tiling.formats import Container
 from tiling.geometry import Region, Size
 from tiling.sources.base import Decoder, Level, Pixels
-from tiling.sources.colours import Alpha, Colours, to_rgb
-from tiling.sources.jpeg import BLOCK, find_plain_frame, whole_blocks
+from tiling.sources.colours import Alpha, ColourModel, to_rgb
+from tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks
 
 _BAND_ROWS = 128
 _SCALES = (1, 2, 4)  # 1/8 takes hardly less time than 1/4
@@ -40,7 +40,7 @@ class VipsDecoder(Decoder):
         self.is_scaling = self._frame is not None
         scales = [scale for scale in _SCALES if 2 * scale <= min(size_s) and self.is_scaling]
         self.levels = tuple(
-            Level(Size(*(_up(side, scale) for side in size_s)), float(scale)) for scale in scales or [1]
+            Level(Size(*(_divide_up(side, scale) for side in size_s)), float(scale)) for scale in scales or [1]
         )
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
@@ -62,8 +62,8 @@ class VipsDecoder(Decoder):
         path, size, scale = self._file.path, self.levels[level].size, _SCALES[level]
         options: dict[str, Any] = {"access": "sequential", "fail_on": "warning"}
         if self._frame is not None and self._is_cut(level):
-            image = pyvips.Image.jpegload_source(whole_blocks(self._file, self._frame), shrink=scale, **options)
-            size = Size(*(_up(side, BLOCK) * BLOCK // scale for side in self.levels[0].size))
+            image = pyvips.Image.jpegload_source(pad_to_blocks(self._file, self._frame), shrink=scale, **options)
+            size = Size(*(_divide_up(side, BLOCK_SIDE) * BLOCK_SIDE // scale for side in self.levels[0].size))
         else:
             image = load(os.fspath(self._file), **options, **({"shrink": scale} if level else {}))
         if (image.width, image.height) != size:
@@ -73,7 +73,7 @@ class VipsDecoder(Decoder):
         return image
 
 
-def _up(side: int, scale: int) -> int:
+def _divide_up(side: int, scale: int) -> int:
     """How many parts of a scale a side has, the last of which may lie in it only in part."""
     return -(-side // scale)
 
@@ -87,11 +87,11 @@ def _bands(image: pyvips.Image, region: Region) -> Iterator[Pixels]:
         yield to_rgb(samples.reshape(rows, region.width, image.bands), colours)
 
 
-def _colours(image: pyvips.Image) -> Colours:
+def _colours(image: pyvips.Image) -> ColourModel:
     alpha: Alpha | None = "straight" if image.hasalpha() else None
     if image.interpretation == "cmyk":
-        return Colours("cmyk", alpha=alpha)
-    return Colours("grey" if image.bands < 3 else "rgb", alpha=alpha)
+        return ColourModel("cmyk", alpha=alpha)
+    return ColourModel("grey" if image.bands < 3 else "rgb", alpha=alpha)
 
 
 def _message(error: pyvips.Error) -> str:

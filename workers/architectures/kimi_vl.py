@@ -12,7 +12,7 @@ from PIL import Image
 
 from catalogue.families.kimi_vl import KimiVLBudget
 from tiling.geometry import Size
-from workers.architectures.processing import OwnProcessor, Picture, as_pillow, normalized
+from workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
 
 
 class KimiImageProcessor:
@@ -28,9 +28,9 @@ class KimiImageProcessor:
             max_patches=self.in_token_limit, patch_size=self.patch_size, merge=self.merge_kernel_size[0]
         )
 
-    def __call__(self, pictures: Sequence[Picture]) -> dict[str, torch.Tensor]:
+    def __call__(self, pictures: Sequence[ImageInput]) -> dict[str, torch.Tensor]:
         """Patches of all pictures (N x 3 x patch x patch) and the rows and columns of each (pictures x 2)."""
-        patches = [self._patches(as_pillow(picture)) for picture in pictures]
+        patches = [self._patches(to_pillow(picture)) for picture in pictures]
         grids = [grid for _, grid in patches]
         return {"pixel_values": torch.cat([values for values, _ in patches]), "image_grid_hws": torch.tensor(grids)}
 
@@ -41,12 +41,12 @@ class KimiImageProcessor:
         canvas = Image.new("RGB", decision.canvas)  # black, to the right and at the bottom
         canvas.paste(picture)
         rows, columns = (side // self.patch_size for side in (canvas.height, canvas.width))
-        pixels = normalized(canvas, self._mean, self._std)
+        pixels = normalize_pixels(canvas, self._mean, self._std)
         pixels = pixels.reshape(3, rows, self.patch_size, columns, self.patch_size)
         return pixels.permute(1, 3, 0, 2, 4).flatten(0, 1), (rows, columns)
 
 
-class KimiProcessor(OwnProcessor):
+class KimiProcessor(VisionProcessor):
     """Kimi-VL's tokenizer and image processor."""
 
     image_token = "<|media_pad|>"

@@ -11,14 +11,14 @@ from vllm.multimodal import MULTIMODAL_REGISTRY
 from workers.architectures.minicpmv_processor import MiniCPMVOwnProcessor
 
 
-class _OwnProcessing(MiniCPMVProcessingInfo):  # type: ignore[misc]
+class _ProcessingInfo(MiniCPMVProcessingInfo):  # type: ignore[misc]
     def get_hf_processor(self, **kwargs: object) -> MiniCPMVOwnProcessor:
         processor: MiniCPMVOwnProcessor = self.ctx.get_hf_processor(MiniCPMVOwnProcessor, **kwargs)
         return processor
 
 
 @MULTIMODAL_REGISTRY.register_processor(
-    MiniCPMVMultiModalProcessor, info=_OwnProcessing, dummy_inputs=MiniCPMVDummyInputsBuilder
+    MiniCPMVMultiModalProcessor, info=_ProcessingInfo, dummy_inputs=MiniCPMVDummyInputsBuilder
 )
 class OwnMiniCPMV(MiniCPMV):  # type: ignore[misc]
     """vLLM's model, whose pictures our processor prepares."""

@@ -12,7 +12,7 @@ from torch.nn.functional import unfold
 
 from catalogue.families.minicpmv import MiniCPMVBudget
 from tiling.geometry import Size
-from workers.architectures.processing import OwnProcessor, Picture, as_pillow, normalized
+from workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
 
 
 class MiniCPMVImageProcessor:
@@ -29,9 +29,9 @@ class MiniCPMVImageProcessor:
         self._mean = settings.get("norm_mean", (0.5, 0.5, 0.5))
         self._std = settings.get("norm_std", (0.5, 0.5, 0.5))
 
-    def __call__(self, prompts: Sequence[Sequence[Picture]]) -> dict[str, Any]:
+    def __call__(self, prompts: Sequence[Sequence[ImageInput]]) -> dict[str, Any]:
         """For each prompt's pictures: slices as 3 x patch x (patches * patch), rows and columns, and sizes."""
-        pictures = [[as_pillow(picture) for picture in prompt] for prompt in prompts]
+        pictures = [[to_pillow(picture) for picture in prompt] for prompt in prompts]
         slices = [[piece for picture in prompt for piece in self._slices(picture)] for prompt in pictures]
         return {
             "pixel_values": [[self._rows(piece) for piece in pieces] for pieces in slices],
@@ -65,11 +65,11 @@ class MiniCPMVImageProcessor:
 
     def _slices(self, picture: Image.Image) -> list[Image.Image]:
         decision = self._budget().decide(Size(*picture.size))
-        whole = _resized(picture, decision.overview or decision.target)
+        whole = _resize(picture, decision.overview or decision.target)
         if decision.overview is None:
             return [whole]
         columns, rows = decision.grid
-        large = _resized(picture, decision.target)
+        large = _resize(picture, decision.target)
         width, height = decision.target.width // columns, decision.target.height // rows
         corners = [(x * width, y * height) for y in range(rows) for x in range(columns)]
         return [whole, *(large.crop((x, y, x + width, y + height)) for x, y in corners)]
@@ -79,11 +79,11 @@ class MiniCPMVImageProcessor:
 
     def _rows(self, piece: Image.Image) -> torch.Tensor:
         side = self._patch
-        columns = unfold(normalized(piece, self._mean, self._std)[None], side, stride=side)
+        columns = unfold(normalize_pixels(piece, self._mean, self._std)[None], side, stride=side)
         return columns.reshape(3, side, side, -1).permute(0, 1, 3, 2).reshape(3, side, -1)
 
 
-class MiniCPMVOwnProcessor(OwnProcessor):
+class MiniCPMVOwnProcessor(VisionProcessor):
     """MiniCPM-V's tokenizer and image processor."""
 
     image_token = "(<image>./</image>)"
@@ -97,5 +97,5 @@ class MiniCPMVOwnProcessor(OwnProcessor):
 PROCESSOR = MiniCPMVOwnProcessor
 
 
-def _resized(picture: Image.Image, size: Size) -> Image.Image:
+def _resize(picture: Image.Image, size: Size) -> Image.Image:
     return picture if size == Size(*picture.size) else picture.resize(size, Image.Resampling.BICUBIC)

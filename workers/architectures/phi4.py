@@ -12,7 +12,7 @@ from PIL import Image
 
 from catalogue.families.phi4 import Phi4VisionBudget
 from tiling.geometry import Size
-from workers.architectures.processing import OwnProcessor, Picture, as_pillow, normalized
+from workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
 
 
 class Phi4ImageProcessor:
@@ -27,9 +27,9 @@ class Phi4ImageProcessor:
             max_patches=settings.get("max_num_patches", 3600),
         )
 
-    def __call__(self, pictures: Sequence[Picture]) -> dict[str, torch.Tensor]:
+    def __call__(self, pictures: Sequence[ImageInput]) -> dict[str, torch.Tensor]:
         """Patches (pictures x most x values), which of them are padding, and rows and columns of each picture."""
-        found = [self._patches(as_pillow(picture)) for picture in pictures]
+        found = [self._patches(to_pillow(picture)) for picture in pictures]
         most, width = self._budget.max_patches, found[0][0].shape[1]
         values, mask = torch.zeros(len(found), most, width), torch.zeros(len(found), most, dtype=torch.int32)
         for index, (patches, _) in enumerate(found):
@@ -43,11 +43,11 @@ class Phi4ImageProcessor:
         if target != Size(*picture.size):
             picture = picture.resize(target, Image.Resampling.BILINEAR)
         rows, columns = target.height // side, target.width // side
-        pixels = normalized(picture, self._mean, self._std).reshape(3, rows, side, columns, side)
+        pixels = normalize_pixels(picture, self._mean, self._std).reshape(3, rows, side, columns, side)
         return pixels.permute(1, 3, 2, 4, 0).reshape(rows * columns, -1), (rows, columns)
 
 
-class Phi4VisionProcessor(OwnProcessor):
+class Phi4VisionProcessor(VisionProcessor):
     """Phi-4-Reasoning-Vision's tokenizer and image processor."""
 
     image_token = "<image>"

@@ -7,9 +7,9 @@ full-size weights. A vLLM plugin (entry point group `vllm.general_plugins`): it 
 import functools
 from importlib import import_module
 
-from workers.engines.telling import tell_phases
+from workers.engines.startup_progress import report_vllm_phases
 
-_HERE = "workers.architectures"
+_PACKAGE = "workers.architectures"
 _CONFIGURATIONS = {
     "internvl_chat": "InternVLChatConfig",
     "minicpmv": "MiniCPMVConfig",
@@ -31,15 +31,15 @@ def register() -> None:
     from vllm import ModelRegistry
     from vllm.transformers_utils.configs.kimi_vl import KimiVLConfig
 
-    tell_phases()
+    report_vllm_phases()
     for model_type, name in _CONFIGURATIONS.items():
-        AutoConfig.register(model_type, getattr(import_module(f"{_HERE}.configurations"), name), exist_ok=True)
+        AutoConfig.register(model_type, getattr(import_module(f"{_PACKAGE}.configurations"), name), exist_ok=True)
     AutoConfig.register("kimi_vl", KimiVLConfig, exist_ok=True)
     for module, config in {"phi4": "phi4-siglip", "kimi_vl": "kimi_vl", "minicpmv_processor": "minicpmv"}.items():
-        processor = import_module(f"{_HERE}.{module}").PROCESSOR
+        processor = import_module(f"{_PACKAGE}.{module}").PROCESSOR
         AutoProcessor.register(type(AutoConfig.for_model(config)), processor, exist_ok=True)
     # MiniCPM's own class adds attributes to what tokenizer.json says, which our processor does without.
     minicpm = type(AutoConfig.for_model("minicpmv"))
     AutoTokenizer.register(minicpm, tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
     for architecture, target in _MODELS.items():
-        ModelRegistry.register_model(architecture, f"{_HERE}.{target}")
+        ModelRegistry.register_model(architecture, f"{_PACKAGE}.{target}")

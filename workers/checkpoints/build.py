@@ -6,28 +6,30 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from catalogue.entry import BUILT_IN
+from catalogue.entry import BUILT_IN_PREFIX
 from workers.checkpoints.qwen3_vl import QWEN3_VL
-from workers.checkpoints.writing import Design, write_checkpoint
+from workers.checkpoints.writing import CheckpointDesign, write_checkpoint
 from workers.errors import CheckpointUnknownError
 
-DESIGNS: Mapping[str, Design] = {"qwen3-vl": QWEN3_VL}
+DESIGNS: Mapping[str, CheckpointDesign] = {"qwen3-vl": QWEN3_VL}
 """The checkpoints that come as code, by their names."""
 SHIPPED: Mapping[str, Path] = {"sight": Path(__file__).parent / "sight"}
 """The checkpoints that lie here as they were trained."""
 _VERSION = 2  # of the designs: another version is another folder
 
 
-def ensure_checkpoint(weights: str, folder: Path, *, seed: int = 0, designs: Mapping[str, Design] = DESIGNS) -> Path:
+def ensure_checkpoint(
+    weights: str, folder: Path, *, seed: int = 0, designs: Mapping[str, CheckpointDesign] = DESIGNS
+) -> Path:
     """Return the checkpoint that `weights` (`built-in:NAME`) means; one of code is built in `folder` on first use.
 
     Atomic: processes that build at the same time end up with one and the same folder. Raises CheckpointUnknownError.
     """
-    name = weights.removeprefix(BUILT_IN)
+    name = weights.removeprefix(BUILT_IN_PREFIX)
     if name in SHIPPED:
         return SHIPPED[name]
     if name not in designs:
-        known = ", ".join(BUILT_IN + one for one in (*designs, *SHIPPED))
+        known = ", ".join(BUILT_IN_PREFIX + one for one in (*designs, *SHIPPED))
         raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {known}")
     checkpoint = folder / f"{name}-v{_VERSION}-seed{seed}"
     if not checkpoint.exists():

@@ -6,7 +6,7 @@ Tensor names and shapes: transformers, models/qwen3_vl/modeling_qwen3_vl.py.
 from typing import Any
 
 from catalogue.families import qwen
-from catalogue.families.family import THINK
+from catalogue.families.family import THINK_MARKS
 from workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
@@ -14,13 +14,13 @@ from workers.checkpoints.tensors import (
     ROPE,
     Shapes,
     TokenIds,
+    add_prefix,
     decoder,
     dense_layer,
     linear,
-    prefixed,
     text_config,
 )
-from workers.checkpoints.writing import Design
+from workers.checkpoints.writing import CheckpointDesign
 
 QWEN_TOKENS = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 VISION, VISION_MLP, VISION_HEADS, VISION_LAYERS = 64, 128, 4, 2
@@ -35,7 +35,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
         "model_type": "qwen3_vl",
         "dtype": "float32",
         "tie_word_embeddings": False,
-        **qwen_ids(token_ids),
+        **special_token_ids(token_ids),
         "text_config": text_config("qwen3_vl_text", token_ids, rope_parameters=rope),
         "vision_config": vision_config("qwen3_vl_vision", _PATCH)
         | {"num_position_embeddings": _POSITIONS, "deepstack_visual_indexes": list(range(LAYERS))},
@@ -45,12 +45,12 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 def _shapes() -> Shapes:
     yield "lm_head.weight", (NUM_TOKENS, HIDDEN)
     yield from decoder("model.language_model", *(dense_layer(qk_norm=True) for _ in range(LAYERS)))
-    yield from prefixed("model.visual", tower(_PATCH, _POSITIONS))
+    yield from add_prefix("model.visual", vision_tower(_PATCH, _POSITIONS))
     for layer in range(LAYERS):
-        yield from prefixed(f"model.visual.deepstack_merger_list.{layer}", merger(VISION * MERGE**2))
+        yield from add_prefix(f"model.visual.deepstack_merger_list.{layer}", patch_merger(VISION * MERGE**2))
 
 
-def qwen_ids(token_ids: TokenIds) -> dict[str, int]:
+def special_token_ids(token_ids: TokenIds) -> dict[str, int]:
     """The ids of the special tokens, as the configuration names them."""
     return {
         "image_token_id": token_ids["<|image_pad|>"],
@@ -75,24 +75,24 @@ def vision_config(model_type: str, patch: int) -> dict[str, Any]:
     }
 
 
-def tower(patch: int, positions: int) -> Shapes:
+def vision_tower(patch: int, positions: int) -> Shapes:
     """The vision tower of Qwen3-VL and Qwen3.5, with its merger."""
-    yield from prefixed("patch_embed.proj", linear(VISION, 3, FRAMES, patch, patch))
+    yield from add_prefix("patch_embed.proj", linear(VISION, 3, FRAMES, patch, patch))
     yield "pos_embed.weight", (positions, VISION)
     for layer in range(VISION_LAYERS):
-        yield from prefixed(f"blocks.{layer}", _block())
-    yield from prefixed("merger", merger(VISION))
+        yield from add_prefix(f"blocks.{layer}", _block())
+    yield from add_prefix("merger", patch_merger(VISION))
 
 
-def merger(norm: int) -> Shapes:
+def patch_merger(norm: int) -> Shapes:
     """What makes one token of four patches; `norm` values are normalized together."""
     merged = VISION * MERGE**2
-    yield from prefixed("norm", linear(norm))
-    yield from prefixed("linear_fc1", linear(merged, merged))
-    yield from prefixed("linear_fc2", linear(HIDDEN, merged))
+    yield from add_prefix("norm", linear(norm))
+    yield from add_prefix("linear_fc1", linear(merged, merged))
+    yield from add_prefix("linear_fc2", linear(HIDDEN, merged))
 
 
-def processing(name: str, patch: int, *, min_pixels: int, max_pixels: int) -> dict[str, Any]:
+def processing_config(name: str, patch: int, *, min_pixels: int, max_pixels: int) -> dict[str, Any]:
     """Preprocessing of images, and of videos as the processors ask for it; `name` is that of the family's classes."""
     config = {
         "processor_class": f"{name}Processor",
@@ -111,21 +111,21 @@ def processing(name: str, patch: int, *, min_pixels: int, max_pixels: int) -> di
 
 
 def _block() -> Shapes:
-    yield from prefixed("norm1", linear(VISION))
-    yield from prefixed("norm2", linear(VISION))
-    yield from prefixed("attn.qkv", linear(3 * VISION, VISION))
-    yield from prefixed("attn.proj", linear(VISION, VISION))
-    yield from prefixed("mlp.linear_fc1", linear(VISION_MLP, VISION))
-    yield from prefixed("mlp.linear_fc2", linear(VISION, VISION_MLP))
+    yield from add_prefix("norm1", linear(VISION))
+    yield from add_prefix("norm2", linear(VISION))
+    yield from add_prefix("attn.qkv", linear(3 * VISION, VISION))
+    yield from add_prefix("attn.proj", linear(VISION, VISION))
+    yield from add_prefix("mlp.linear_fc1", linear(VISION_MLP, VISION))
+    yield from add_prefix("mlp.linear_fc2", linear(VISION, VISION_MLP))
 
 
-QWEN3_VL = Design(
+QWEN3_VL = CheckpointDesign(
     image="<|vision_start|><|image_pad|><|vision_end|>",
     special_tokens=QWEN_TOKENS,
     special_marks=qwen.QWEN3_VL.marks.places,
-    plain_marks=(*THINK, *qwen.QWEN3_VL.marks.calls),
+    plain_marks=(*THINK_MARKS, *qwen.QWEN3_VL.marks.calls),
     config=_config,
     shapes=_shapes,
-    processing=processing("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),
+    processing=processing_config("Qwen3VL", _PATCH, min_pixels=65536, max_pixels=262144),
     focus=1.0,  # the demo's answers stay what they are
 )

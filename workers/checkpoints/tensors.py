@@ -29,7 +29,7 @@ _POSITIONS = (
 _TABLES = ("embed_tokens.weight", "pos_embed.weight", "position_embedding_table")
 
 
-def prefixed(prefix: str, *groups: Shapes) -> Shapes:
+def add_prefix(prefix: str, *groups: Shapes) -> Shapes:
     """Put `prefix` and a dot before every name."""
     return ((f"{prefix}.{name}", shape) for shapes in groups for name, shape in shapes)
 
@@ -78,14 +78,14 @@ def decoder(prefix: str, *layers: Shapes) -> Shapes:
     yield f"{prefix}.embed_tokens.weight", (NUM_TOKENS, HIDDEN)
     yield f"{prefix}.norm.weight", (HIDDEN,)
     for number, layer in enumerate(layers):
-        yield from prefixed(f"{prefix}.layers.{number}", layer)
+        yield from add_prefix(f"{prefix}.layers.{number}", layer)
 
 
 def dense_layer(*, bias: bool = False, qk_norm: bool = False) -> Shapes:
     """A layer of attention and a gated MLP."""
     yield from norms()
-    yield from prefixed("self_attn", attention(bias=bias, qk_norm=qk_norm))
-    yield from prefixed("mlp", gated_mlp(HIDDEN, MLP))
+    yield from add_prefix("self_attn", attention(bias=bias, qk_norm=qk_norm))
+    yield from add_prefix("mlp", gated_mlp(HIDDEN, MLP))
 
 
 def norms() -> Shapes:
@@ -97,16 +97,16 @@ def norms() -> Shapes:
 def attention(head: int = HEAD, *, bias: bool = False, qk_norm: bool = False, gated: bool = False) -> Shapes:
     """Grouped-query attention; a gated one has its gate beside the queries."""
     make = linear if bias else weight
-    yield from prefixed("q_proj", make(HEADS * head * (2 if gated else 1), HIDDEN))
-    yield from prefixed("k_proj", make(KV_HEADS * head, HIDDEN))
-    yield from prefixed("v_proj", make(KV_HEADS * head, HIDDEN))
+    yield from add_prefix("q_proj", make(HEADS * head * (2 if gated else 1), HIDDEN))
+    yield from add_prefix("k_proj", make(KV_HEADS * head, HIDDEN))
+    yield from add_prefix("v_proj", make(KV_HEADS * head, HIDDEN))
     yield "o_proj.weight", (HIDDEN, HEADS * head)
     if qk_norm:
         yield "q_norm.weight", (head,)
         yield "k_norm.weight", (head,)
 
 
-def draw_all(shapes: Iterable[tuple[str, tuple[int, ...]]], head: str, seed: int) -> dict[str, NDArray[np.float32]]:
+def draw_weights(shapes: Iterable[tuple[str, tuple[int, ...]]], head: str, seed: int) -> dict[str, NDArray[np.float32]]:
     """Draw each tensor from its own stream of `seed`, so that none depends on the order of the others."""
     return {
         name: _draw(name, shape, name == head, np.random.default_rng([seed, index]))
@@ -134,7 +134,7 @@ def _std(name: str, shape: tuple[int, ...], is_head: bool) -> float:
     return 1 / math.sqrt(math.prod(shape[1:]))
 
 
-def queries(names: Iterable[str]) -> list[str]:
+def query_tensors(names: Iterable[str]) -> list[str]:
     """The tensors that scale queries, of a language model's attention and of a resampler's.
 
     They are the queries' norms, or their projections where no norm follows.

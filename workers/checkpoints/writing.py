@@ -13,7 +13,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
-from workers.checkpoints.tensors import NUM_TOKENS, TokenIds, draw_all, queries
+from workers.checkpoints.tensors import NUM_TOKENS, TokenIds, draw_weights, query_tensors
 
 TEXT_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 ANSWER_LETTERS = ("A", "B", "C", "D")
@@ -56,7 +56,7 @@ _TOKENIZER_CONFIG = {
 
 
 @dataclass(frozen=True)
-class Design:
+class CheckpointDesign:
     """One family's checkpoint; `image` is what a chat template writes for a picture, `head` the tensor of the logits.
 
     `special_tokens` are the family's own beside those of every chat. `special_marks` and `plain_marks` are tokens that
@@ -79,17 +79,17 @@ class Design:
     sentences: str = _SENTENCES
 
 
-def write_checkpoint(design: Design, folder: Path, seed: int) -> None:
+def write_checkpoint(design: CheckpointDesign, folder: Path, seed: int) -> None:
     """Write a checkpoint of random weights into the existing `folder`; the same bytes for the same seed."""
-    tokenizer = write_description(design, folder)
-    tensors = draw_all(design.shapes(), design.head, seed)
+    tokenizer = write_without_weights(design, folder)
+    tensors = draw_weights(design.shapes(), design.head, seed)
     tensors[design.head] *= _legibility(tokenizer, design.plain_marks)[:, None]
-    for name in queries(tensors):
+    for name in query_tensors(tensors):
         tensors[name] *= np.float32(design.focus)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def write_description(design: Design, folder: Path) -> Tokenizer:
+def write_without_weights(design: CheckpointDesign, folder: Path) -> Tokenizer:
     """Write all of a checkpoint but its weights into the existing `folder`; returns the tokenizer."""
     tokens = (*TEXT_TOKENS, *design.special_tokens)
     tokenizer = _train_tokenizer(tokens, design.special_marks, design.plain_marks, design.sentences)

@@ -11,7 +11,7 @@ import torch
 from vllm.v1.worker import cpu_worker
 
 
-class UndrawingModelRunner(cpu_worker.CPUModelRunner):  # type: ignore[misc]
+class SeedRestoringModelRunner(cpu_worker.CPUModelRunner):  # type: ignore[misc]
     """Sets generators back to the state that they had before a draw that is thrown away."""
 
     def _sample(self, *arguments: Any, **named: Any) -> Any:
@@ -44,4 +44,4 @@ class CPUWorker(cpu_worker.CPUWorker):  # type: ignore[misc]
         """Set the device up."""
         super().init_device()
         if not self.use_v2_model_runner:
-            self.model_runner = UndrawingModelRunner(self.vllm_config, torch.device("cpu"))
+            self.model_runner = SeedRestoringModelRunner(self.vllm_config, torch.device("cpu"))

@@ -8,9 +8,9 @@ from typing import Any
 
 from catalogue.entry import CatalogueEntry
 
-_VIEWS = 16
+_MAX_VIEWS = 16
 """Views of the largest size that are kept: a slide's full image and up to fifteen of its regions."""
-_SHARE = 0.06
+_MAX_MEMORY_SHARE = 0.06
 """Of a device's memory, at most."""
 
 
@@ -21,15 +21,15 @@ def enlarge_encoder_cache(config: Any, entry: CatalogueEntry, device_bytes: int)
     """
     scheduler, cache = config.scheduler_config, config.cache_config
     token_bytes = bytes_per_token(config.model_config)
-    kept = max(scheduler.encoder_cache_size, kept_tokens(entry, token_bytes, device_bytes))
+    kept = max(scheduler.encoder_cache_size, encoder_cache_tokens(entry, token_bytes, device_bytes))
     cache.gpu_memory_utilization -= (kept - scheduler.encoder_cache_size) * token_bytes / device_bytes
     scheduler.encoder_cache_size = kept
 
 
-def kept_tokens(entry: CatalogueEntry, token_bytes: int, device_bytes: int) -> int:
+def encoder_cache_tokens(entry: CatalogueEntry, token_bytes: int, device_bytes: int) -> int:
     """Visual tokens worth keeping: what one prompt can show, so that the next one shows it in another order."""
-    views = min(_VIEWS * entry.visual_budget.max_visual_tokens, entry.max_model_len)
-    return min(views, int(_SHARE * device_bytes) // token_bytes)
+    views = min(_MAX_VIEWS * entry.visual_budget.max_visual_tokens, entry.max_model_len)
+    return min(views, int(_MAX_MEMORY_SHARE * device_bytes) // token_bytes)
 
 
 def bytes_per_token(model: Any) -> int:

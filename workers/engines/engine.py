@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Grow, Sampling, TurnResponse
-from workers.engines.places import Places
+from jobs.models import EngineInfo, OnTokens, Sampling, TurnResponse
+from jobs.worker_registry import EnginePhase
+from workers.engines.kv_admission import ChatSlots
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Message:
         return tuple(part for part in self.parts if isinstance(part, PromptRaster))
 
 
-def salted(chat: Sequence[Message], salt: str) -> list[Message]:
+def with_cache_salt(chat: Sequence[Message], salt: str) -> list[Message]:
     """The same chat under another salt."""
     first, *others = chat
     return [replace(first, salt=salt), *others]
@@ -118,7 +118,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> ChatSlots | None:
         """How many chats may be played at once, as the engine knows once it has started; None for any number."""
         ...
 
@@ -132,7 +132,7 @@ class Engine(Protocol):
         sampling: Sampling,
         request_id: str,
         priority: int = 0,
-        grow: Grow | None = None,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 

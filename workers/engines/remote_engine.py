@@ -10,34 +10,34 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from catalogue.entry import LEAST_ANSWER, CatalogueEntry
-from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Grow, RemoteInfo, Sampling, Timings, TurnResponse, Usage
+from catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
+from jobs.models import EngineInfo, OnTokens, RemoteInfo, Sampling, Timings, TurnResponse, Usage
+from jobs.worker_registry import EnginePhase
 from tiling.geometry import Size
 from workers.engines.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message
-from workers.engines.places import Places
-from workers.engines.primers import Primers
-from workers.engines.remote.answers import Answer
-from workers.engines.remote.bodies import Writer
+from workers.engines.kv_admission import ChatSlots
+from workers.engines.prefix_warmup import PrefixWarmer
+from workers.engines.remote.answers import RemoteAnswer
+from workers.engines.remote.bodies import BodyWriter
 from workers.engines.remote.dialects import DIALECTS
-from workers.engines.remote.endpoint import RemoteSettings
-from workers.engines.remote.meeting import meet
-from workers.engines.remote.pictures import Pictures
-from workers.engines.remote.rates import Rate
-from workers.engines.remote.replies import listed_name
-from workers.engines.remote.server import Server
-from workers.engines.remote.steering import steered
-from workers.engines.remote.streaming import ASKED
+from workers.engines.remote.discovery import discover_model
+from workers.engines.remote.endpoint_client import EndpointClient
+from workers.engines.remote.endpoint_settings import RemoteSettings
+from workers.engines.remote.generation_constraints import constraint_parameters
+from workers.engines.remote.raster_encoding import RasterEncoder
+from workers.engines.remote.rate_limiter import RateLimiter
+from workers.engines.remote.replies import bare_model_name
+from workers.engines.remote.streaming import STREAM_PARAMETERS
 
 log = logging.getLogger(__name__)
 
-_PRIMED_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
+_WARMUP_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
 _LETTERS_A_TOKEN = 4
 _BYTES_A_TOKEN, _MARKS_A_MESSAGE = 2, 64  # hardly any text has shorter tokens, or any template more marks
 _LETTERS, _MOST_LETTERS_A_TOKEN = 2**16, 128  # runs of blanks are the longest tokens
-_MOST_KEPT = 10_000
+_MAX_CACHED_RASTERS = 10_000
 _MISSES, _ANSWERS_A_MISS = 8, 16
-_TRIES_WITHOUT = 2  # a picture may have been put out since it was sent
+_MAX_TRIES_WITHOUT = 2  # a picture may have been put out since it was sent
 
 
 class RemoteEngine:
@@ -54,14 +54,14 @@ class RemoteEngine:
         self._name = settings.name or entry.remote_names[0]
         self._context = entry.max_model_len
         self._ends: Mapping[str, Any] = {}
-        self._tokens = Rate(settings.tokens_a_minute)
-        self._primers = Primers(self._prefill, _is_large)
-        self._kept = _Kept()
+        self._tokens = RateLimiter(settings.tokens_a_minute)
+        self._primers = PrefixWarmer(self._prefill, _is_large)
+        self._kept = _ServerRasterCache()
         self._asked = 0
         self._starting = False
         self._prompt_tokens = self._cached_tokens = self._generated_tokens = 0
-        self._pictures: Pictures | None = None
-        self._server: Server | None = None
+        self._pictures: RasterEncoder | None = None
+        self._server: EndpointClient | None = None
 
     @property
     def info(self) -> EngineInfo:
@@ -94,7 +94,7 @@ class RemoteEngine:
         return EnginePhase(name=waits) if waits else None
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> ChatSlots | None:
         """Any number: the worker's own bound is the only one."""
         return None
 
@@ -104,19 +104,19 @@ class RemoteEngine:
         Raises EngineDeadError when it is not to be had there.
         """
         settings = self._settings
-        if settings.key and settings.endpoint.startswith("http:") and not _is_here(settings.host):
+        if settings.key and settings.endpoint.startswith("http:") and not _is_local(settings.host):
             log.warning("the key in %s goes to %s unencrypted", settings.key_name, settings.endpoint)
-        self._pictures = Pictures(settings.pictures)
-        self._server = Server(settings, context=self._context)
+        self._pictures = RasterEncoder(settings.pictures)
+        self._server = EndpointClient(settings, context=self._context)
         self._starting = True
         try:
-            met = await meet(self._server, self._entry, settings)
+            met = await discover_model(self._server, self._entry, settings)
         finally:
             self._starting = False
         self._name, self._dialect, self._version = met.name, met.dialect, met.version
         self._context = min(self._context, met.context or self._context)
         self._ends = met.ends
-        self._server.model = listed_name(met.name)
+        self._server.model = bare_model_name(met.name)
 
     async def generate(
         self,
@@ -124,7 +124,7 @@ class RemoteEngine:
         sampling: Sampling,
         request_id: str,
         priority: int = 0,
-        grow: Grow | None = None,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; `grow` is told its text as the server streams it.
 
@@ -176,32 +176,36 @@ class RemoteEngine:
             self._pictures.close()
 
     async def _ask(
-        self, chat: Sequence[Message], sampling: Sampling, priority: int, grow: Grow | None
+        self, chat: Sequence[Message], sampling: Sampling, priority: int, grow: OnTokens | None
     ) -> tuple[TurnResponse, float]:
         """Ask with pictures left out that the server keeps; with all of them when it does not, after all."""
-        tries = _TRIES_WITHOUT if self._dialect.keeps and self._kept.are_worth_it else 0
+        tries = _MAX_TRIES_WITHOUT if self._dialect.keeps and self._kept.are_worth_it else 0
         for _ in range(tries):
             async with self._primers.primed(chat, priority):
-                with suppress(_PictureMissingError):
+                with suppress(_RasterMissingError):
                     return await self._send(chat, sampling, leaves_out=True, grow=grow)
         return await self._send(chat, sampling, leaves_out=False, grow=grow)
 
     async def _send(
-        self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool, grow: Grow | None = None
+        self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool, grow: OnTokens | None = None
     ) -> tuple[TurnResponse, float]:
         server, pictures = self._running()
         keys = {raster.key for message in chat for raster in message.rasters}
         left_out = self._kept.of(keys) if leaves_out else {}
         sent = await pictures.of(chat, left_out)
-        room = max(min(LEAST_ANSWER, self._context), self._context - _most_tokens(chat, self._entry))
+        room = max(min(MIN_ANSWER_TOKENS, self._context), self._context - _max_prompt_tokens(chat, self._entry))
         asked = self._dialect.parameters(sampling, self._entry, room)
-        parameters = {"model": self._name, **asked, **steered(sampling.steering, self._dialect, asked, self._ends)}
-        parameters |= ASKED if grow else {}
-        body = Writer(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
-        tokens = _estimate(chat, self._entry) if self._settings.tokens_a_minute else 0
+        parameters = {
+            "model": self._name,
+            **asked,
+            **constraint_parameters(sampling.steering, self._dialect, asked, self._ends),
+        }
+        parameters |= STREAM_PARAMETERS if grow else {}
+        body = BodyWriter(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
+        tokens = _estimate_tokens(chat, self._entry) if self._settings.tokens_a_minute else 0
         await self._tokens.take(tokens)
         begin = partial(
-            Answer,
+            RemoteAnswer,
             self._entry,
             self._settings.key,
             num_rasters=sum(len(message.rasters) for message in chat),
@@ -218,7 +222,7 @@ class RemoteEngine:
                 raise
             if self._kept.miss(left_out):  # whatever the server's words for it are
                 self._primers.forget(chat)
-            raise _PictureMissingError from error
+            raise _RasterMissingError from error
         if self._dialect.keeps:
             self._kept.add(keys)
         counted = min(turn.usage.prompt_tokens + turn.usage.completion_tokens, self._context)  # more is no count
@@ -230,12 +234,12 @@ class RemoteEngine:
         sampling = Sampling(temperature=0.0, max_tokens=1)
         try:
             turn, _ = await self._send(chat, sampling, leaves_out=True)
-        except _PictureMissingError:
+        except _RasterMissingError:
             turn, _ = await self._send(chat, sampling, leaves_out=False)
         self._count(turn)
         return 0
 
-    def _running(self) -> tuple[Server, Pictures]:
+    def _running(self) -> tuple[EndpointClient, RasterEncoder]:
         if self._server is None or self._pictures is None:
             raise EngineDeadError("the engine is not running")
         return self._server, self._pictures
@@ -246,15 +250,15 @@ class RemoteEngine:
         self._generated_tokens += turn.usage.completion_tokens
 
 
-class _PictureMissingError(Exception):
+class _RasterMissingError(Exception):
     """The server has not got a picture that was left out."""
 
 
-class _Kept:
+class _ServerRasterCache:
     """Pictures that a server keeps, each with the number of the answer that showed it."""
 
     def __init__(self) -> None:
-        self._shown: LRUCache[str, int] = LRUCache(_MOST_KEPT)
+        self._shown: LRUCache[str, int] = LRUCache(_MAX_CACHED_RASTERS)
         self._answers = self._misses = 0
 
     @property
@@ -281,7 +285,7 @@ class _Kept:
         return bool(lost)
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -289,15 +293,15 @@ def _is_here(host: str) -> bool:
 
 
 def _is_large(beginning: Sequence[Message]) -> bool:
-    return sum(raster.pixels.size // 3 for message in beginning for raster in message.rasters) >= _PRIMED_PIXELS
+    return sum(raster.pixels.size // 3 for message in beginning for raster in message.rasters) >= _WARMUP_PIXELS
 
 
-def _estimate(chat: Sequence[Message], entry: CatalogueEntry) -> int:
+def _estimate_tokens(chat: Sequence[Message], entry: CatalogueEntry) -> int:
     """Tokens of the prompt, as far as they are known beforehand."""
     return _visual_tokens(chat, entry) + sum(len(message.text) for message in chat) // _LETTERS_A_TOKEN
 
 
-def _most_tokens(chat: Sequence[Message], entry: CatalogueEntry) -> int:
+def _max_prompt_tokens(chat: Sequence[Message], entry: CatalogueEntry) -> int:
     """Tokens that the prompt hardly exceeds, whatever the language and the template."""
     letters = sum(len(message.text.encode(errors="replace")) for message in chat)
     return _visual_tokens(chat, entry) + letters // _BYTES_A_TOKEN + _MARKS_A_MESSAGE * len(chat)

@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from catalogue.entry import CatalogueEntry
-from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Grow, Sampling, Timings, TurnResponse, Usage
+from jobs.models import EngineInfo, OnTokens, Sampling, Timings, TurnResponse, Usage
+from jobs.worker_registry import EnginePhase
 from tiling.geometry import Size
-from workers.engines.encoder_cache import kept_tokens
-from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, salted
-from workers.engines.places import Places, places
-from workers.engines.primers import Primers
-from workers.engines.simulation.prompts import Prompt, count_tokens, first_tokens, prompt_of
+from workers.engines.encoder_cache import encoder_cache_tokens
+from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, with_cache_salt
+from workers.engines.kv_admission import ChatSlots, chat_slots
+from workers.engines.prefix_warmup import PrefixWarmer
+from workers.engines.simulation.answer_script import AnswerScript
+from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens, first_tokens, lay_out_prompt
 from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
-from workers.engines.simulation.scheduler import Counts, Scheduler
-from workers.engines.simulation.scheduler import Sequence as Scheduled
-from workers.engines.simulation.script import Script
-from workers.engines.vllm_arguments import RECURRENT
+from workers.engines.simulation.scheduler import Scheduler, WorkCounts
+from workers.engines.simulation.scheduler import SimulatedSequence as Scheduled
+from workers.engines.vllm_arguments import RECURRENT_ARGUMENTS
 
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
 _TIMER_SECONDS = 0.001
@@ -42,24 +42,26 @@ def roofline_of(entry: CatalogueEntry) -> Roofline:
     model = roofline.model
     batched = int(said.get("max_num_batched_tokens") or roofline.batched_tokens)
     # As `workers.engines.encoder_cache` tells vLLM; what is kept beyond one step's is taken from the KV cache.
-    kept = max(batched, entry.visual_budget.max_visual_tokens, kept_tokens(entry, model.embedding_bytes, MEMORY_BYTES))
+    kept = max(
+        batched, entry.visual_budget.max_visual_tokens, encoder_cache_tokens(entry, model.embedding_bytes, MEMORY_BYTES)
+    )
     return replace(
         roofline,
         batched_tokens=batched,
         encoder_tokens=kept,
         kv_tokens=roofline.kv_tokens - (kept - batched) * model.embedding_bytes // model.kv_bytes,
         sequences=int(said.get("max_num_seqs") or roofline.sequences),
-        watermark=float(said.get("watermark", RECURRENT["watermark"] if model.state_bytes else 0)),
+        watermark=float(said.get("watermark", RECURRENT_ARGUMENTS["watermark"] if model.state_bytes else 0)),
     )
 
 
 @dataclass
-class _Generation:
+class _SimulatedGeneration:
     scheduled: Scheduled
     text: str
     done: asyncio.Future[None]
     arrived: float
-    grow: Grow | None = None
+    grow: OnTokens | None = None
     told: int = 0
 
     def tell(self, tokens: int) -> None:
@@ -86,7 +88,7 @@ class SimulatedEngine:
         speed: float = 1.0,
         roofline: Roofline | None = None,
         thought_tokens: int = 0,
-        script: Script | None = None,
+        script: AnswerScript | None = None,
     ) -> None:
         self._entry = entry
         self._speed = speed
@@ -95,8 +97,8 @@ class SimulatedEngine:
         self._script = script
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
         self._scheduler = Scheduler(self._roofline)
-        self._primers = Primers.of(entry, self._roofline.batched_tokens, self._prefill)
-        self._generations: dict[int, _Generation] = {}
+        self._primers = PrefixWarmer.of(entry, self._roofline.batched_tokens, self._prefill)
+        self._generations: dict[int, _SimulatedGeneration] = {}
         self._arrivals = 0
         self._work = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
@@ -114,12 +116,12 @@ class SimulatedEngine:
         return None
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> ChatSlots | None:
         """How many chats may be played at once, of a model with recurrent states."""
-        return places(self._entry, self._roofline.kv_tokens)
+        return chat_slots(self._entry, self._roofline.kv_tokens)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> WorkCounts:
         """Work since the start, in more detail than `stats`."""
         return self._scheduler.counts
 
@@ -133,7 +135,7 @@ class SimulatedEngine:
         sampling: Sampling,
         request_id: str,
         priority: int = 0,
-        grow: Grow | None = None,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError.
 
@@ -147,7 +149,7 @@ class SimulatedEngine:
             message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
             raise ContextExceededError(message, excess=prompt.tokens - context + 1)
         written = self._script.write(chat) if self._script else self._drawn(chat, sampling, prompt)
-        answer = first_tokens(_cut(written, sampling), sampling.max_tokens)
+        answer = first_tokens(_cut_at_stop(written, sampling), sampling.max_tokens)
         tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
         async with self._primers.primed(chat, priority) as primed:
             generation = self._generation(prompt, primed.priority, tokens, answer)
@@ -155,7 +157,7 @@ class SimulatedEngine:
             await self._play(generation)
         if generation.scheduled.cached < primed.tokens:
             self._primers.forget(chat)
-        return _turn(generation, sampling)
+        return _turn_response(generation, sampling)
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now."""
@@ -200,7 +202,7 @@ class SimulatedEngine:
         self._primers.forget_all()
         self._scheduler = Scheduler(self._roofline, self.counts)
 
-    async def _play(self, generation: _Generation) -> None:
+    async def _play(self, generation: _SimulatedGeneration) -> None:
         scheduled = generation.scheduled
         self._generations[scheduled.arrival] = generation
         self._scheduler.add(scheduled)
@@ -218,24 +220,28 @@ class SimulatedEngine:
         unit = self._roofline.model.match_tokens
         return prompt.pictures[-1].end // unit * unit
 
-    def _generation(self, prompt: Prompt, priority: int, tokens: int = 1, answer: str = "") -> _Generation:
+    def _generation(
+        self, prompt: SimulatedPrompt, priority: int, tokens: int = 1, answer: str = ""
+    ) -> _SimulatedGeneration:
         self._arrivals += 1
         said = "" if self._thought_tokens else answer
-        return _Generation(
+        return _SimulatedGeneration(
             Scheduled(priority, self._arrivals, prompt, tokens, said),
             text=answer,
             done=asyncio.get_running_loop().create_future(),
             arrived=time.monotonic(),
         )
 
-    def _drawn(self, chat: Sequence[Message], sampling: Sampling, prompt: Prompt) -> str:
-        plain = self._prompt(salted(chat, "")) if chat[0].salt else prompt  # salts are the caches', not the answers'
-        return _answer(chat, sampling, plain.digest)
+    def _drawn(self, chat: Sequence[Message], sampling: Sampling, prompt: SimulatedPrompt) -> str:
+        plain = (
+            self._prompt(with_cache_salt(chat, "")) if chat[0].salt else prompt
+        )  # salts are the caches', not the answers'
+        return _draw_answer(chat, sampling, plain.digest)
 
-    def _prompt(self, chat: Sequence[Message], *, is_answered: bool = True) -> Prompt:
+    def _prompt(self, chat: Sequence[Message], *, is_answered: bool = True) -> SimulatedPrompt:
         shown = [raster for message in chat for raster in message.rasters]
         visual = {raster.key: self._visual_tokens(raster.pixels.shape[:2], len(shown)) for raster in shown}
-        return prompt_of(chat, visual, self._roofline.model.match_tokens, is_answered=is_answered)
+        return lay_out_prompt(chat, visual, self._roofline.model.match_tokens, is_answered=is_answered)
 
     def _visual_tokens(self, shape: tuple[int, ...], num_images: int) -> int:
         height, width = shape
@@ -267,7 +273,7 @@ class SimulatedEngine:
                 generation.done.set_result(None)
 
 
-def _turn(generation: _Generation, sampling: Sampling) -> TurnResponse:
+def _turn_response(generation: _SimulatedGeneration, sampling: Sampling) -> TurnResponse:
     scheduled, now = generation.scheduled, time.monotonic()
     begun, first = scheduled.scheduled or now, scheduled.first_token or now
     return TurnResponse(
@@ -282,13 +288,13 @@ def _turn(generation: _Generation, sampling: Sampling) -> TurnResponse:
     )
 
 
-def _cut(text: str, sampling: Sampling) -> str:
+def _cut_at_stop(text: str, sampling: Sampling) -> str:
     """What stands before the first of the texts that are to stop it."""
     stops = sampling.steering.stop if sampling.steering else ()
     return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 
 
-def _answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:
+def _draw_answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:
     held = sampling.steering.structure.choice if sampling.steering and sampling.steering.structure else None
     letters = held or _OPTION.findall(chat[-1].text) or ["A", "B", "C", "D"]
     drawn = hashlib.blake2b(f"{sampling.seed}:{digest}".encode(), digest_size=8).digest()

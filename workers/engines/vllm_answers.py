@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.models import FINISH_REASONS, Grow, Sampling, Steering, TokenLogprob
-from workers.engines.decoding import Decode, GrowingText
+from jobs.models import FINISH_REASONS, GenerationConstraints, OnTokens, Sampling, TokenLogprob
+from workers.engines.detokenization import Decode, IncrementalDetokenizer
 from workers.engines.engine import GenerationFailedError
 
-_PLAIN = ("min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty", "logprobs")
+_PASSED_PARAMETERS = ("min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty", "logprobs")
 
 
 def sampling_params(sampling: Sampling, end_ids: Sequence[int], *, pieces: bool) -> Any:
@@ -15,9 +15,9 @@ def sampling_params(sampling: Sampling, end_ids: Sequence[int], *, pieces: bool)
     from vllm.sampling_params import RequestOutputKind, SamplingParams
 
     steering = sampling.steering
-    ends = list(end_ids) if steering is None else _ends(steering, end_ids)
+    ends = list(end_ids) if steering is None else _stop_token_ids(steering, end_ids)
     asked = sampling.model_dump(exclude={"steering"})
-    steered = _steered(steering) if steering else {}
+    steered = _constraint_parameters(steering) if steering else {}
     penalty = steered.get("presence_penalty") or sampling.presence_penalty
     return SamplingParams(
         **{**asked, **steered, "presence_penalty": penalty},
@@ -28,13 +28,13 @@ def sampling_params(sampling: Sampling, end_ids: Sequence[int], *, pieces: bool)
     )
 
 
-class Answer:
+class VllmAnswer:
     """One answer, as far as it is generated: `output` is the last that vLLM told, `tokens` are all of them.
 
     `growing` is None where nobody follows the text; `most_logprobs` tokens are told beside each of its tokens.
     """
 
-    def __init__(self, growing: GrowingText | None, most_logprobs: int = 0) -> None:
+    def __init__(self, growing: IncrementalDetokenizer | None, most_logprobs: int = 0) -> None:
         self.output: Any = None
         self.tokens: list[int] = []
         self._growing = growing
@@ -61,7 +61,7 @@ class Answer:
         """What the model wrote: its marks belong to it, the token that ended its turn does not."""
         return decode(self._written) if self._growing is None else self._growing.text
 
-    def take(self, output: Any, decode: Decode, grow: Grow | None) -> None:
+    def take(self, output: Any, decode: Decode, grow: OnTokens | None) -> None:
         """Take what vLLM tells: tokens that came since it told last, or all at once at the end."""
         self.output = output
         new = output.outputs[0]
@@ -101,26 +101,26 @@ def read_logprobs(
     read: list[TokenLogprob] = []
     for token, others in zip(tokens, positions, strict=True):
         ranked = sorted(others.items(), key=lambda item: item[1].rank)
-        named = {other: _named(decode([other]), found.logprob) for other, found in ranked}
+        named = {other: _token_logprob(decode([other]), found.logprob) for other, found in ranked}
         # vLLM adds the token itself where it is not among the likeliest.
         top = tuple(named[other] for other, found in ranked[:most] if found.rank <= most)
         read.append(named[token].model_copy(update={"top_logprobs": top}))
     return read
 
 
-def _named(token: str, logprob: float) -> TokenLogprob:
+def _token_logprob(token: str, logprob: float) -> TokenLogprob:
     # JSON has no infinity; OpenAI's own servers say -9999.
     return TokenLogprob(token=token, logprob=max(logprob, -9999.0), bytes=tuple(token.encode()))
 
 
-def _ends(steering: Steering, end_ids: Sequence[int]) -> list[int]:
+def _stop_token_ids(steering: GenerationConstraints, end_ids: Sequence[int]) -> list[int]:
     return list(dict.fromkeys([*(() if steering.ignore_eos else end_ids), *steering.stop_token_ids]))
 
 
-def _steered(steering: Steering) -> dict[str, Any]:
+def _constraint_parameters(steering: GenerationConstraints) -> dict[str, Any]:
     from vllm.sampling_params import StructuredOutputsParams
 
-    asked: dict[str, Any] = {name: getattr(steering, name) for name in _PLAIN}
+    asked: dict[str, Any] = {name: getattr(steering, name) for name in _PASSED_PARAMETERS}
     asked["logit_bias"] = dict(steering.logit_bias) or None
     asked["bad_words"] = list(steering.bad_words) or None
     if steering.structure:

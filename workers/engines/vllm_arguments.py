@@ -11,19 +11,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from catalogue.entry import MOST_PICTURES, CatalogueEntry
+from catalogue.entry import MAX_PROMPT_IMAGES, CatalogueEntry
 from catalogue.names import did_you_mean
-from tiling.helpers import usable_cores
+from tiling.decode_threads import usable_cores
 from workers.errors import EngineArgumentError
 
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
-RECURRENT: dict[str, Any] = {
+RECURRENT_ARGUMENTS: dict[str, Any] = {
     "prefix_match_unit": 16,  # a block is as large as a state, 784 tokens with Qwen3.5-27B, and always of so many
     "watermark": 0.3,  # for what nobody uses now: states of views, and of chats between two turns
 }
 """What families of linear attention find again of earlier prompts rests on: docs/decisions/2026-11-22-engine-caches.md
 has the figures."""
-_OWN = frozenset(
+_RESERVED_ARGUMENTS = frozenset(
     {
         "model",
         "revision",
@@ -53,12 +53,12 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
         "enable_chunked_prefill": True,
         "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
-        **(RECURRENT if family and family.linear_attention else {}),
+        **(RECURRENT_ARGUMENTS if family and family.linear_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
         # The next engine asks for nearly all of the device's memory: of one that sleeps nothing should stay there.
         **({"sleep_mode_offload_cudagraph": True} if can_sleep else {}),
         **entry.engine,
-        **(_pictures(entry) if entry.takes_pictures else {}),
+        **(_multimodal_arguments(entry) if entry.takes_pictures else {}),
         "hf_overrides": entry.visual_budget.config_overrides() | entry.engine.get("hf_overrides", {}),
         "scheduling_policy": "priority",
         "enable_sleep_mode": can_sleep,
@@ -69,12 +69,12 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
     return arguments | {"max_num_batched_tokens": max(asked, whole, needed)}
 
 
-def _pictures(entry: CatalogueEntry) -> dict[str, Any]:
+def _multimodal_arguments(entry: CatalogueEntry) -> dict[str, Any]:
     # Of the engine and not of a request: a request's own would make vLLM hash what a key already names. What the
     # entry says beside the budget's own was checked when it was read.
     own = entry.engine.get("mm_processor_kwargs", {})
     return {
-        "limit_mm_per_prompt": entry.engine.get("limit_mm_per_prompt", {"image": MOST_PICTURES, "video": 0}),
+        "limit_mm_per_prompt": entry.engine.get("limit_mm_per_prompt", {"image": MAX_PROMPT_IMAGES, "video": 0}),
         "mm_processor_kwargs": own | entry.visual_budget.processor_kwargs(),
     }
 
@@ -143,7 +143,7 @@ def _parse(text: str) -> tuple[str, Any]:
     name = name.replace("-", "_")
     if not (separator and name):
         raise EngineArgumentError(f"'{text}' is not NAME=VALUE, such as gpu_memory_utilization=0.8")
-    if name in _OWN:
+    if name in _RESERVED_ARGUMENTS:
         raise EngineArgumentError(
             f"'{name}' is no argument of the engine's alone; write it into an entry of the catalogue "
             "(`gigavqa models add` makes one)"

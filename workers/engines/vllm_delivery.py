@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 
 from workers.engines.engine import GenerationFailedError
 from workers.engines.vllm_prompts import end_of_views, visual_tokens
-from workers.engines.vllm_sender_cache import restored
+from workers.engines.vllm_sender_cache import restore_on_failure
 
 T = TypeVar("T")
-Render = Callable[[], Awaitable[Any]]
+RenderPrompt = Callable[[], Awaitable[Any]]
 """Makes a prompt as vLLM takes it."""
 
 
-class Generation:
+class CoreRequest:
     """A prompt that vLLM's core got, and what is generated for it.
 
     `visual_tokens` are those of each of its rasters; `end_of_views` counts its tokens up to the last of them.
@@ -45,7 +45,7 @@ class Generation:
 
 
 @contextmanager
-def _sized() -> Iterator[None]:
+def _explain_cache_misses() -> Iterator[None]:
     """Say what it means that vLLM misses a raster that it has just made ready: one prompt's put out each other."""
     try:
         yield
@@ -56,7 +56,7 @@ def _sized() -> Iterator[None]:
         ) from error
 
 
-class Delivery:
+class PromptDelivery:
     """The way of prompts to the core of `llm`, an AsyncLLM.
 
     Prompts with rasters go one at a time, in the order in which they are asked: so both sides of vLLM's raster cache
@@ -70,8 +70,8 @@ class Delivery:
 
     @asynccontextmanager
     async def send(
-        self, render: Render, keys: Collection[str], params: Any, request_id: str, priority: int
-    ) -> AsyncIterator[Generation]:
+        self, render: RenderPrompt, keys: Collection[str], params: Any, request_id: str, priority: int
+    ) -> AsyncIterator[CoreRequest]:
         """Send what `render` makes of a chat with rasters of these keys, and abort what is not finished at the end.
 
         What is being rendered when this is cancelled is sent all the same, since vLLM's thread cannot be stopped.
@@ -99,15 +99,15 @@ class Delivery:
             await self._llm.reset_mm_cache()
 
     async def _send(
-        self, render: Render, keys: Collection[str], params: Any, request_id: str, priority: int
-    ) -> Generation:
-        with restored(self._llm.renderer.mm_processor_cache, keys), _sized():
+        self, render: RenderPrompt, keys: Collection[str], params: Any, request_id: str, priority: int
+    ) -> CoreRequest:
+        with restore_on_failure(self._llm.renderer.mm_processor_cache, keys), _explain_cache_misses():
             prompt = await render()
             shown, end = visual_tokens(prompt), end_of_views(prompt)  # before the engine takes the prompt over
             collector = await self._llm.add_request(request_id, prompt, params, priority=priority)
-        return Generation(collector, shown, end)
+        return CoreRequest(collector, shown, end)
 
-    def _abort(self, generation: Generation) -> None:
+    def _abort(self, generation: CoreRequest) -> None:
         self._keep(self._llm.abort(generation.id, internal=True))
 
     def _keep(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
@@ -122,6 +122,6 @@ class Delivery:
         if not task.cancelled():
             task.exception()  # whoever waits for it is told; nobody may
 
-    def _abort_sent(self, sending: "asyncio.Task[Generation]") -> None:
+    def _abort_sent(self, sending: "asyncio.Task[CoreRequest]") -> None:
         if not sending.cancelled() and sending.exception() is None:
             self._abort(sending.result())

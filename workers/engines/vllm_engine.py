@@ -13,29 +13,29 @@ from functools import partial
 from importlib import metadata
 from typing import Any
 
-from catalogue.entry import BUILT_IN, CatalogueEntry
-from jobs.fleet import EnginePhase
-from jobs.models import EngineInfo, Grow, Sampling, Steering, Timings, TurnResponse, Usage
+from catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
+from jobs.models import EngineInfo, GenerationConstraints, OnTokens, Sampling, Timings, TurnResponse, Usage
+from jobs.worker_registry import EnginePhase
 from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.decoding import GrowingText
+from workers.engines.detokenization import IncrementalDetokenizer
 from workers.engines.encoder_cache import enlarge_encoder_cache
 from workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message
-from workers.engines.places import Places, places
-from workers.engines.primers import Primers
-from workers.engines.telling import EngineFigures, PhaseFile, tell
-from workers.engines.tie import own_engine
-from workers.engines.vllm_answers import Answer, sampling_params
+from workers.engines.kv_admission import ChatSlots, chat_slots
+from workers.engines.parent_death import become_engine_owner
+from workers.engines.prefix_warmup import PrefixWarmer
+from workers.engines.startup_progress import PhaseFile, VllmStatLogger, report_phase
+from workers.engines.vllm_answers import VllmAnswer, sampling_params
 from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
-from workers.engines.vllm_delivery import Delivery, Generation, Render
-from workers.engines.vllm_prompts import end_of_views, render
-from workers.engines.vllm_refusals import refusal
+from workers.engines.vllm_delivery import CoreRequest, PromptDelivery, RenderPrompt
+from workers.engines.vllm_errors import translate_error
+from workers.engines.vllm_prompts import end_of_views, render_prompt
 from workers.engines.weights import checkpoint_revision, weights_bytes
 from workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
 
-_MOST_ASKS = 3
-_LOOK_SECONDS = 0.5
+_MAX_ATTEMPTS = 3
+_LIVENESS_POLL_SECONDS = 0.5
 
 
 class VllmEngine:
@@ -50,12 +50,12 @@ class VllmEngine:
         self._sleep_bytes = sleep_bytes
         self._can_sleep = False
         self._environment_set: list[str] = []
-        self._figures = EngineFigures()
+        self._figures = VllmStatLogger()
         self._phases = PhaseFile(weights)
         self._llm: Any = None
-        self._delivery: Delivery | None = None
+        self._delivery: PromptDelivery | None = None
         self._failed_answers = 0
-        self._primers = Primers(self._prefill, lambda _: False)
+        self._primers = PrefixWarmer(self._prefill, lambda _: False)
         self._tokenizer: Any = None
         self._end_ids: list[int] = []
         self._device = "unknown"
@@ -80,22 +80,22 @@ class VllmEngine:
         return self._phases.read()
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> ChatSlots | None:
         """How many chats may be played at once, of a model with recurrent states."""
         if self._llm is None:
             return None
         cache = self._llm.vllm_config.cache_config
-        return places(self._entry, int(cache.num_gpu_blocks or 0) * int(cache.block_size))
+        return chat_slots(self._entry, int(cache.num_gpu_blocks or 0) * int(cache.block_size))
 
     async def start(self) -> None:
         """Load the model; returns when the engine can answer. Raises EngineDeadError when it cannot be started."""
         # In a thread, so that signals are heard and heartbeats sent while a large model loads.
         self._phases.open()
         try:
-            tell("loading vLLM")
+            report_phase("loading vLLM")
             await _in_daemon_thread(self._load)
         except (Exception, SystemExit) as error:  # drivers, too, have errors of their own, and some are plain
-            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {_told(error)}") from error
+            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {_describe_error(error)}") from error
         finally:
             self._phases.close()
         gc.freeze()  # vLLM's modules stay: to look through them each time would hold the event loop
@@ -106,7 +106,7 @@ class VllmEngine:
         sampling: Sampling,
         request_id: str,
         priority: int = 0,
-        grow: Grow | None = None,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
@@ -127,7 +127,7 @@ class VllmEngine:
         except (VLLMError, ValueError, RuntimeError) as error:
             if self._llm is None or self._llm.errored:
                 raise EngineDeadError("vLLM's engine process is gone") from error
-            raise refusal(error, self._entry.max_model_len) from error
+            raise translate_error(error, self._entry.max_model_len) from error
         return self._turn(answer, generation.visual_tokens, time.monotonic() - started)
 
     async def stats(self) -> EngineStats:
@@ -186,10 +186,10 @@ class VllmEngine:
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
     async def _ask(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
-    ) -> tuple[Answer, Generation]:
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: OnTokens | None
+    ) -> tuple[VllmAnswer, CoreRequest]:
         """Ask again what failed, a few times, the last time with caches of rasters that are empty on both sides."""
-        for left in reversed(range(_MOST_ASKS)):
+        for left in reversed(range(_MAX_ATTEMPTS)):
             try:
                 return await self._answer(chat, sampling, request_id, priority, grow)
             except GenerationFailedError as error:
@@ -202,10 +202,10 @@ class VllmEngine:
         raise AssertionError("it is asked at least once")
 
     async def _answer(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: Grow | None
-    ) -> tuple[Answer, Generation]:
+        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: OnTokens | None
+    ) -> tuple[VllmAnswer, CoreRequest]:
         asked = sampling.steering.template if sampling.steering else None
-        write = partial(render, self._llm, self._entry, chat, asked)
+        write = partial(render_prompt, self._llm, self._entry, chat, asked)
         async with self._primers.primed(chat, priority) as primed:
             answer, generation = await self._generate(
                 chat, write, sampling, request_id, priority=primed.priority, grow=grow
@@ -219,7 +219,7 @@ class VllmEngine:
         llm = self._llm
 
         async def write() -> Any:
-            prompt = await render(llm, self._entry, chat)
+            prompt = await render_prompt(llm, self._entry, chat)
             # One token more, since of each prompt at least the last token is always prefilled.
             prompt["prompt_token_ids"] = prompt["prompt_token_ids"][: end_of_views(prompt) + 1]
             return prompt
@@ -235,13 +235,13 @@ class VllmEngine:
     async def _generate(
         self,
         chat: Sequence[Message],
-        write: Render,
+        write: RenderPrompt,
         sampling: Sampling,
         request_id: str,
         *,
         priority: int,
-        grow: Grow | None = None,
-    ) -> tuple[Answer, Generation]:
+        grow: OnTokens | None = None,
+    ) -> tuple[VllmAnswer, CoreRequest]:
         """Have an answer generated; its text is followed while it grows for `grow`, and for the texts that stop it.
 
         Raises GenerationFailedError for an answer that ended without being one.
@@ -249,10 +249,10 @@ class VllmEngine:
         delivery = self._delivery
         if delivery is None:
             raise EngineDeadError("the engine is not running")
-        steering = sampling.steering or Steering()
-        growing = GrowingText(self._decode, steering.stop) if grow or steering.stop else None
+        steering = sampling.steering or GenerationConstraints()
+        growing = IncrementalDetokenizer(self._decode, steering.stop) if grow or steering.stop else None
         params = sampling_params(sampling, self._end_ids, pieces=growing is not None)
-        answer = Answer(growing, steering.logprobs or 0)
+        answer = VllmAnswer(growing, steering.logprobs or 0)
         keys = {raster.key for message in chat for raster in message.rasters}
         async with delivery.send(write, keys, params, request_id, priority) as generation:
             async for output in generation.outputs():
@@ -267,18 +267,18 @@ class VllmEngine:
         asked = asyncio.create_task(call)
         try:
             while not asked.done():
-                await asyncio.wait([asked], timeout=_LOOK_SECONDS)
+                await asyncio.wait([asked], timeout=_LIVENESS_POLL_SECONDS)
                 if llm.errored and not asked.done():
                     raise EngineDeadError("vLLM's engine process ended in the change")
             await asked
         except EngineDeadError:
             raise
         except Exception as error:  # failures of the process come back as plain ones
-            raise EngineDeadError(f"vLLM's engine did not live through the change: {_told(error)}") from error
+            raise EngineDeadError(f"vLLM's engine did not live through the change: {_describe_error(error)}") from error
         finally:
             asked.cancel()
 
-    def _turn(self, answer: Answer, shown: tuple[int, ...], seconds: float) -> TurnResponse:
+    def _turn(self, answer: VllmAnswer, shown: tuple[int, ...], seconds: float) -> TurnResponse:
         metrics = answer.output.metrics
         usage = self._count(answer).model_copy(update={"visual_tokens": shown})
         prefill = metrics.first_token_ts - metrics.scheduled_ts
@@ -291,7 +291,7 @@ class VllmEngine:
             timings=Timings(queued=max(0.0, seconds - prefill - decode), prefill=prefill, decode=decode),
         )
 
-    def _count(self, answer: Answer) -> Usage:
+    def _count(self, answer: VllmAnswer) -> Usage:
         usage = Usage(
             prompt_tokens=len(answer.output.prompt_token_ids),
             completion_tokens=len(answer.tokens),
@@ -314,7 +314,7 @@ class VllmEngine:
 
     def _load(self) -> None:
         self._set_defaults(engine_environment(self._weights))
-        own_engine()
+        become_engine_owner()
         repair_torch_companions()
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
         from vllm.engine.arg_utils import AsyncEngineArgs
@@ -324,7 +324,7 @@ class VllmEngine:
 
         is_cpu = bool(current_platform.is_cpu())
         if is_cpu:
-            self._set_defaults(cpu_environment(small=self._entry.weights.startswith(BUILT_IN)))
+            self._set_defaults(cpu_environment(small=self._entry.weights.startswith(BUILT_IN_PREFIX)))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
@@ -335,12 +335,12 @@ class VllmEngine:
         enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
         if config.cache_config.enable_prefix_caching:
             batched = config.scheduler_config.max_num_batched_tokens
-            self._primers = Primers.of(self._entry, batched, self._prefill)
+            self._primers = PrefixWarmer.of(self._entry, batched, self._prefill)
         # Into the attribute at once: frames of this thread stay referenced, and would keep a stopped engine alive.
         self._llm = AsyncLLM.from_vllm_config(
             config, usage_context=UsageContext.ENGINE_CONTEXT, stat_loggers=[self._figures.attach]
         )
-        self._delivery = Delivery(self._llm)
+        self._delivery = PromptDelivery(self._llm)
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
 
@@ -372,7 +372,7 @@ def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
     return asyncio.wrap_future(future)
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """What an error says; with its type where that says more, as of those of assertions and keys."""
     is_sentence = isinstance(error, (RuntimeError, ValueError, OSError, ImportError)) and str(error)
     return str(error) if is_sentence else f"{type(error).__name__}: {error}"

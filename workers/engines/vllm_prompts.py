@@ -9,7 +9,7 @@ from catalogue.entry import CatalogueEntry
 from workers.engines.engine import Message, PromptRaster
 
 
-async def render(
+async def render_prompt(
     llm: Any, entry: CatalogueEntry, chat: Sequence[Message], asked: Mapping[str, JsonValue] | None = None
 ) -> Any:
     """Write a chat up to where the model is to answer; a raster that vLLM knows by its key is not processed again.
@@ -31,15 +31,15 @@ async def render(
 
 def visual_tokens(prompt: Any) -> tuple[int, ...]:
     """Tokens of the prompt that stand for each of its pictures, in their order; without those that enclose them."""
-    return tuple(place.get_num_embeds() for place in _places(prompt))
+    return tuple(place.get_num_embeds() for place in _placeholders(prompt))
 
 
 def end_of_views(prompt: Any) -> int:
     """How many of the prompt's tokens there are up to the last one of its last picture; 0 without one."""
-    return max((place.offset + place.length for place in _places(prompt)), default=0)
+    return max((place.offset + place.length for place in _placeholders(prompt)), default=0)
 
 
-def _places(prompt: Any) -> Sequence[Any]:
+def _placeholders(prompt: Any) -> Sequence[Any]:
     places: Sequence[Any] = (prompt.get("mm_placeholders") or {}).get("image", ())
     return places
 

@@ -10,19 +10,19 @@ from typing import Any
 
 
 @contextmanager
-def restored(cache: Any, keys: Collection[str]) -> Iterator[None]:
+def restore_on_failure(cache: Any, keys: Collection[str]) -> Iterator[None]:
     """Leave `cache`, vLLM's `mm_processor_cache` or None, as it was where the block fails, which makes `keys` ready."""
     if not keys:  # such prompts do not wait for each other
         yield
         return
     lru = getattr(cache, "_cache", None)
-    undone = _order_kept(lru) if hasattr(lru, "order") else _new_forgotten(cache, keys)
+    undone = _restore_order(lru) if hasattr(lru, "order") else _forget_new_keys(cache, keys)
     with undone:
         yield
 
 
 @contextmanager
-def _order_kept(lru: Any) -> Iterator[None]:
+def _restore_order(lru: Any) -> Iterator[None]:
     order, put_out = list(lru.order), dict[str, Any]()
     lru._on_remove = put_out.setdefault  # the first value of each key is that of before
     try:
@@ -41,7 +41,7 @@ def _order_kept(lru: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _new_forgotten(cache: Any, keys: Collection[str]) -> Iterator[None]:
+def _forget_new_keys(cache: Any, keys: Collection[str]) -> Iterator[None]:
     """Forget what is new: of caches in shared memory, whose order both sides see."""
     new = [key for key in keys if cache is not None and not cache.is_cached_item(key)]
     try:

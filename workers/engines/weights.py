@@ -4,7 +4,7 @@ import functools
 import hashlib
 from pathlib import Path
 
-_WHOLE = 64 * 2**20
+_WHOLE_FILE_BYTES = 64 * 2**20
 
 
 @functools.cache
@@ -56,7 +56,7 @@ def weights_digest(folder: Path) -> str:
 
 def _folder_digest(folder: Path) -> str:
     stats = [(path.name, path.stat()) for path in sorted(folder.glob("*.safetensors"))]
-    if sum(stat.st_size for _, stat in stats) <= _WHOLE:
+    if sum(stat.st_size for _, stat in stats) <= _WHOLE_FILE_BYTES:
         return f"sha256:{weights_digest(folder)[:16]}"
     facts = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats])
     return f"files:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"

@@ -7,14 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from jobs.loops import CallStatus, Given, JsonCall, NamedCall, Search, TaggedCall, Tool, ToolErrors, ToolLoop, Zoom
+from jobs.tool_loops import (
+    CallStatus,
+    FixedTool,
+    JsonCall,
+    NamedCall,
+    SearchTool,
+    TaggedCall,
+    Tool,
+    ToolErrors,
+    ToolLoop,
+    ZoomTool,
+)
 
-Box = tuple[float, float, float, float]
+CallBox = tuple[float, float, float, float]
 
 _MOST_NAME = 200
 _SIDES = 4
-_WHITE = re.compile(r"[ \t\n\r]*")
-_PLACE = re.compile(r"\{(query|result|name)\}")
+_WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+_PLACEHOLDER = re.compile(r"\{(query|result|name)\}")
 
 
 @dataclass(frozen=True)
@@ -29,12 +40,12 @@ class Call:
     arguments: str
     status: CallStatus
     tool: Tool | None = None
-    box: Box | None = None
+    box: CallBox | None = None
     query: str = ""
     error: str = ""
 
 
-class _Read(NamedTuple):
+class _RawCall(NamedTuple):
     """A call before it is known what it means: `values` are its arguments, `written` as they stood."""
 
     name: str
@@ -42,11 +53,11 @@ class _Read(NamedTuple):
     written: str
 
 
-class _MalformedError(Exception):
+class _MalformedCallError(Exception):
     """What stands between the marks is no call."""
 
 
-class _NoObjectError(Exception):
+class _NotACallError(Exception):
     """What stands between the marks can be read, and is not of a call's shape."""
 
 
@@ -58,10 +69,10 @@ def find_call(text: str, loop: ToolLoop) -> Call | None:
         return None
     content = _storable(text[begin + len(loop.opening) : end].strip())
     try:
-        return _understood(_read(content, loop), loop)
-    except _MalformedError:
+        return _interpret_call(_read_call(content, loop), loop)
+    except _MalformedCallError:
         return Call("", content, "malformed")
-    except _NoObjectError:
+    except _NotACallError:
         return Call("", content, "bad_arguments", error=loop.errors.arguments)
 
 
@@ -70,32 +81,32 @@ def with_bad_box(call: Call, errors: ToolErrors) -> Call:
     return replace(call, status="bad_box", error=errors.box)
 
 
-def fill(template: str, **values: str) -> str:
+def fill_template(template: str, **values: str) -> str:
     """Put values into their places, `{query}` and such; what stands in a value is no place."""
-    return _PLACE.sub(lambda place: values.get(place[1], place[0]), template)
+    return _PLACEHOLDER.sub(lambda place: values.get(place[1], place[0]), template)
 
 
-def _understood(read: _Read, loop: ToolLoop) -> Call:
+def _interpret_call(read: _RawCall, loop: ToolLoop) -> Call:
     tool = next((tool for tool in loop.tools if tool.name == read.name), None)
     call = Call(read.name, read.written, "ok", tool)
     if tool is None:
-        return replace(call, status="unknown_tool", error=fill(loop.errors.unknown, name=read.name))
-    if isinstance(tool, Given):
+        return replace(call, status="unknown_tool", error=fill_template(loop.errors.unknown, name=read.name))
+    if isinstance(tool, FixedTool):
         return call
     if not isinstance(read.values, dict):
         return replace(call, status="bad_arguments", error=loop.errors.arguments)
-    if isinstance(tool, Zoom):
-        return _with_box(call, _first(read.values, tool, loop), loop.errors)
+    if isinstance(tool, ZoomTool):
+        return _with_box(call, _box_argument(read.values, tool, loop), loop.errors)
     return _with_query(call, read.values.get(tool.argument), tool, loop.errors)
 
 
-def _first(values: Mapping[str, Any], tool: Zoom, loop: ToolLoop) -> Any:
+def _box_argument(values: Mapping[str, Any], tool: ZoomTool, loop: ToolLoop) -> Any:
     """The first of the arguments that may hold the box."""
     found = next((values[name] for name in tool.boxes if name in values), None)
     if isinstance(loop.call, TaggedCall) and isinstance(found, str):
         try:
             return _from_json(found)
-        except _MalformedError:
+        except _MalformedCallError:
             return found
     return found
 
@@ -115,7 +126,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _with_query(call: Call, given: Any, tool: Search, errors: ToolErrors) -> Call:
+def _with_query(call: Call, given: Any, tool: SearchTool, errors: ToolErrors) -> Call:
     if not given:
         return replace(call, status="empty", error=errors.query)
     if not isinstance(given, str):
@@ -123,7 +134,7 @@ def _with_query(call: Call, given: Any, tool: Search, errors: ToolErrors) -> Cal
     return replace(call, query=_storable(given))
 
 
-def _read(content: str, loop: ToolLoop) -> _Read:
+def _read_call(content: str, loop: ToolLoop) -> _RawCall:
     match loop.call:
         case JsonCall():
             read = _read_json(content, loop.call)
@@ -134,60 +145,60 @@ def _read(content: str, loop: ToolLoop) -> _Read:
     return read._replace(name=_storable(read.name[:_MOST_NAME]))
 
 
-def _read_json(content: str, form: JsonCall) -> _Read:
+def _read_json(content: str, form: JsonCall) -> _RawCall:
     value = _from_json(content)
     if not value:
-        raise _MalformedError
+        raise _MalformedCallError
     if not isinstance(value, dict):
-        raise _NoObjectError
+        raise _NotACallError
     written = _members(content)
     name = value.get(form.name, "")
-    return _Read(
+    return _RawCall(
         name if isinstance(name, str) else written[form.name],
         value.get(form.arguments, {}),
         written.get(form.arguments, ""),
     )
 
 
-def _read_named(content: str, form: NamedCall) -> _Read:
+def _read_named(content: str, form: NamedCall) -> _RawCall:
     name, mark, written = content.partition(form.mark)
     name, written = name.strip().removeprefix(form.prefix), written.strip()
     if form.number_mark:
         name = name.rpartition(form.number_mark)[0] or name
     if not mark:
-        raise _MalformedError
-    return _Read(name, _from_json(written), written)
+        raise _MalformedCallError
+    return _RawCall(name, _from_json(written), written)
 
 
-def _read_tagged(content: str, form: TaggedCall) -> _Read:
+def _read_tagged(content: str, form: TaggedCall) -> _RawCall:
     at = content.find(form.name_opening)
     if at < 0:
-        raise _MalformedError
+        raise _MalformedCallError
     at += len(form.name_opening)
     ends = [end for mark in (form.name_closing, form.key_opening) if (end := content.find(mark, at)) >= 0]
     end = min(ends, default=len(content))
     name = content[at:end].strip()
     if not name:
-        raise _MalformedError
-    return _Read(name, _pairs(content, end, form), content[end:].removeprefix(form.name_closing).strip())
+        raise _MalformedCallError
+    return _RawCall(name, _tagged_arguments(content, end, form), content[end:].removeprefix(form.name_closing).strip())
 
 
-def _pairs(content: str, at: int, form: TaggedCall) -> dict[str, str]:
+def _tagged_arguments(content: str, at: int, form: TaggedCall) -> dict[str, str]:
     """The arguments from `at` on, each key with its value."""
     values: dict[str, str] = {}
     while (begin := content.find(form.key_opening, at)) >= 0:
-        key, at = _until(content, begin + len(form.key_opening), form.key_closing)
-        _, at = _until(content, at, form.value_opening)
-        value, at = _until(content, at, form.value_closing)
+        key, at = _read_until(content, begin + len(form.key_opening), form.key_closing)
+        _, at = _read_until(content, at, form.value_opening)
+        value, at = _read_until(content, at, form.value_closing)
         values[key.strip()] = value.removeprefix("\n").removesuffix("\n")
     return values
 
 
-def _until(content: str, at: int, mark: str) -> tuple[str, int]:
+def _read_until(content: str, at: int, mark: str) -> tuple[str, int]:
     """What stands from `at` up to a mark, and where the mark ends."""
     end = content.find(mark, at)
     if end < 0:
-        raise _MalformedError
+        raise _MalformedCallError
     return content[at:end], end + len(mark)
 
 
@@ -195,27 +206,27 @@ def _from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits are values that nobody can make
-        raise _MalformedError from error
+        raise _MalformedCallError from error
 
 
 def _members(text: str) -> dict[str, str]:
     """What stands in an object that is known to be one, by name and as it is written; the last of a name counts."""
     decode = json.JSONDecoder().raw_decode
     members: dict[str, str] = {}
-    at = _behind_white(text, text.index("{") + 1)
+    at = _skip_white_space(text, text.index("{") + 1)
     while text[at] != "}":
         name, at = decode(text, at)
-        begin = _behind_white(text, _behind_white(text, at) + 1)
+        begin = _skip_white_space(text, _skip_white_space(text, at) + 1)
         _, at = decode(text, begin)
         members[name] = text[begin:at]
-        at = _behind_white(text, at)
+        at = _skip_white_space(text, at)
         if text[at] == ",":
-            at = _behind_white(text, at + 1)
+            at = _skip_white_space(text, at + 1)
     return members
 
 
-def _behind_white(text: str, at: int) -> int:
-    found = _WHITE.match(text, at)
+def _skip_white_space(text: str, at: int) -> int:
+    found = _WHITE_SPACE.match(text, at)
     return found.end() if found else at
 
 

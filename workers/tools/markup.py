@@ -4,8 +4,8 @@ import html
 import re
 
 _MARK = re.compile(r"<(?:!--|(/?)([a-z][a-z0-9]*)|[!?])", re.IGNORECASE)
-_UNSEEN = frozenset({"script", "style", "noscript", "template", "svg", "title", "textarea", "select", "nav"})
-_WITHIN_LINES = re.compile(
+_HIDDEN_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "title", "textarea", "select", "nav"})
+_INLINE_TAGS = re.compile(
     "a|abbr|b|bdi|bdo|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|time|u|var|wbr"
 )
 _BREAK = "\0"
@@ -15,12 +15,12 @@ _HEAD_BYTES = 2_048
 
 def plain_text(content: bytes, charset: str | None = None) -> str:
     """What a reader sees of HTML: paragraphs with an empty line between them; of what is not closed, nothing more."""
-    text = _decoded(content, charset).replace(_BREAK, " ")
+    text = _decode(content, charset).replace(_BREAK, " ")
     parts, at = [], 0
     while mark := _MARK.search(text, at):
         parts.append(text[at : mark.start()])
         name = (mark[2] or "").lower()
-        if name and not _WITHIN_LINES.fullmatch(name):
+        if name and not _INLINE_TAGS.fullmatch(name):
             parts.append(_BREAK)
         at = _end(text, mark, name)
         if at < 0:
@@ -33,7 +33,7 @@ def plain_text(content: bytes, charset: str | None = None) -> str:
 
 def _end(text: str, mark: re.Match[str], name: str) -> int:
     """Where what begins with a mark ends; -1 where it does not."""
-    if name in _UNSEEN and not mark[1]:
+    if name in _HIDDEN_TAGS and not mark[1]:
         found = re.compile(f"</{name}", re.IGNORECASE).search(text, mark.end())
         return found.start() if found else -1
     closing = "-->" if mark[0] == "<!--" else ">"
@@ -41,7 +41,7 @@ def _end(text: str, mark: re.Match[str], name: str) -> int:
     return end + len(closing) if end >= 0 else -1
 
 
-def _decoded(content: bytes, charset: str | None) -> str:
+def _decode(content: bytes, charset: str | None) -> str:
     said = _CHARSET.search(content[:_HEAD_BYTES])
     name = charset or (said[1].decode("ascii") if said else "utf-8")
     try:

@@ -17,7 +17,7 @@ from workers.tools.web import SourceSettings, WebSource
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
-SHAPES: Mapping[str, Mapping[str, Any]] = {
+SOURCE_SHAPES: Mapping[str, Mapping[str, Any]] = {
     "serper": {
         "query_field": "q",
         "key_header": "X-API-KEY",
@@ -58,7 +58,7 @@ def _source(name: str, table: object, environ: Mapping[str, str]) -> WebSource:
         raise ValueError("is to be a table, with `address` and `version`")
     if not _NAME.fullmatch(name):
         raise ValueError("a name has small letters, digits, '-', '_' and '.', and begins with a letter or digit")
-    usual = SHAPES.get(str(table.get("shape")), {})
+    usual = SOURCE_SHAPES.get(str(table.get("shape")), {})
     settings = SourceSettings.model_validate({**usual, **table})
     model = None
     if isinstance(settings.summarizer, SummarizerSettings):

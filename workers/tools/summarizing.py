@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from retrieval.errors import SourceFailedError
-from retrieval.sources import Page, cut_off
-from workers.tools.wire import Address, Bounds, Server, at
+from retrieval.sources import SearchHit, truncate_result
+from workers.tools.json_endpoint import EndpointAddress, EndpointLimits, JsonEndpoint, value_at_path
 
-_FORM = "model/1"
+_PROMPT_VERSION = "model/1"
 _MOST_QUERY = 4_000
 _KEEP = (
     "Write at most five sentences, in general terms, but leave nothing out that answers the query or leads towards its "
@@ -20,11 +20,11 @@ _PAGE = f"A search for the query below has found the page below it. Sum the page
 _ALL = f"A search for the query below has found the pages below it. Sum up what they say together. {_KEEP}"
 
 
-class SummarizerSettings(Bounds):
+class SummarizerSettings(EndpointLimits):
     """A model that sums pages up, behind OpenAI's API; `template` goes to its chat template."""
 
     model: str = Field(pattern=r"^[!-~]{1,200}$")
-    address: Address
+    address: EndpointAddress
     key_env: str | None = None
 
     temperature: float = Field(0.0, ge=0, le=2)
@@ -46,27 +46,27 @@ class ModelSummarizer:
 
     def __init__(self, source: str, settings: SummarizerSettings, key: str | None) -> None:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._server = Server(f"source {source}: its summarizer", settings.endpoint, headers, settings)
+        self._server = JsonEndpoint(f"source {source}: its summarizer", settings.endpoint, headers, settings)
         self._settings = settings
         self._places = asyncio.Semaphore(settings.concurrency)
 
     @property
     def name(self) -> str:
         """Model, temperature, and the form in which it is asked."""
-        return f"{_FORM}:{self._settings.model}:t{self._settings.temperature:g}"
+        return f"{_PROMPT_VERSION}:{self._settings.model}:t{self._settings.temperature:g}"
 
-    async def write(self, query: str, pages: Sequence[Page]) -> str:
+    async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
         """One summary of the pages, which may be empty. Raises SourceFailedError."""
         if not pages:
             return ""
         asked = query[:_MOST_QUERY].encode("utf-8", "replace").decode()
         try:
             async with asyncio.timeout(self._settings.seconds):
-                return cut_off(await self._of_all(asked, pages, await self._of_each(asked, pages)))
+                return truncate_result(await self._of_all(asked, pages, await self._of_each(asked, pages)))
         except TimeoutError as error:
             raise self._server.failed(f"no summary within {self._settings.seconds:g} s") from error
 
-    async def _of_each(self, query: str, pages: Sequence[Page]) -> list[str]:
+    async def _of_each(self, query: str, pages: Sequence[SearchHit]) -> list[str]:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._of_page(query, page)) for page in pages]
@@ -74,12 +74,12 @@ class ModelSummarizer:
             raise failed.exceptions[0] from None
         return [task.result() for task in tasks]
 
-    async def _of_page(self, query: str, page: Page) -> str:
+    async def _of_page(self, query: str, page: SearchHit) -> str:
         if not page.text:
             return ""
         return await self._ask(f"{_PAGE}\n\nQuery: {query}\n\nTitle: {page.title}\n\n{page.text}")
 
-    async def _of_all(self, query: str, pages: Sequence[Page], summaries: Sequence[str]) -> str:
+    async def _of_all(self, query: str, pages: Sequence[SearchHit], summaries: Sequence[str]) -> str:
         told = (
             "\n".join(filter(None, [page.title, page.snippet, page.link, summary]))
             for page, summary in zip(pages, summaries, strict=True)
@@ -98,7 +98,7 @@ class ModelSummarizer:
             body["chat_template_kwargs"] = settings.template
         async with self._places:
             answer = await self._server.ask("POST", json=body)
-        choice = at(answer, "choices.0.message")
+        choice = value_at_path(answer, "choices.0.message")
         if not isinstance(choice, Mapping):
             raise self._server.failed("its answer has no message at `choices.0.message`")
         return _without_thought(str(choice.get("content") or ""))

@@ -11,11 +11,20 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag
 
-from jobs.outgoing import AddressRefusedError
-from retrieval.sources import MOST_PAGES, Page, SummarizerName, write_result
+from jobs.public_addresses import AddressRefusedError
+from retrieval.sources import MAX_HITS, SearchHit, SummarizerName, write_result
+from workers.tools.json_endpoint import (
+    EndpointAddress,
+    EndpointLimits,
+    JsonEndpoint,
+    is_compressed,
+    make_http_client,
+    pin_address,
+    read_body,
+    value_at_path,
+)
 from workers.tools.markup import plain_text
 from workers.tools.summarizing import ModelSummarizer, SummarizerSettings
-from workers.tools.wire import Address, Bounds, Server, at, client, content, is_packed, looked_at
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +41,10 @@ def _kind_of_summarizer(given: object) -> str:
     return "name" if isinstance(given, str) else "model"
 
 
-class SourceSettings(Bounds):
+class SourceSettings(EndpointLimits):
     """One source. A path leads through an answer's JSON, such as `data.results`; numbers count in lists."""
 
-    address: Address
+    address: EndpointAddress
     version: str = Field(min_length=1, max_length=200)
     summarizer: Annotated[
         Annotated[SummarizerName, Tag("name")] | Annotated[SummarizerSettings, Tag("model")],
@@ -74,7 +83,7 @@ class WebSource:
     ) -> None:
         self.name = name
         self._settings = settings
-        self._server = Server(f"source {name}", settings.address, _key_header(settings.key_header, key), settings)
+        self._server = JsonEndpoint(f"source {name}", settings.address, _key_header(settings.key_header, key), settings)
         self._model = model
         self._places = asyncio.Semaphore(settings.concurrency)
 
@@ -88,25 +97,25 @@ class WebSource:
         """How its pages are summed up."""
         return self._model.name if self._model else str(self._settings.summarizer)
 
-    async def search(self, query: str, top_k: int) -> tuple[Page, ...]:
+    async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
         """The first pages that it names. Raises SourceFailedError when its tries or its seconds are spent."""
         sent = query[:_MOST_QUERY].encode("utf-8", "replace").decode()
         async with self._places:
             try:
                 async with asyncio.timeout(self._settings.search_seconds):
-                    pages = await self._ask(sent, min(top_k, MOST_PAGES))
+                    pages = await self._ask(sent, min(top_k, MAX_HITS))
                     return await self._read_pages(pages) if self._settings.pages else pages
             except TimeoutError as error:
                 raise self._server.failed(f"no result within {self._settings.search_seconds:g} s") from error
 
-    async def write(self, query: str, pages: Sequence[Page]) -> str:
+    async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
         """The text that a model is shown. Raises SourceFailedError where the model that sums up does not answer."""
         if isinstance(self._settings.summarizer, str):
             return await asyncio.to_thread(write_result, query, pages, self._settings.summarizer)
         assert self._model is not None, "settings with a model come with one"
         return await self._model.write(query, pages)
 
-    async def _ask(self, query: str, top_k: int) -> tuple[Page, ...]:
+    async def _ask(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
         settings = self._settings
         said = {**settings.fields, settings.query_field: query}
         if settings.top_k_field:
@@ -114,16 +123,18 @@ class WebSource:
         sent: dict[str, Any] = {"params": said} if settings.method == "GET" else {"json": said}
         return self._pages(await self._server.ask(settings.method, **sent), top_k)
 
-    def _pages(self, answer: Any, top_k: int) -> tuple[Page, ...]:
+    def _pages(self, answer: Any, top_k: int) -> tuple[SearchHit, ...]:
         settings = self._settings
-        if settings.status and at(answer, settings.status) not in (0, None):
-            raise self._server.failed(f"its answer has `{settings.status}` {str(at(answer, settings.status))[:100]!r}")
-        results = at(answer, settings.results)
+        if settings.status and value_at_path(answer, settings.status) not in (0, None):
+            raise self._server.failed(
+                f"its answer has `{settings.status}` {str(value_at_path(answer, settings.status))[:100]!r}"
+            )
+        results = value_at_path(answer, settings.results)
         if not isinstance(results, list):
             raise self._server.failed(f"its answer has no list at `{settings.results}`")
         return tuple(filter(None, map(self._page, results)))[:top_k]
 
-    def _page(self, result: object) -> Page | None:
+    def _page(self, result: object) -> SearchHit | None:
         settings = self._settings
         title, snippet, link = (_text(result, path) for path in (settings.title, settings.snippet, settings.link))
         text = _text(result, settings.text) if settings.text else ""
@@ -131,13 +142,13 @@ class WebSource:
             return None
         link = link[:_MOST_LINK]
         cut = text[: settings.page_characters]
-        return Page(link or title[:_MOST_TITLE], title[:_MOST_TITLE], snippet[:_MOST_SNIPPET], link, cut)
+        return SearchHit(link or title[:_MOST_TITLE], title[:_MOST_TITLE], snippet[:_MOST_SNIPPET], link, cut)
 
-    async def _read_pages(self, pages: tuple[Page, ...]) -> tuple[Page, ...]:
+    async def _read_pages(self, pages: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:
         texts = await asyncio.gather(*(self._text_of(page) for page in pages))
         return tuple(replace(page, text=text) for page, text in zip(pages, texts, strict=True))
 
-    async def _text_of(self, page: Page) -> str:
+    async def _text_of(self, page: SearchHit) -> str:
         """The text of a page; one that cannot be read has what the source said of it."""
         try:
             async with asyncio.timeout(self._settings.page_seconds):
@@ -152,9 +163,9 @@ class WebSource:
             parts = urlsplit(link)
             if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
                 raise ValueError("is no address")
-            call = await looked_at(parts, allowed=parts.hostname in settings.private_page_hosts)
+            call = await pin_address(parts, allowed=parts.hostname in settings.private_page_hosts)
             async with (
-                client(settings.page_seconds) as asking,
+                make_http_client(settings.page_seconds) as asking,
                 asking.stream("GET", **call) as response,
             ):
                 if response.has_redirect_location:
@@ -163,16 +174,16 @@ class WebSource:
                 kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
                 if response.status_code != HTTPStatus.OK or kind not in _HTML:
                     raise ValueError(f"answers {response.status_code} with {kind[:100] or 'no type'}")
-                if is_packed(response):
+                if is_compressed(response):
                     raise ValueError("is compressed, which was not asked for")
-                body = await content(response, settings.page_bytes)
+                body = await read_body(response, settings.page_bytes)
             text = await asyncio.to_thread(plain_text, body[: settings.page_bytes], response.charset_encoding)
             return text[: settings.page_characters]
         raise ValueError(f"leads on more than {_MOST_REDIRECTS} times")
 
 
 def _text(result: object, path: str) -> str:
-    found = at(result, path)
+    found = value_at_path(result, path)
     # Whatever cannot be written as UTF-8 could not be stored either.
     return found.encode("utf-8", "replace").decode() if isinstance(found, str) else ""
 

@@ -3,6 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from evaluation.texts import prompt_texts
+from evaluation.prompt_texts import read_prompt_texts
 
-read_texts = partial(prompt_texts, Path(__file__).parent)
+read_texts = partial(read_prompt_texts, Path(__file__).parent)

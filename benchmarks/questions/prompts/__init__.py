@@ -3,6 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from evaluation.texts import prompt_tables
+from evaluation.prompt_texts import read_prompt_tables
 
-read_texts = partial(prompt_tables, Path(__file__).parent)
+read_texts = partial(read_prompt_tables, Path(__file__).parent)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from benchmarks.ultravr.operations import ad_last_step
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.samples import UltraVRSample
 from evaluation.answers.cells import only_cell
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
 
 
-def check(sample: Sample) -> Iterator[str]:
+def check_anomaly(sample: UltraVRSample) -> Iterator[str]:
     """Steps are numbered without a gap up to the product's last one, and the anomaly's place is the answer."""
     ids = [step.step_id for step in sample.steps]
     if ids != [f"S{number}" for number in range(1, len(ids) + 1)]:
@@ -20,7 +20,7 @@ def check(sample: Sample) -> Iterator[str]:
     yield from _check_last_step(sample)
 
 
-def _check_place(sample: Sample) -> Iterator[str]:
+def _check_place(sample: UltraVRSample) -> Iterator[str]:
     cell = sample.evidence.cell if sample.evidence else None
     if cell is None:
         yield "evidence.cell must say where the anomaly is"
@@ -32,11 +32,11 @@ def _check_place(sample: Sample) -> Iterator[str]:
         yield f"the answer is {_answer_text(sample)}, but the anomaly is at {format_coordinate(cell)}"
 
 
-def _check_last_step(sample: Sample) -> Iterator[str]:
+def _check_last_step(sample: UltraVRSample) -> Iterator[str]:
     told = read_coordinate(sample.steps[-1].ground_truth) if sample.steps else None
     if told is not None and told != only_cell(_answer_text(sample)):
         yield f"the last step says {format_coordinate(told)}, but the answer is {_answer_text(sample)}"
 
 
-def _answer_text(sample: Sample) -> str:
+def _answer_text(sample: UltraVRSample) -> str:
     return sample.options.get(sample.answer, "") if sample.options else sample.answer

@@ -15,7 +15,7 @@ from benchmarks.ultravr.checklists.common import (
     questions,
     truths,
 )
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.samples import UltraVRSample
 from benchmarks.ultravr.taxonomy import QUADRANTS
 from benchmarks.ultravr.vocabulary import (
     CLAIM_FAMILIES,
@@ -34,7 +34,7 @@ _CLAIM_A = re.compile(r"claim a:.*?\bexactly (\d+)", re.IGNORECASE | re.DOTALL)
 _CLAIM_B = re.compile(rf"claim b:.*?({'|'.join(QUADRANTS)}) region.*?\b(most|fewest)\b", re.IGNORECASE | re.DOTALL)
 
 
-def comparison(sample: Sample) -> Iterator[str]:
+def check_comparison(sample: UltraVRSample) -> Iterator[str]:
     """Counts, total, difference, ratio and ordering follow from the boxes, and exactly one claim is true."""
     truth = truths(sample)
     yield from check_existence(truth, ("S1", "S2"), ("S4", "S5"))
@@ -51,7 +51,7 @@ def comparison(sample: Sample) -> Iterator[str]:
         yield from _check_claims(sample, truth)
 
 
-def _check_claims(sample: Sample, truth: dict[str, Any]) -> Iterator[str]:
+def _check_claims(sample: UltraVRSample, truth: dict[str, Any]) -> Iterator[str]:
     group = _GROUP_A.search(questions(sample)["S2"])
     claims = {key: _claim(text, group[1] if group else "") for key, text in (sample.options or {}).items()}
     if sorted(family for family, _ in claims.values()) != sorted(CLAIM_FAMILIES):
@@ -91,7 +91,7 @@ def _ordering(a: int, b: int) -> str:
     return "group_a_more" if a > b else "group_b_more"
 
 
-def logical_verification(sample: Sample) -> Iterator[str]:
+def check_logical_verification(sample: UltraVRSample) -> Iterator[str]:
     """Quadrant counts give the total and the extreme region; both claims are judged by them."""
     truth = truths(sample)
     steps = list(zip(("S1", "S3", "S5", "S7"), ("S2", "S4", "S6", "S8"), QUADRANTS, strict=True))
@@ -116,7 +116,7 @@ def _extreme(counts: dict[Any, int], extremum: str) -> str:
     return regions[0] if len(regions) == 1 else "tie"
 
 
-def _check_pattern(sample: Sample, truth: dict[str, Any]) -> Iterator[str]:
+def _check_pattern(sample: UltraVRSample, truth: dict[str, Any]) -> Iterator[str]:
     label, text = CLAIM_PATTERNS[truth["S11"], truth["S12"]]
     yield from check_equal("S13", truth["S13"], label, "S11 and S12")
     options = sample.options or {}
@@ -126,7 +126,7 @@ def _check_pattern(sample: Sample, truth: dict[str, Any]) -> Iterator[str]:
     yield from check_answer(sample, _letter_of(options, text), f"its text is '{text}'")
 
 
-def relational_inference(sample: Sample) -> Iterator[str]:
+def check_relational_inference(sample: UltraVRSample) -> Iterator[str]:
     """Both relations come from their fixed sets and combine to the label, which is the answer's text."""
     truth = truths(sample)
     for step_id, allowed in (("S3", DIRECTIONS), ("S4", DIRECTIONS), ("S5", FRONT_BACK), ("S6", LEFT_RIGHT)):
@@ -145,7 +145,7 @@ def relational_inference(sample: Sample) -> Iterator[str]:
         yield from check_answer(sample, _letter_of(options, truth["S7"]), f"its text is '{truth['S7']}'")
 
 
-def _check_persons(sample: Sample) -> Iterator[str]:
+def _check_persons(sample: UltraVRSample) -> Iterator[str]:
     if "Person A" not in sample.question or "Person B" not in sample.question:
         yield "the question must define Person A and Person B"
     if re.search(r"\bfacing\b", sample.question, re.IGNORECASE):

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from benchmarks.ultravr.schemas import NULLABLE, SCHEMAS
 from benchmarks.ultravr.taxonomy import LETTERS, QUADRANTS, SUBCATEGORIES
 
-Box = list[float]
+BoxList = list[float]
 _SCHEMA_LABEL = re.compile(r"\b[a-z0-9]+_[a-z0-9_]+\b", re.IGNORECASE)
 
 
-def check_record(sample: Sample) -> Iterator[str]:
+def check_record(sample: UltraVRSample) -> Iterator[str]:
     """Rules of the main prompts: subcategory, options, wording."""
     fixed = SUBCATEGORIES.get((sample.domain, sample.category))
     if fixed and sample.subcategory != fixed:
@@ -27,7 +27,7 @@ def check_record(sample: Sample) -> Iterator[str]:
     yield from _check_wording(sample)
 
 
-def _check_wording(sample: Sample) -> Iterator[str]:
+def _check_wording(sample: UltraVRSample) -> Iterator[str]:
     texts = {"question": sample.question, **{f"option {key}": text for key, text in (sample.options or {}).items()}}
     texts |= {f"question of step {step.step_id}": step.question for step in sample.steps}
     for name, text in texts.items():
@@ -37,7 +37,7 @@ def _check_wording(sample: Sample) -> Iterator[str]:
         yield "the last reasoning question repeats the final question"
 
 
-def check_steps(sample: Sample) -> Iterator[str]:
+def check_steps(sample: UltraVRSample) -> Iterator[str]:
     """Fixed step ids and answer formats, and ground truths of the right kind; AD is free but for the count."""
     schema = SCHEMAS.get((sample.domain, sample.category))
     if schema is None:
@@ -54,7 +54,7 @@ def check_steps(sample: Sample) -> Iterator[str]:
             yield from _check_truth(step)
 
 
-def _check_truth(step: Step) -> Iterator[str]:
+def _check_truth(step: ReasoningStep) -> Iterator[str]:
     truth = step.ground_truth
     if step.answer_format == "boolean" and not isinstance(truth, bool):
         yield f"step {step.step_id} must be true or false, not {truth!r}"
@@ -85,12 +85,12 @@ def is_box(value: Any) -> bool:
     return bool(0 <= x1 < x2 <= 1 and 0 <= y1 < y2 <= 1)
 
 
-def truths(sample: Sample) -> dict[str, Any]:
+def truths(sample: UltraVRSample) -> dict[str, Any]:
     """Ground truths by step id."""
     return {step.step_id: step.ground_truth for step in sample.steps}
 
 
-def questions(sample: Sample) -> dict[str, str]:
+def questions(sample: UltraVRSample) -> dict[str, str]:
     """Questions of the steps by step id."""
     return {step.step_id: step.question for step in sample.steps}
 
@@ -121,24 +121,24 @@ def check_disjoint(truth: dict[str, Any], first: str, second: str) -> Iterator[s
         yield f"{first} and {second} share the box {list(min(shared))}"
 
 
-def check_answer(sample: Sample, letter: str | None, why: str) -> Iterator[str]:
+def check_answer(sample: UltraVRSample, letter: str | None, why: str) -> Iterator[str]:
     """The answer's letter must be the one that follows from the steps."""
     if letter is not None and sample.answer != letter:
         yield f"the answer is {sample.answer}, but must be {letter}: {why}"
 
 
-def center(box: Box) -> tuple[float, float]:
+def center(box: BoxList) -> tuple[float, float]:
     """Center of a box."""
     return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
 
-def quadrant_of(box: Box) -> str:
+def quadrant_of(box: BoxList) -> str:
     """Quadrant that the center of a box lies in; a center on the middle line belongs to the right or lower one."""
     x, y = center(box)
     return QUADRANTS[(2 if y >= 0.5 else 0) + (1 if x >= 0.5 else 0)]
 
 
-def check_quadrant(step_id: str, boxes: list[Box], quadrant: str | None) -> Iterator[str]:
+def check_quadrant(step_id: str, boxes: list[BoxList], quadrant: str | None) -> Iterator[str]:
     """Boxes must have their centers in the quadrant."""
     for box in boxes:
         if quadrant and quadrant_of(box) != quadrant:

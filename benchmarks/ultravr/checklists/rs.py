@@ -16,7 +16,7 @@ from benchmarks.ultravr.checklists.common import (
     questions,
     truths,
 )
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.samples import UltraVRSample
 from benchmarks.ultravr.taxonomy import QUADRANTS
 
 _BOUNDS: dict[str, tuple[float, float]] = {
@@ -25,14 +25,14 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 _SELECTOR = re.compile(r"\b(?:leftmost|rightmost|topmost|bottommost)\b", re.IGNORECASE)
 
 
-def comparison(sample: Sample) -> Iterator[str]:
+def check_comparison(sample: UltraVRSample) -> Iterator[str]:
     """Landmarks and objects lie in their regions, and the difference of the counts is one option's number."""
     truth = truths(sample)
     yield from check_existence(truth, ("S2", "S3"), ("S6", "S7"))
     yield from check_counts(truth, ("S3", "S4"), ("S7", "S8"))
     yield from check_disjoint(truth, "S3", "S7")
     yield from check_equal("S9", truth["S9"], abs(truth["S4"] - truth["S8"]), "|S4 - S8|")
-    regions = yield from _regions(sample, ("S1", "S2", "S3", "S4"), ("S5", "S6", "S7", "S8"))
+    regions = yield from _agreed_regions(sample, ("S1", "S2", "S3", "S4"), ("S5", "S6", "S7", "S8"))
     if regions:
         for landmark, boxes, region in (("S1", "S3", regions[0]), ("S5", "S7", regions[1])):
             yield from _check_inside(landmark, truth[landmark], region)
@@ -46,7 +46,7 @@ def _check_inside(step_id: str, box: list[float], region: str) -> Iterator[str]:
         yield f"{step_id}, the landmark {box}, reaches outside the {region} quadrant"
 
 
-def _check_numbers(sample: Sample, difference: int) -> Iterator[str]:
+def _check_numbers(sample: UltraVRSample, difference: int) -> Iterator[str]:
     options = sample.options or {}
     if not all(re.fullmatch(r"\d+", text) for text in options.values()):
         yield "the options must be non-negative integers"
@@ -58,13 +58,13 @@ def _check_numbers(sample: Sample, difference: int) -> Iterator[str]:
         yield from check_answer(sample, right[0], f"its number is S9 = {difference}")
 
 
-def logical_verification(sample: Sample) -> Iterator[str]:
+def check_logical_verification(sample: UltraVRSample) -> Iterator[str]:
     """Counts follow from the boxes, and the pattern of presence fixes the answer's letter."""
     truth = truths(sample)
     yield from check_counts(truth, ("S1", "S2"), ("S3", "S4"))
     yield from check_disjoint(truth, "S1", "S3")
     yield from check_equal("S5", truth["S5"], truth["S2"] > 0 and truth["S4"] > 0, "S2 > 0 and S4 > 0")
-    regions = yield from _regions(sample, ("S1", "S2"), ("S3", "S4"))
+    regions = yield from _agreed_regions(sample, ("S1", "S2"), ("S3", "S4"))
     if regions:
         yield from check_quadrant("S1", truth["S1"], regions[0])
         yield from check_quadrant("S3", truth["S3"], regions[1])
@@ -84,7 +84,7 @@ def _presence_patterns(a: str, b: str) -> dict[str, str]:
     }
 
 
-def relational_inference(sample: Sample) -> Iterator[str]:
+def check_relational_inference(sample: UltraVRSample) -> Iterator[str]:
     """Nulls stand exactly where an object is missing, and the cross-axis decides between A and B."""
     truth = truths(sample)
     both = truth["S1"] and truth["S3"]
@@ -97,13 +97,13 @@ def relational_inference(sample: Sample) -> Iterator[str]:
         yield "S5 must be null exactly when S1 or S3 is false"
     if len(_SELECTOR.findall(sample.question)) != 2:
         yield "the question must select an extreme object, such as the leftmost, in each of two regions"
-    regions = yield from _regions(sample, ("S1", "S2"), ("S3", "S4"))
+    regions = yield from _agreed_regions(sample, ("S1", "S2"), ("S3", "S4"))
     if regions:
         yield from _check_relation(sample, truth, regions)
     yield from check_answer(sample, _relation_letter(truth), "S1, S3 and S5 say so")
 
 
-def _check_relation(sample: Sample, truth: dict[str, Any], regions: tuple[str, str]) -> Iterator[str]:
+def _check_relation(sample: UltraVRSample, truth: dict[str, Any], regions: tuple[str, str]) -> Iterator[str]:
     for step_id, region in (("S2", regions[0]), ("S4", regions[1])):
         if truth[step_id] is not None:
             yield from check_quadrant(step_id, [truth[step_id]], region)
@@ -148,13 +148,13 @@ def _relation_letter(truth: dict[str, Any]) -> str | None:
     return None if truth["S5"] is None else ("A" if truth["S5"] else "B")
 
 
-def _check_options(sample: Sample, patterns: dict[str, str]) -> Iterator[str]:
+def _check_options(sample: UltraVRSample, patterns: dict[str, str]) -> Iterator[str]:
     for letter, pattern in patterns.items():
         if not re.search(pattern, (sample.options or {}).get(letter, ""), re.IGNORECASE | re.DOTALL):
             yield f"option {letter} does not follow its fixed pattern"
 
 
-def _regions(sample: Sample, first: tuple[str, ...], second: tuple[str, ...]) -> Any:
+def _agreed_regions(sample: UltraVRSample, first: tuple[str, ...], second: tuple[str, ...]) -> Any:
     """Return the regions A and B that the steps' questions agree on; yields a problem and returns None otherwise."""
     asked = questions(sample)
     a, b = ({name for step in steps for name in named_quadrants(asked[step])} for steps in (first, second))

@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.ultravr.checklists.common import truths
-from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 
-_BLANK: tuple[Any, ...] = (None, "", [], "N/A")
+_BLANK_VALUES: tuple[Any, ...] = (None, "", [], "N/A")
 _GATES = {"Q2": ("Q2.1", "Q3", "Q4"), "Q5": ("Q5.1", "Q5.2")}
 """Steps that are left blank when the answer to a question is No."""
 _MOST_FEATURES = 5
 
 
-def check(sample: Sample) -> Iterator[str]:
+def check_slide(sample: UltraVRSample) -> Iterator[str]:
     """Answers come from the option lists, ROIs from 1 to 36, and blanks stand exactly where a gate says No."""
     truth = truths(sample)
     closed = {step_id for gate, gated in _GATES.items() if truth[gate] == "No" for step_id in gated}
     for step in sample.steps:
-        blank = step.ground_truth in _BLANK
+        blank = step.ground_truth in _BLANK_VALUES
         if blank != (step.step_id in closed):
             yield f"{step.step_id} must be {'answered' if blank else 'blank'}, as its gate question says"
         elif not blank:
@@ -28,7 +28,7 @@ def check(sample: Sample) -> Iterator[str]:
     yield from _check_evidence(sample, truth["Q2.1"])
 
 
-def _check_step(step: Step) -> Iterator[str]:
+def _check_step(step: ReasoningStep) -> Iterator[str]:
     allowed = step.options or WSI_OPTIONS.get(step.step_id, ())
     if step.answer_format == "roi_list":
         yield from _check_rois(step)
@@ -43,7 +43,7 @@ def _check_step(step: Step) -> Iterator[str]:
         yield f"{step.step_id} must be a text"
 
 
-def _check_rois(step: Step) -> Iterator[str]:
+def _check_rois(step: ReasoningStep) -> Iterator[str]:
     rois = step.ground_truth
     if not isinstance(rois, list) or not all(type(roi) is int and 1 <= roi <= 36 for roi in rois):
         yield f"{step.step_id} must be a list of integers from 1 to 36, not {rois!r}"
@@ -51,7 +51,7 @@ def _check_rois(step: Step) -> Iterator[str]:
         yield f"{step.step_id} lists a region twice"
 
 
-def _check_evidence(sample: Sample, rois: Any) -> Iterator[str]:
+def _check_evidence(sample: UltraVRSample, rois: Any) -> Iterator[str]:
     annotated = sample.evidence.rois if sample.evidence else ()
     if annotated and isinstance(rois, list) and not set(rois) <= set(annotated):
         yield f"Q2.1 selects regions {rois} that the evidence {list(annotated)} lacks"

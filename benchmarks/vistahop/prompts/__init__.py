@@ -5,11 +5,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from evaluation.texts import prompt_tables
+from evaluation.prompt_texts import read_prompt_tables
 
 _FOLDER = Path(__file__).parent
 
-read_texts = partial(prompt_tables, _FOLDER)
+read_texts = partial(read_prompt_tables, _FOLDER)
 
 
 @cache

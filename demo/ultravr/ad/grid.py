@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.ultravr.samples import SHEET
+from benchmarks.ultravr.samples import BLOCK_SIZE
 from demo.canvas import Canvas, Pixels, grain, within_headroom
 from demo.draws import stream
 from demo.sprites import Color, Pen
@@ -32,7 +32,7 @@ class Grid(NamedTuple):
         No other sheets leave nothing to guess: whoever knows the sheet finds the anomaly in each of its cells alike,
         and whoever knows nothing finds it in each cell of the grid alike.
         """
-        row, column = ((at - 1) // part * part + 1 for at, part in zip(self.cell, SHEET, strict=True))
+        row, column = ((at - 1) // part * part + 1 for at, part in zip(self.cell, BLOCK_SIZE, strict=True))
         return row, column
 
 

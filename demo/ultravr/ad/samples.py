@@ -1,10 +1,10 @@
 """Questions about the grids: the anomalous cell as a coordinate (appendix A.4), or as one of four (section 4.1)."""
 
-from benchmarks.ultravr.samples import SHEET
+from benchmarks.ultravr.samples import BLOCK_SIZE
 from demo.draws import stream
 from demo.ultravr.ad.grid import Grid
 from demo.ultravr.ad.products import GRID, Product
-from demo.ultravr.records import Question, Record, shuffled, step, supervision
+from demo.ultravr.records import Record, RecordQuestion, shuffled, step, supervision
 from evaluation.answers.coordinates import format_coordinate
 
 _COORDINATE = (
@@ -20,17 +20,17 @@ def grid_records(grid: Grid) -> list[Record]:
     return [_record(grid, "coordinate", coordinate), _record(grid, "choice", draw_choice(grid).fields)]
 
 
-def draw_choice(grid: Grid) -> Question:
+def draw_choice(grid: Grid) -> RecordQuestion:
     """Draw the question that offers the anomalous cell and three others of its sheet, each of the 24 as likely."""
     rng = stream(grid.seed, "ad", grid.product.name, "options")
-    (first_row, first_column), (rows, columns) = grid.sheet, SHEET
+    (first_row, first_column), (rows, columns) = grid.sheet, BLOCK_SIZE
     cells = [(first_row + down, first_column + across) for down in range(rows) for across in range(columns)]
     cells.remove(grid.cell)
     others = [cells[int(index)] for index in rng.choice(len(cells), 3, replace=False)]
     options, answer = shuffled(
         [format_coordinate(cell) for cell in (grid.cell, *others)], format_coordinate(grid.cell), rng
     )
-    return Question(_introduction(grid) + _CHOICE, options, answer)
+    return RecordQuestion(_introduction(grid) + _CHOICE, options, answer)
 
 
 def _introduction(grid: Grid) -> str:

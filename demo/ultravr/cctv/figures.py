@@ -13,7 +13,7 @@ _METAL: Color = (70, 74, 80)
 _TYRE: Color = (28, 28, 30)
 
 
-class Look(NamedTuple):
+class FigureClothing(NamedTuple):
     """What a figure wears; `accent` is the umbrella, the bicycle's frame or the motorcycle's body."""
 
     upper: Color
@@ -23,14 +23,14 @@ class Look(NamedTuple):
     accent: Color
 
 
-def standing_adult(look: Look, facing: str) -> Image.Image:
+def standing_adult(look: FigureClothing, facing: str) -> Image.Image:
     """Draw an adult standing upright, feet together, seen from the front, the back or a side."""
     if facing in {"left", "right"}:
         return _turned(draw(60, 102, lambda pen: _standing_profile(pen, look)), facing)
     return draw(60, 102, lambda pen: _standing_front(pen, look, back=facing == "backward"))
 
 
-def _standing_front(pen: Pen, look: Look, *, back: bool) -> None:
+def _standing_front(pen: Pen, look: FigureClothing, *, back: bool) -> None:
     pen.line([(26, 52), (26, 95)], 8.5, look.lower)
     pen.line([(34, 52), (34, 95)], 8.5, look.lower)
     pen.ellipse(20.5, 94, 30, 100, _SHOE)
@@ -50,7 +50,7 @@ def _standing_front(pen: Pen, look: Look, *, back: bool) -> None:
     pen.ellipse(32, 9, 34, 11.5, _SHOE)
 
 
-def _standing_profile(pen: Pen, look: Look) -> None:
+def _standing_profile(pen: Pen, look: FigureClothing) -> None:
     pen.line([(30, 52), (30, 95)], 10, look.lower)
     pen.polygon([(25, 95), (36, 94), (43, 100), (25, 100)], _SHOE)
     pen.box(23, 19, 37, 56, look.upper, 6)
@@ -63,12 +63,12 @@ def _standing_profile(pen: Pen, look: Look) -> None:
     pen.ellipse(22, 3, 29, 16, look.hair)
 
 
-def umbrella_walker(look: Look, facing: str) -> Image.Image:
+def umbrella_walker(look: FigureClothing, facing: str) -> Image.Image:
     """Draw an adult in mid-stride under an open umbrella, seen from a side."""
     return _turned(draw(80, 132, lambda pen: _umbrella_walker(pen, look)), facing)
 
 
-def _umbrella_walker(pen: Pen, look: Look) -> None:
+def _umbrella_walker(pen: Pen, look: FigureClothing) -> None:
     pen.line([(38, 82), (28, 104), (22, 124)], 9, look.lower)
     pen.line([(40, 82), (50, 103), (54, 124)], 9, shaded(look.lower, 1.15))
     pen.polygon([(18, 122), (27, 122), (31, 129), (18, 129)], _SHOE)
@@ -85,12 +85,12 @@ def _umbrella_walker(pen: Pen, look: Look) -> None:
     pen.line([(46, 2), (46, 5)], 2, _METAL)
 
 
-def sitting_child(look: Look, facing: str) -> Image.Image:
+def sitting_child(look: FigureClothing, facing: str) -> Image.Image:
     """Draw a child sitting on the ground, legs stretched out, seen from a side."""
     return _turned(draw(70, 60, lambda pen: _sitting_child(pen, look)), facing)
 
 
-def _sitting_child(pen: Pen, look: Look) -> None:
+def _sitting_child(pen: Pen, look: FigureClothing) -> None:
     pen.line([(22, 50), (46, 50)], 9, look.lower)
     pen.line([(22, 46), (38, 41), (50, 50)], 8, shaded(look.lower, 1.15))
     pen.polygon([(48, 40), (54, 41), (55, 54), (47, 54)], _SHOE)
@@ -100,12 +100,12 @@ def _sitting_child(pen: Pen, look: Look) -> None:
     pen.half_ellipse(12, 0, 32, 22, look.hair)
 
 
-def bicycle_rider(look: Look, facing: str) -> Image.Image:
+def bicycle_rider(look: FigureClothing, facing: str) -> Image.Image:
     """Draw an adult riding a bicycle: thin open wheels, an upright rider without a helmet."""
     return _turned(draw(110, 112, lambda pen: _bicycle_rider(pen, look)), facing)
 
 
-def _bicycle_rider(pen: Pen, look: Look) -> None:
+def _bicycle_rider(pen: Pen, look: FigureClothing) -> None:
     for x in (22, 84):
         pen.ring(x, 88, 21, 3, _TYRE)
         pen.ring(x, 88, 3, 3, _METAL)
@@ -121,12 +121,12 @@ def _bicycle_rider(pen: Pen, look: Look) -> None:
     pen.half_ellipse(50, 0, 66, 17, look.hair)
 
 
-def motorcycle_rider(look: Look, facing: str) -> Image.Image:
+def motorcycle_rider(look: FigureClothing, facing: str) -> Image.Image:
     """Draw an adult riding a motorcycle: thick wheels, a solid body, a helmet."""
     return _turned(draw(124, 106, lambda pen: _motorcycle_rider(pen, look)), facing)
 
 
-def _motorcycle_rider(pen: Pen, look: Look) -> None:
+def _motorcycle_rider(pen: Pen, look: FigureClothing) -> None:
     for x in (24, 98):
         pen.ellipse(x - 20, 66, x + 20, 106, _TYRE)
         pen.ellipse(x - 9, 77, x + 9, 95, (150, 152, 156))
@@ -146,19 +146,19 @@ def _turned(right: Image.Image, facing: str) -> Image.Image:
     return ImageOps.mirror(right) if facing == "left" else right
 
 
-class Kind(NamedTuple):
+class FigureKind(NamedTuple):
     """One kind of figure: its bundle label, how tall it is beside a standing adult, how it is drawn, where it faces."""
 
     label: str
     height: float
-    draw: Callable[[Look, str], Image.Image]
+    draw: Callable[[FigureClothing, str], Image.Image]
     facings: tuple[str, ...]
 
 
 KINDS = {
-    "standing": Kind("standing adults", 1.0, standing_adult, DIRECTIONS),
-    "umbrella": Kind("adults walking with umbrellas", 1.29, umbrella_walker, ("left", "right")),
-    "bicycle": Kind("adults riding bicycles", 1.08, bicycle_rider, ("left", "right")),
-    "child": Kind("sitting children", 0.55, sitting_child, ("left", "right")),
-    "motorcycle": Kind("adults riding motorcycles", 1.06, motorcycle_rider, ("left", "right")),
+    "standing": FigureKind("standing adults", 1.0, standing_adult, DIRECTIONS),
+    "umbrella": FigureKind("adults walking with umbrellas", 1.29, umbrella_walker, ("left", "right")),
+    "bicycle": FigureKind("adults riding bicycles", 1.08, bicycle_rider, ("left", "right")),
+    "child": FigureKind("sitting children", 0.55, sitting_child, ("left", "right")),
+    "motorcycle": FigureKind("adults riding motorcycles", 1.06, motorcycle_rider, ("left", "right")),
 }

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from demo.canvas import Canvas, grain, textured_ground, within_headroom
 from demo.draws import stream
 from demo.sprites import Color, Pen, draw, fitted, shaded
-from demo.ultravr.cctv.scene import FOUNTAIN, HORIZON, SIZE, Figure, Plaza, sprite_of
+from demo.ultravr.cctv.scene import FOUNTAIN, HORIZON, SIZE, Plaza, PlazaFigure, sprite_of
 from tiling.geometry import Size
 
 _COARSE = 6  # level-0 pixels per pixel of the ground
@@ -137,7 +137,7 @@ def _draw_tree(pen: Pen, rng: np.random.Generator) -> None:
         pen.ellipse(x - r, y - r, x + r, y + r, shaded((86, 122, 66), rng.uniform(0.75, 1.2)))
 
 
-def _paste_shadow(canvas: Canvas, figure: Figure, scale: float) -> None:
+def _paste_shadow(canvas: Canvas, figure: PlazaFigure, scale: float) -> None:
     width, height = (figure.box.x2 - figure.box.x1) * 1.05, (figure.box.y2 - figure.box.y1) * 0.12
     canvas.paste(
         fitted(_SHADOW, width * scale, height * scale), figure.box.x1 * scale, (figure.box.y2 - height * 0.6) * scale

@@ -12,7 +12,7 @@ from benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
 from benchmarks.ultravr.vocabulary import CLAIM_FAMILIES, CLAIM_PATTERNS, RELATIONS
 from demo.draws import stream
 from demo.ultravr.cctv.figures import KINDS
-from demo.ultravr.records import Question, letter_of, lettered, shuffled
+from demo.ultravr.records import RecordQuestion, letter_of, lettered, shuffled
 
 _ANCHOR = "standing"
 """The kind that every comparison has on one side, and its least count."""
@@ -24,25 +24,25 @@ _VERIFIED = ("standing", "bicycle", "child", "umbrella")
 _COUPLES = (("pink", "turquoise"), ("orange", "yellow"), ("white", "bright green"))
 
 
-class Count(NamedTuple):
+class CountRange(NamedTuple):
     """How many there are, and the least number of its block."""
 
     value: int
     least: int
 
 
-class Comparison(NamedTuple):
+class PlazaComparison(NamedTuple):
     """Which claim on the counts of two kinds is true."""
 
-    question: Question
+    question: RecordQuestion
     kinds: tuple[str, str]
     supported: str
 
 
-class Verification(NamedTuple):
+class PlazaVerification(NamedTuple):
     """Which of two claims on one kind are true: its count, and the quadrant with the most or fewest."""
 
-    question: Question
+    question: RecordQuestion
     kind: str
     claimed: int
     region: Quadrant
@@ -50,30 +50,30 @@ class Verification(NamedTuple):
     true: tuple[bool, bool]
 
 
-class Relation(NamedTuple):
+class PlazaRelation(NamedTuple):
     """Where one person of a couple stands relative to the other; both are in one quadrant, which says nothing of it."""
 
-    question: Question
+    question: RecordQuestion
     clothing: tuple[str, str]
     quadrant: Quadrant
     position: str
 
 
-class Asked(NamedTuple):
+class PlazaQuestions(NamedTuple):
     """All questions about one plaza, with what must be true of it; quadrants from the fewest to the most of a kind."""
 
-    comparisons: tuple[Comparison, ...]
-    verifications: tuple[Verification, ...]
-    relations: tuple[Relation, ...]
-    counts: dict[str, Count]
+    comparisons: tuple[PlazaComparison, ...]
+    verifications: tuple[PlazaVerification, ...]
+    relations: tuple[PlazaRelation, ...]
+    counts: dict[str, CountRange]
     quadrants: dict[str, tuple[Quadrant, ...]]
 
 
-def draw_questions(seed: int) -> Asked:
+def draw_questions(seed: int) -> PlazaQuestions:
     """Draw the questions of a seed; each claim, pattern and relation is right once before any is right twice."""
     rng = stream(seed, "cctv", "questions")
     counts = {_ANCHOR: _count(_ANCHOR_LEAST, rng)}
-    comparisons: list[Comparison] = []
+    comparisons: list[PlazaComparison] = []
     for kind, supported in zip(_COMPARED, rng.permutation(CLAIM_FAMILIES).tolist(), strict=True):
         comparison, counts[kind] = _compare(kind, counts[_ANCHOR].value, supported, rng)
         comparisons.append(comparison)
@@ -82,14 +82,14 @@ def draw_questions(seed: int) -> Asked:
     verifications = tuple(
         _verify(kind, counts[kind], quadrants[kind], true, rng) for kind, true in zip(_VERIFIED, patterns, strict=True)
     )
-    return Asked(tuple(comparisons), verifications, _relate(rng), counts, quadrants)
+    return PlazaQuestions(tuple(comparisons), verifications, _relate(rng), counts, quadrants)
 
 
-def _count(least: int, rng: np.random.Generator) -> Count:
-    return Count(least + int(rng.integers(_BLOCK)), least)
+def _count(least: int, rng: np.random.Generator) -> CountRange:
+    return CountRange(least + int(rng.integers(_BLOCK)), least)
 
 
-def _compare(kind: str, anchor: int, supported: str, rng: np.random.Generator) -> tuple[Comparison, Count]:
+def _compare(kind: str, anchor: int, supported: str, rng: np.random.Generator) -> tuple[PlazaComparison, CountRange]:
     """Draw a possible count of the kind for each claim, make the claims of them, and take the supported one's.
 
     The ordering's count lies close to the anchor on one side, the others' farther away on the other side, each in a
@@ -106,7 +106,7 @@ def _compare(kind: str, anchor: int, supported: str, rng: np.random.Generator) -
     claims = _claims(a, b, pairs)
     text = f"Comparing {a} and {b}, which option states a correct relationship between their counts?"
     options, answer = shuffled(list(claims.values()), claims[supported], rng)
-    return Comparison(Question(text, options, answer), kinds, supported), possible[supported]
+    return PlazaComparison(RecordQuestion(text, options, answer), kinds, supported), possible[supported]
 
 
 def _least(anchor: int, side: int, block: int) -> int:
@@ -136,8 +136,8 @@ def reduced(num_a: int, num_b: int) -> str:
 
 
 def _verify(
-    kind: str, count: Count, quadrants: tuple[Quadrant, ...], true: tuple[bool, bool], rng: np.random.Generator
-) -> Verification:
+    kind: str, count: CountRange, quadrants: tuple[Quadrant, ...], true: tuple[bool, bool], rng: np.random.Generator
+) -> PlazaVerification:
     false_counts = [n for n in range(count.least, count.least + _BLOCK) if n != count.value]
     extremum, extreme = (("fewest", quadrants[0]), ("most", quadrants[-1]))[int(rng.integers(2))]
     others = [quadrant for quadrant in QUADRANTS if quadrant != extreme]
@@ -150,14 +150,14 @@ def _verify(
         f"Claim B: the {region} region contains the {extremum} {label}."
     )
     options = lettered([text for _, text in CLAIM_PATTERNS.values()])
-    question = Question(text, options, letter_of(options, CLAIM_PATTERNS[true][1]))
-    return Verification(question, kind, claimed, region, extremum, true)
+    question = RecordQuestion(text, options, letter_of(options, CLAIM_PATTERNS[true][1]))
+    return PlazaVerification(question, kind, claimed, region, extremum, true)
 
 
-def _relate(rng: np.random.Generator) -> tuple[Relation, ...]:
+def _relate(rng: np.random.Generator) -> tuple[PlazaRelation, ...]:
     """Draw each couple's quadrant, then how they stand."""
     quadrants, positions = rng.permutation(len(QUADRANTS)), rng.permutation(len(RELATIONS))
-    relations: list[Relation] = []
+    relations: list[PlazaRelation] = []
     for couple, where, how in zip(_COUPLES, quadrants.tolist(), positions.tolist(), strict=False):
         a, b = (_description(QUADRANTS[where], clothing) for clothing in couple)
         text = (
@@ -165,8 +165,8 @@ def _relate(rng: np.random.Generator) -> tuple[Relation, ...]:
             "Which option best describes the position of Person A relative to Person B?"
         )
         options = lettered(RELATIONS)
-        question = Question(text, options, letter_of(options, RELATIONS[how]))
-        relations.append(Relation(question, couple, QUADRANTS[where], RELATIONS[how]))
+        question = RecordQuestion(text, options, letter_of(options, RELATIONS[how]))
+        relations.append(PlazaRelation(question, couple, QUADRANTS[where], RELATIONS[how]))
     return tuple(relations)
 
 

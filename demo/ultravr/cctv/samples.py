@@ -11,9 +11,9 @@ from benchmarks.ultravr.vocabulary import (
     RELATIONS,
 )
 from demo.ultravr.cctv.figures import KINDS
-from demo.ultravr.cctv.questions import Comparison, Relation, Verification, reduced
-from demo.ultravr.cctv.scene import SIZE, Figure, Plaza, position
-from demo.ultravr.records import Question, Record, step, supervision
+from demo.ultravr.cctv.questions import PlazaComparison, PlazaRelation, PlazaVerification, reduced
+from demo.ultravr.cctv.scene import SIZE, Plaza, PlazaFigure, position
+from demo.ultravr.records import Record, RecordQuestion, step, supervision
 
 IMAGE = "images/plaza.jpg"
 
@@ -28,7 +28,9 @@ def plaza_records(plaza: Plaza) -> list[Record]:
     ]
 
 
-def _record(category: Category, number: int, question: Question, steps: list[Record], quadrants: list[str]) -> Record:
+def _record(
+    category: Category, number: int, question: RecordQuestion, steps: list[Record], quadrants: list[str]
+) -> Record:
     return {
         "id": f"cctv-{category.replace('_', '-')}-{number}",
         "domain": "cctv",
@@ -41,15 +43,15 @@ def _record(category: Category, number: int, question: Question, steps: list[Rec
     }
 
 
-def _boxes(figures: list[Figure]) -> list[list[float]]:
+def _boxes(figures: list[PlazaFigure]) -> list[list[float]]:
     return [figure.box.normalized(SIZE) for figure in figures]
 
 
-def _quadrants(figures: list[Figure]) -> list[str]:
+def _quadrants(figures: list[PlazaFigure]) -> list[str]:
     return [quadrant for quadrant in QUADRANTS if any(figure.quadrant == quadrant for figure in figures)]
 
 
-def _comparison(plaza: Plaza, number: int, case: Comparison) -> Record:
+def _comparison(plaza: Plaza, number: int, case: PlazaComparison) -> Record:
     group_a, group_b = (plaza.of(kind) for kind in case.kinds)
     a, b = (KINDS[kind].label for kind in case.kinds)
     steps = _comparison_steps(a, b, _boxes(group_a), _boxes(group_b), case.supported)
@@ -82,7 +84,7 @@ def _comparison_steps(
     ]
 
 
-def _verification(plaza: Plaza, number: int, case: Verification) -> Record:
+def _verification(plaza: Plaza, number: int, case: PlazaVerification) -> Record:
     label, extremum, region = KINDS[case.kind].label, case.extremum, case.region
     counts = {quadrant: len(plaza.of(case.kind, quadrant)) for quadrant in QUADRANTS}
     extreme = (max if extremum == "most" else min)(QUADRANTS, key=lambda quadrant: counts[quadrant])
@@ -114,13 +116,13 @@ def _region_steps(plaza: Plaza, kind: str, label: str) -> list[Record]:
     return steps
 
 
-def _relation(plaza: Plaza, number: int, case: Relation) -> Record:
+def _relation(plaza: Plaza, number: int, case: PlazaRelation) -> Record:
     a, b = (next(f for f in plaza.figures if f.clothing == clothing) for clothing in case.clothing)
     steps = _relation_steps(a, b, position(a.box, b.box) or "")
     return _record("relational_inference", number, case.question, steps, _quadrants([a, b]))
 
 
-def _relation_steps(person_a: Figure, person_b: Figure, stands: str) -> list[Record]:
+def _relation_steps(person_a: PlazaFigure, person_b: PlazaFigure, stands: str) -> list[Record]:
     depth, side = list(FRONT_BACK), list(LEFT_RIGHT)
     combined = (
         "Combining the front/behind result from Step 5 and the left/right result from Step 6, "

@@ -11,14 +11,14 @@ from benchmarks.ultravr.taxonomy import Quadrant
 from demo.draws import stream
 from demo.errors import LayoutError
 from demo.sprites import Color
-from demo.ultravr.cctv.figures import KINDS, Look
-from demo.ultravr.cctv.questions import Asked, Relation, draw_questions
-from demo.ultravr.placing import Box, find_place, quadrant_box
+from demo.ultravr.cctv.figures import KINDS, FigureClothing
+from demo.ultravr.cctv.questions import PlazaQuestions, PlazaRelation, draw_questions
+from demo.ultravr.placing import PixelBox, find_place, quadrant_box
 from tiling.geometry import Size
 
 SIZE = Size(26753, 15052)
 HORIZON = 1500
-FOUNTAIN = Box(11300, 6400, 15500, 8700)
+FOUNTAIN = PixelBox(11300, 6400, 15500, 8700)
 _NEAR, _FAR = 225, 72  # height in pixels of a standing adult at the lower edge and at the horizon
 _CLEARANCE = 50
 _BOUNDARY = 320
@@ -47,14 +47,14 @@ BRIGHT: dict[str, Color] = {
 """Colors of upper clothing that one standing adult each wears, so that a description names one person."""
 
 
-class Figure(NamedTuple):
+class PlazaFigure(NamedTuple):
     """One person of the plaza; `clothing` names the color of the upper clothing where it is unique."""
 
     kind: str
-    box: Box
+    box: PixelBox
     quadrant: Quadrant
     facing: str
-    look: Look
+    look: FigureClothing
     clothing: str | None
 
 
@@ -62,15 +62,15 @@ class Plaza(NamedTuple):
     """Everybody on the plaza, what is asked about them, and the seed of the ground's texture."""
 
     seed: int
-    asked: Asked
-    figures: tuple[Figure, ...]
+    asked: PlazaQuestions
+    figures: tuple[PlazaFigure, ...]
 
-    def of(self, kind: str, quadrant: Quadrant | None = None) -> list[Figure]:
+    def of(self, kind: str, quadrant: Quadrant | None = None) -> list[PlazaFigure]:
         """The figures of one kind, in the whole image or in one quadrant."""
         return [f for f in self.figures if f.kind == kind and quadrant in {None, f.quadrant}]
 
 
-def sprite_of(figure: Figure) -> Image.Image:
+def sprite_of(figure: PlazaFigure) -> Image.Image:
     """Draw a figure, larger than it is pasted."""
     return KINDS[figure.kind].draw(figure.look, figure.facing)
 
@@ -89,9 +89,9 @@ def plan_plaza(seed: int) -> Plaza:
     return _plan(seed, asked, _ATTEMPTS - 1)
 
 
-def _plan(seed: int, asked: Asked, attempt: int) -> Plaza:
+def _plan(seed: int, asked: PlazaQuestions, attempt: int) -> Plaza:
     rng = stream(seed, "cctv", "plaza", str(attempt))
-    figures: list[Figure] = []
+    figures: list[PlazaFigure] = []
     for kind in KINDS:
         for quadrant, count in _shares(kind, asked, rng).items():
             for _ in range(count):
@@ -101,7 +101,7 @@ def _plan(seed: int, asked: Asked, attempt: int) -> Plaza:
     return Plaza(seed, asked, tuple(sorted(figures, key=lambda figure: figure.box.y2)))
 
 
-def _shares(kind: str, asked: Asked, rng: np.random.Generator) -> dict[Quadrant, int]:
+def _shares(kind: str, asked: PlazaQuestions, rng: np.random.Generator) -> dict[Quadrant, int]:
     """Divide a kind's count among the quadrants: one alone has the fewest, and one alone the most."""
     while True:
         shares = sorted(rng.multinomial(asked.counts[kind].value, [1 / 4] * 4).tolist())
@@ -110,7 +110,7 @@ def _shares(kind: str, asked: Asked, rng: np.random.Generator) -> dict[Quadrant,
             return dict(zip(asked.quadrants[kind], shares, strict=True))
 
 
-def _dress(relation: Relation, figures: list[Figure], rng: np.random.Generator) -> None:
+def _dress(relation: PlazaRelation, figures: list[PlazaFigure], rng: np.random.Generator) -> None:
     """Give the couple's clothing to two adults of its quadrant who stand as the relation says."""
     standing = [
         index
@@ -129,7 +129,7 @@ def _dress(relation: Relation, figures: list[Figure], rng: np.random.Generator) 
         figures[index] = figure._replace(look=figure.look._replace(upper=BRIGHT[clothing]), clothing=clothing)
 
 
-def position(a: Box, b: Box) -> str | None:
+def position(a: PixelBox, b: PixelBox) -> str | None:
     """Where A stands relative to B: in front is nearer to the camera, left is the image's left; None if unclear."""
     (x_a, y_a), (x_b, y_b) = a.center, b.center
     if min(abs(x_a - x_b), abs(y_a - y_b)) < _CLEAR:
@@ -137,24 +137,24 @@ def position(a: Box, b: Box) -> str | None:
     return f"{'front' if y_a > y_b else 'back'}-{'left' if x_a < x_b else 'right'}"
 
 
-def _place(kind: str, quadrant: Quadrant, others: list[Figure], rng: np.random.Generator) -> Figure:
+def _place(kind: str, quadrant: Quadrant, others: list[PlazaFigure], rng: np.random.Generator) -> PlazaFigure:
     facing = str(rng.choice(KINDS[kind].facings))
     area = quadrant_box(quadrant, SIZE, _BOUNDARY)
     taken = [FOUNTAIN, *(other.box.grown(_CLEARANCE) for other in others)]
     feet = rng.uniform(max(area.y1, HORIZON) + 300, area.y2)
     height = KINDS[kind].height * (_FAR + (_NEAR - _FAR) * (feet - HORIZON) / (SIZE.height - HORIZON))
-    row = Box(area.x1, feet - height - 200, area.x2, feet)
+    row = PixelBox(area.x1, feet - height - 200, area.x2, feet)
     box = find_place(height * _aspect(kind, facing), height, row, taken, rng)
-    return Figure(kind, box, quadrant, facing, _look(rng), None)
+    return PlazaFigure(kind, box, quadrant, facing, _look(rng), None)
 
 
 @lru_cache
 def _aspect(kind: str, facing: str) -> float:
     """Width over height of a figure, which its colors do not change."""
-    sheet = KINDS[kind].draw(Look(*[_MUTED[0]] * len(Look._fields)), facing)
+    sheet = KINDS[kind].draw(FigureClothing(*[_MUTED[0]] * len(FigureClothing._fields)), facing)
     return sheet.width / sheet.height
 
 
-def _look(rng: np.random.Generator) -> Look:
+def _look(rng: np.random.Generator) -> FigureClothing:
     palettes = (_MUTED, _TROUSERS, _SKIN, _HAIR, _ACCENTS)
-    return Look(*(palette[int(rng.integers(len(palette)))] for palette in palettes))
+    return FigureClothing(*(palette[int(rng.integers(len(palette)))] for palette in palettes))

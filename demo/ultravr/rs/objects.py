@@ -13,7 +13,7 @@ _GLASS: Color = (44, 54, 64)
 _WHITE: Color = (238, 238, 234)
 
 
-class Kind(NamedTuple):
+class ObjectKind(NamedTuple):
     """One kind of object: its label (plural and singular), its size when horizontal, how it is drawn, its colors."""
 
     label: str
@@ -80,12 +80,14 @@ _VEHICLE_COLORS: tuple[Color, ...] = (
 )  # fmt: skip
 
 KINDS = {
-    "vehicle": Kind("small vehicles", "small vehicle", Size(58, 26), _small_vehicle, _VEHICLE_COLORS),
-    "ship": Kind("ships", "ship", Size(260, 72), _ship, ((176, 78, 62), (96, 120, 138), (190, 170, 120))),
-    "court": Kind("tennis courts", "tennis court", Size(480, 250), _tennis_court, ((88, 140, 92), (176, 104, 74))),
-    "pool": Kind("swimming pools", "swimming pool", Size(170, 92), _swimming_pool, ((64, 190, 220),)),
-    "tank": Kind("storage tanks", "storage tank", Size(220, 220), _storage_tank, ((226, 226, 220),)),
-    "plane": Kind("planes", "plane", Size(372, 340), _plane, ((236, 238, 240),)),
+    "vehicle": ObjectKind("small vehicles", "small vehicle", Size(58, 26), _small_vehicle, _VEHICLE_COLORS),
+    "ship": ObjectKind("ships", "ship", Size(260, 72), _ship, ((176, 78, 62), (96, 120, 138), (190, 170, 120))),
+    "court": ObjectKind(
+        "tennis courts", "tennis court", Size(480, 250), _tennis_court, ((88, 140, 92), (176, 104, 74))
+    ),
+    "pool": ObjectKind("swimming pools", "swimming pool", Size(170, 92), _swimming_pool, ((64, 190, 220),)),
+    "tank": ObjectKind("storage tanks", "storage tank", Size(220, 220), _storage_tank, ((226, 226, 220),)),
+    "plane": ObjectKind("planes", "plane", Size(372, 340), _plane, ((236, 238, 240),)),
 }
 
 

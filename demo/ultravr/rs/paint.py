@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from demo.canvas import Canvas, grain, textured_ground, within_headroom
 from demo.draws import stream
 from demo.sprites import Color, Pen, draw, fitted, shaded
-from demo.ultravr.placing import Box, is_free
+from demo.ultravr.placing import PixelBox, is_free
 from demo.ultravr.rs.objects import LANDMARKS, house_sprite, landmark_sprite, sprite_of
 from demo.ultravr.rs.scene import (
     APRONS,
@@ -52,7 +52,7 @@ def paint_land(land: Land, path: Path, scale: float = 1.0) -> None:
     canvas.write_png(path)
 
 
-def _paste(canvas: Canvas, sprite: Image.Image, box: Box, scale: float, *, shadow: float) -> None:
+def _paste(canvas: Canvas, sprite: Image.Image, box: PixelBox, scale: float, *, shadow: float) -> None:
     x1, y1, x2, y2 = (edge * scale for edge in box)
     reduced = fitted(sprite, x2 - x1, y2 - y1)
     if shadow:
@@ -66,24 +66,24 @@ def _ground(land: Land) -> Image.Image:
     """Draw all that lies flat, one pixel for `_COARSE` of the image."""
     ground = Image.new("RGB", (SIZE.width // _COARSE, SIZE.height // _COARSE), _FIELDS[0])
     pen = ImageDraw.Draw(ground)
-    _plough(pen, Box(0, 0, *ground.size), stream(land.seed, "rs", "fields"), depth=0)
+    _plough(pen, PixelBox(0, 0, *ground.size), stream(land.seed, "rs", "fields"), depth=0)
     _draw_water(pen)
     _draw_paved(pen, land)
     _draw_roads(pen)
     return within_headroom(ground.filter(ImageFilter.GaussianBlur(0.7)))
 
 
-def _plough(pen: ImageDraw.ImageDraw, field: Box, rng: np.random.Generator, depth: int) -> None:
+def _plough(pen: ImageDraw.ImageDraw, field: PixelBox, rng: np.random.Generator, depth: int) -> None:
     """Divide the land into fields of one crop each, with furrows along their longer side."""
     width, height = field.x2 - field.x1, field.y2 - field.y1
     if depth < 6 and max(width, height) > 260:
         share = rng.uniform(0.35, 0.65)
         if width > height:
             middle = field.x1 + width * share
-            parts = [Box(field.x1, field.y1, middle, field.y2), Box(middle, field.y1, field.x2, field.y2)]
+            parts = [PixelBox(field.x1, field.y1, middle, field.y2), PixelBox(middle, field.y1, field.x2, field.y2)]
         else:
             middle = field.y1 + height * share
-            parts = [Box(field.x1, field.y1, field.x2, middle), Box(field.x1, middle, field.x2, field.y2)]
+            parts = [PixelBox(field.x1, field.y1, field.x2, middle), PixelBox(field.x1, middle, field.x2, field.y2)]
         for part in parts:
             _plough(pen, part, rng, depth + 1)
         return
@@ -145,14 +145,14 @@ def _plant_trees(canvas: Canvas, land: Land, scale: float, rng: np.random.Genera
     blocked = [thing.box.grown(110) for thing in land.things]
     blocked += [box.grown(420) for box in land.landmarks.values()] + [house.grown(90) for house in land.houses]
     blocked += [LAKE.grown(120), RUNWAY.grown(120), *(apron.grown(120) for apron in APRONS)]
-    blocked += [Box(0, y, SIZE.width, y).grown(150) for y in ROADS_ACROSS]
-    blocked += [Box(x, 0, x, SIZE.height).grown(150) for x in ROADS_DOWN]
+    blocked += [PixelBox(0, y, SIZE.width, y).grown(150) for y in ROADS_ACROSS]
+    blocked += [PixelBox(x, 0, x, SIZE.height).grown(150) for x in ROADS_DOWN]
     trees = [draw(100, 100, lambda pen: _draw_tree(pen, rng), zoom=2) for _ in range(8)]
     for _ in range(150):
         x, y = rng.uniform(100, SIZE.width - 100, 2)
         for _ in range(int(rng.integers(2, 9))):
             side = rng.uniform(60, 120)
-            box = Box(x, y, x + side, y + side)
+            box = PixelBox(x, y, x + side, y + side)
             if is_free(box, blocked) and abs(y - river_middle(x)) > RIVER_WIDTH / 2 + 220:
                 _paste(canvas, trees[int(rng.integers(len(trees)))], box, scale, shadow=14)
             x, y = x + rng.uniform(-170, 170), y + rng.uniform(-170, 170)

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.ultravr.taxonomy import LETTERS, Quadrant
 from demo.draws import stream
-from demo.ultravr.records import Question, lettered, shuffled
+from demo.ultravr.records import RecordQuestion, lettered, shuffled
 from demo.ultravr.rs.objects import KINDS, LANDMARKS
 
 Pair = tuple[Quadrant, Quadrant]
@@ -36,18 +36,18 @@ _LEAST, _MOST = 2, 11
 """Small vehicles parked by a landmark; any difference of up to half the range can be had from any of these counts."""
 
 
-class Comparison(NamedTuple):
+class LandComparison(NamedTuple):
     """The difference between the small vehicles by the landmarks of two quadrants."""
 
-    question: Question
+    question: RecordQuestion
     regions: Pair
     difference: int
 
 
-class Verification(NamedTuple):
+class LandVerification(NamedTuple):
     """In which of two quadrants a kind lies with the given orientation."""
 
-    question: Question
+    question: RecordQuestion
     kind: str
     vertical: bool
     regions: Pair
@@ -61,13 +61,13 @@ class Extreme(NamedTuple):
     quadrant: Quadrant
 
 
-class Relation(NamedTuple):
+class LandRelation(NamedTuple):
     """How the extreme objects of two adjacent quadrants lie to each other: the answer's letter has the paper's meaning.
 
     A: the first is north (or west) of the second; B: the opposite; C, D: the first, or second, quadrant has none.
     """
 
-    question: Question
+    question: RecordQuestion
     kind: str
     sides: tuple[Extreme, Extreme]
 
@@ -83,16 +83,16 @@ class Relation(NamedTuple):
         return _directions(self.axis)[0]
 
 
-class Asked(NamedTuple):
+class LandQuestions(NamedTuple):
     """All questions about one land, and how many vehicles are parked by each quadrant's landmark."""
 
-    comparisons: tuple[Comparison, ...]
-    verifications: tuple[Verification, ...]
-    relations: tuple[Relation, ...]
+    comparisons: tuple[LandComparison, ...]
+    verifications: tuple[LandVerification, ...]
+    relations: tuple[LandRelation, ...]
     parked: dict[Quadrant, int]
 
 
-def draw_questions(seed: int) -> Asked:
+def draw_questions(seed: int) -> LandQuestions:
     """Draw the questions of a seed; each rank, pattern and relation is right once before any is right twice."""
     rng = stream(seed, "rs", "questions")
     comparisons = tuple(
@@ -108,17 +108,17 @@ def draw_questions(seed: int) -> Asked:
         _relate(kind, regions, answer, rng)
         for (kind, regions), answer in zip(_RELATED, rng.permutation(list(LETTERS)).tolist(), strict=True)
     )
-    return Asked(comparisons, verifications, relations, _parked(comparisons, rng))
+    return LandQuestions(comparisons, verifications, relations, _parked(comparisons, rng))
 
 
-def _compare(regions: Pair, rank: int, rng: np.random.Generator) -> Comparison:
+def _compare(regions: Pair, rank: int, rng: np.random.Generator) -> LandComparison:
     """Draw four consecutive differences, of which the one of the given rank, 0 to 3, is true."""
     least = int(rng.integers(0, 3))
     options, answer = shuffled([str(least + other) for other in range(len(LETTERS))], str(least + rank), rng)
     label = KINDS["vehicle"].label
     a, b = (f"{label} in {the(region)} satisfying {condition(region)}" for region in regions)
     text = f"What is the absolute difference between the counts of {a} and {b}?"
-    return Comparison(Question(text, options, answer), regions, least + rank)
+    return LandComparison(RecordQuestion(text, options, answer), regions, least + rank)
 
 
 def the(quadrant: str) -> str:
@@ -131,7 +131,7 @@ def condition(region: Quadrant) -> str:
     return f'"{LANDMARKS[region].condition}"'
 
 
-def _parked(comparisons: tuple[Comparison, ...], rng: np.random.Generator) -> dict[Quadrant, int]:
+def _parked(comparisons: tuple[LandComparison, ...], rng: np.random.Generator) -> dict[Quadrant, int]:
     """Draw counts of which any two that are compared differ as they shall."""
     parked: dict[Quadrant, int] = {"upper-left": int(rng.integers(_LEAST, _MOST + 1))}
     while unknown := [c for c in comparisons if (c.regions[0] in parked) != (c.regions[1] in parked)]:
@@ -142,7 +142,7 @@ def _parked(comparisons: tuple[Comparison, ...], rng: np.random.Generator) -> di
     return parked
 
 
-def _verify(kind: str, regions: Pair, present: tuple[bool, bool], vertical: bool) -> Verification:
+def _verify(kind: str, regions: Pair, present: tuple[bool, bool], vertical: bool) -> LandVerification:
     label = oriented(kind, vertical=vertical)
     a, b = (the(region) for region in regions)
     patterns = {
@@ -152,8 +152,8 @@ def _verify(kind: str, regions: Pair, present: tuple[bool, bool], vertical: bool
         (False, False): f"{label} are absent from both {a} and {b}",
     }
     text = f"Which statement correctly describes the presence of {label} in {a} and {b}?"
-    question = Question(text, lettered(list(patterns.values())), LETTERS[list(patterns).index(present)])
-    return Verification(question, kind, vertical, regions, present)
+    question = RecordQuestion(text, lettered(list(patterns.values())), LETTERS[list(patterns).index(present)])
+    return LandVerification(question, kind, vertical, regions, present)
 
 
 def oriented(kind: str, *, vertical: bool) -> str:
@@ -161,7 +161,7 @@ def oriented(kind: str, *, vertical: bool) -> str:
     return f"{'vertical' if vertical else 'horizontal'} {KINDS[kind].label}"
 
 
-def _relate(kind: str, regions: Pair, answer: str, rng: np.random.Generator) -> Relation:
+def _relate(kind: str, regions: Pair, answer: str, rng: np.random.Generator) -> LandRelation:
     """Select by an extreme along the axis that parts the quadrants, which says nothing of the other axis."""
     stacked = regions[0].split("-")[0] != regions[1].split("-")[0]
     selectors = ("topmost", "bottommost") if stacked else ("leftmost", "rightmost")
@@ -177,7 +177,7 @@ def _relate(kind: str, regions: Pair, answer: str, rng: np.random.Generator) -> 
         ]
     )
     text = f"What is the positional relationship between the {name_a} and the {name_b}?"
-    return Relation(Question(text, options, answer), kind, (a, b))
+    return LandRelation(RecordQuestion(text, options, answer), kind, (a, b))
 
 
 def _directions(axis: int) -> tuple[str, str]:

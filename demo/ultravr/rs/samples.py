@@ -1,9 +1,9 @@
 """Questions about the land, worded and checked as appendix F.2 says; boxes and counts are those that were drawn."""
 
 from benchmarks.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category, Quadrant
-from demo.ultravr.records import Question, Record, step, supervision
+from demo.ultravr.records import Record, RecordQuestion, step, supervision
 from demo.ultravr.rs.objects import KINDS
-from demo.ultravr.rs.questions import Comparison, Relation, Verification, condition, name_of, oriented, the
+from demo.ultravr.rs.questions import LandComparison, LandRelation, LandVerification, condition, name_of, oriented, the
 from demo.ultravr.rs.scene import SIZE, Land, Thing, holds, select
 
 IMAGE = "images/land.png"
@@ -20,7 +20,7 @@ def land_records(land: Land) -> list[Record]:
 
 
 def _record(
-    category: Category, number: int, question: Question, steps: list[Record], regions: tuple[Quadrant, Quadrant]
+    category: Category, number: int, question: RecordQuestion, steps: list[Record], regions: tuple[Quadrant, Quadrant]
 ) -> Record:
     return {
         "id": f"rs-{category.replace('_', '-')}-{number}",
@@ -38,7 +38,7 @@ def _boxes(things: list[Thing]) -> list[list[float]]:
     return [thing.box.normalized(SIZE) for thing in things]
 
 
-def _comparison(land: Land, number: int, case: Comparison) -> Record:
+def _comparison(land: Land, number: int, case: LandComparison) -> Record:
     """Compare the small vehicles that stand by the landmarks of two quadrants."""
     halves: list[Record] = []
     for first, region in zip((1, 5), case.regions, strict=True):
@@ -63,7 +63,7 @@ def _half(first: int, region: Quadrant, landmark: list[float], boxes: list[list[
     ]
 
 
-def _verification(land: Land, number: int, case: Verification) -> Record:
+def _verification(land: Land, number: int, case: LandVerification) -> Record:
     """Ask in which of two quadrants a kind of object lies with the given orientation."""
     found = [
         [thing for thing in land.of(case.kind, region) if thing.vertical == case.vertical] for region in case.regions
@@ -86,7 +86,7 @@ def _verification_steps(label: str, regions: tuple[str, str], found: list[list[T
     return [*steps, step("S5", both, all(found), "boolean")]
 
 
-def _relation(land: Land, number: int, case: Relation) -> Record:
+def _relation(land: Land, number: int, case: LandRelation) -> Record:
     """Ask how the extreme objects of two adjacent quadrants lie to each other, across the axis that parts them."""
     a, b = (select(land.of(case.kind, extreme.quadrant), extreme) for extreme in case.sides)
     steps: list[Record] = []

@@ -8,17 +8,17 @@ from benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
 from demo.draws import stream
 from demo.errors import LayoutError
 from demo.sprites import Color
-from demo.ultravr.placing import Box, find_place
+from demo.ultravr.placing import PixelBox, find_place
 from demo.ultravr.rs.objects import KINDS, LANDMARKS
-from demo.ultravr.rs.questions import Asked, Extreme, Relation, draw_questions
+from demo.ultravr.rs.questions import Extreme, LandQuestions, LandRelation, draw_questions
 from tiling.geometry import Size
 
 SIZE = Size(12000, 12000)
 RIVER = ((-200, 3300), (2500, 3900), (5000, 3350), (8000, 3950), (12200, 3300))
 RIVER_WIDTH = 1100
-LAKE = Box(9450, 6500, 11650, 8850)
-APRONS = (Box(420, 9680, 5560, 10800), Box(6250, 9500, 8950, 10850))
-RUNWAY = Box(300, 11050, 5700, 11400)
+LAKE = PixelBox(9450, 6500, 11650, 8850)
+APRONS = (PixelBox(420, 9680, 5560, 10800), PixelBox(6250, 9500, 8950, 10850))
+RUNWAY = PixelBox(300, 11050, 5700, 11400)
 ROADS_ACROSS, ROADS_DOWN = (2500, 9200), (3450, 9150)
 ROAD_ENDS = (ROADS_ACROSS[1], SIZE.height)
 """Where each road from the top ends; the first stops short of the airfield."""
@@ -26,36 +26,36 @@ ROAD_WIDTH = 130
 NEAR, FAR = 260, 900
 """A small vehicle either touches the landmark's box grown by NEAR pixels, or stays out of the box grown by FAR."""
 
-_SITES: dict[Quadrant, Box] = {
-    "upper-left": Box(1300, 650, 2700, 1650),
-    "upper-right": Box(6900, 700, 8350, 1800),
-    "lower-left": Box(1200, 6900, 2500, 8200),
-    "lower-right": Box(7000, 6950, 8300, 8250),
+_SITES: dict[Quadrant, PixelBox] = {
+    "upper-left": PixelBox(1300, 650, 2700, 1650),
+    "upper-right": PixelBox(6900, 700, 8350, 1800),
+    "lower-left": PixelBox(1200, 6900, 2500, 8200),
+    "lower-right": PixelBox(7000, 6950, 8300, 8250),
 }
-_AREAS: dict[tuple[str, Quadrant], Box] = {
-    ("pool", "upper-left"): Box(450, 4700, 3000, 5600),
-    ("pool", "lower-left"): Box(3800, 6300, 5600, 7400),
-    ("pool", "upper-right"): Box(6400, 4700, 8700, 5600),
-    ("pool", "lower-right"): Box(6300, 10950, 8900, 11750),
-    ("court", "upper-left"): Box(3700, 4650, 5700, 5700),
-    ("court", "lower-left"): Box(3700, 7500, 5700, 8950),
-    ("court", "upper-right"): Box(9400, 4650, 11700, 5700),
-    ("court", "lower-right"): Box(9450, 10650, 11750, 11800),
-    ("tank", "upper-left"): Box(3800, 500, 5600, 2100),
-    ("tank", "upper-right"): Box(9700, 500, 11600, 2000),
+_AREAS: dict[tuple[str, Quadrant], PixelBox] = {
+    ("pool", "upper-left"): PixelBox(450, 4700, 3000, 5600),
+    ("pool", "lower-left"): PixelBox(3800, 6300, 5600, 7400),
+    ("pool", "upper-right"): PixelBox(6400, 4700, 8700, 5600),
+    ("pool", "lower-right"): PixelBox(6300, 10950, 8900, 11750),
+    ("court", "upper-left"): PixelBox(3700, 4650, 5700, 5700),
+    ("court", "lower-left"): PixelBox(3700, 7500, 5700, 8950),
+    ("court", "upper-right"): PixelBox(9400, 4650, 11700, 5700),
+    ("court", "lower-right"): PixelBox(9450, 10650, 11750, 11800),
+    ("tank", "upper-left"): PixelBox(3800, 500, 5600, 2100),
+    ("tank", "upper-right"): PixelBox(9700, 500, 11600, 2000),
     ("plane", "lower-left"): APRONS[0].grown(-40),
     ("plane", "lower-right"): APRONS[1].grown(-40),
     ("ship", "lower-right"): LAKE.grown(-480),
 }
 """Where objects of a kind lie in a quadrant, but for vehicles, and ships on the river."""
-_ROADSIDES: dict[tuple[Quadrant, bool], Box] = {
-    ("upper-left", False): Box(400, ROADS_ACROSS[0] - 50, 5600, ROADS_ACROSS[0] + 50),
-    ("upper-left", True): Box(ROADS_DOWN[0] - 50, 400, ROADS_DOWN[0] + 50, 5600),
-    ("upper-right", True): Box(ROADS_DOWN[1] - 50, 400, ROADS_DOWN[1] + 50, 5600),
-    ("lower-left", False): Box(400, ROADS_ACROSS[1] - 50, 5600, ROADS_ACROSS[1] + 50),
-    ("lower-left", True): Box(ROADS_DOWN[0] - 50, 6400, ROADS_DOWN[0] + 50, 8900),
-    ("lower-right", False): Box(6400, ROADS_ACROSS[1] - 50, 11600, ROADS_ACROSS[1] + 50),
-    ("lower-right", True): Box(ROADS_DOWN[1] - 50, 6400, ROADS_DOWN[1] + 50, 11600),
+_ROADSIDES: dict[tuple[Quadrant, bool], PixelBox] = {
+    ("upper-left", False): PixelBox(400, ROADS_ACROSS[0] - 50, 5600, ROADS_ACROSS[0] + 50),
+    ("upper-left", True): PixelBox(ROADS_DOWN[0] - 50, 400, ROADS_DOWN[0] + 50, 5600),
+    ("upper-right", True): PixelBox(ROADS_DOWN[1] - 50, 400, ROADS_DOWN[1] + 50, 5600),
+    ("lower-left", False): PixelBox(400, ROADS_ACROSS[1] - 50, 5600, ROADS_ACROSS[1] + 50),
+    ("lower-left", True): PixelBox(ROADS_DOWN[0] - 50, 6400, ROADS_DOWN[0] + 50, 8900),
+    ("lower-right", False): PixelBox(6400, ROADS_ACROSS[1] - 50, 11600, ROADS_ACROSS[1] + 50),
+    ("lower-right", True): PixelBox(ROADS_DOWN[1] - 50, 6400, ROADS_DOWN[1] + 50, 11600),
 }
 """Where vehicles drive in a quadrant, by whether they point up and down."""
 _STRETCHES = (900, 2300, 3900, 5200, 7000, 8700, 10600)
@@ -69,7 +69,7 @@ class Thing(NamedTuple):
     """One object; `parked` when it stands by its quadrant's landmark."""
 
     kind: str
-    box: Box
+    box: PixelBox
     quadrant: Quadrant
     vertical: bool
     color: Color
@@ -80,10 +80,10 @@ class Land(NamedTuple):
     """All objects, what is asked about them, the landmark of each quadrant and plain houses."""
 
     seed: int
-    asked: Asked
+    asked: LandQuestions
     things: tuple[Thing, ...]
-    landmarks: dict[Quadrant, Box]
-    houses: tuple[Box, ...]
+    landmarks: dict[Quadrant, PixelBox]
+    houses: tuple[PixelBox, ...]
 
     def of(self, kind: str, quadrant: Quadrant) -> list[Thing]:
         """The objects of one kind in one quadrant."""
@@ -104,7 +104,7 @@ def plan_land(seed: int) -> Land:
     return _plan(seed, asked, _ATTEMPTS - 1)
 
 
-def _plan(seed: int, asked: Asked, attempt: int) -> Land:
+def _plan(seed: int, asked: LandQuestions, attempt: int) -> Land:
     rng = stream(seed, "rs", "land", str(attempt))
     landmarks = {quadrant: _landmark_place(quadrant, rng) for quadrant in QUADRANTS}
     things: list[Thing] = []
@@ -124,7 +124,7 @@ def _plan(seed: int, asked: Asked, attempt: int) -> Land:
     return Land(seed, asked, tuple(things), landmarks, _houses(things, rng))
 
 
-def _orientations(asked: Asked, kind: str, quadrant: Quadrant) -> tuple[bool, ...]:
+def _orientations(asked: LandQuestions, kind: str, quadrant: Quadrant) -> tuple[bool, ...]:
     """Whether objects are vertical: both occur, but for an orientation that a question shall find absent."""
     for case in asked.verifications:
         if case.kind == kind and quadrant in case.regions and not case.present[case.regions.index(quadrant)]:
@@ -132,11 +132,11 @@ def _orientations(asked: Asked, kind: str, quadrant: Quadrant) -> tuple[bool, ..
     return (False, True)
 
 
-def _landmark_place(quadrant: Quadrant, rng: np.random.Generator) -> Box:
+def _landmark_place(quadrant: Quadrant, rng: np.random.Generator) -> PixelBox:
     return find_place(*LANDMARKS[quadrant].size, _SITES[quadrant], [], rng)
 
 
-def _thing(kind: str, box: Box, vertical: bool, rng: np.random.Generator, *, parked: bool = False) -> Thing:
+def _thing(kind: str, box: PixelBox, vertical: bool, rng: np.random.Generator, *, parked: bool = False) -> Thing:
     colors = KINDS[kind].colors
     return Thing(kind, box, box.quadrant(SIZE), vertical, colors[int(rng.integers(len(colors)))], parked)
 
@@ -146,7 +146,9 @@ def _extent(kind: str, *, vertical: bool) -> Size:
     return Size(height, width) if vertical else Size(width, height)
 
 
-def _parked(quadrant: Quadrant, vertical: bool, landmark: Box, others: list[Thing], rng: np.random.Generator) -> Thing:
+def _parked(
+    quadrant: Quadrant, vertical: bool, landmark: PixelBox, others: list[Thing], rng: np.random.Generator
+) -> Thing:
     """Park a small vehicle close to the landmark."""
     taken = [landmark.grown(40), *(other.box.grown(30) for other in others)]
     box = find_place(*_extent("vehicle", vertical=vertical), landmark.grown(NEAR - 20), taken, rng)
@@ -163,13 +165,18 @@ def _scatter(
 
 
 def _placed(
-    kind: str, vertical: bool, area: Box, things: list[Thing], rng: np.random.Generator, blocked: tuple[Box, ...] = ()
+    kind: str,
+    vertical: bool,
+    area: PixelBox,
+    things: list[Thing],
+    rng: np.random.Generator,
+    blocked: tuple[PixelBox, ...] = (),
 ) -> Thing:
     taken = [*blocked, *(thing.box.grown(90) for thing in things)]
     return _thing(kind, find_place(*_extent(kind, vertical=vertical), area, taken, rng), vertical, rng)
 
 
-def _related(relation: Relation, things: list[Thing], rng: np.random.Generator) -> list[Thing]:
+def _related(relation: LandRelation, things: list[Thing], rng: np.random.Generator) -> list[Thing]:
     """Set a kind's objects into the two quadrants until their extremes lie as the answer says."""
     for _ in range(_ATTEMPTS):
         sides: list[list[Thing]] = []
@@ -185,7 +192,7 @@ def _related(relation: Relation, things: list[Thing], rng: np.random.Generator) 
     raise LayoutError(f"no {relation.kind}s lie as the answer {relation.question.answer} says")
 
 
-def _answers(relation: Relation, sides: list[list[Thing]]) -> bool:
+def _answers(relation: LandRelation, sides: list[list[Thing]]) -> bool:
     """Whether the extremes are clear and lie as the answer says."""
     a, b = (select(things, extreme) for things, extreme in zip(sides, relation.sides, strict=True))
     for things, extreme, found in zip(sides, relation.sides, (a, b), strict=True):
@@ -213,10 +220,12 @@ def holds(a: Thing | None, b: Thing | None, axis: int) -> bool | None:
     return None if a is None or b is None else a.box.center[axis] < b.box.center[axis]
 
 
-def _drive(asked: Asked, landmarks: dict[Quadrant, Box], things: list[Thing], rng: np.random.Generator) -> None:
+def _drive(
+    asked: LandQuestions, landmarks: dict[Quadrant, PixelBox], things: list[Thing], rng: np.random.Generator
+) -> None:
     """Set vehicles on the roads, away from landmarks and crossings, where their direction is wanted."""
     surroundings = [box.grown(FAR) for box in landmarks.values()]
-    crossings = [Box(x, y, x, y).grown(220) for x in ROADS_DOWN for y in ROADS_ACROSS]
+    crossings = [PixelBox(x, y, x, y).grown(220) for x in ROADS_DOWN for y in ROADS_ACROSS]
     blocked = (*surroundings, *crossings)
     for (quadrant, vertical), roadside in _ROADSIDES.items():
         if vertical in _orientations(asked, "vehicle", quadrant):
@@ -224,7 +233,7 @@ def _drive(asked: Asked, landmarks: dict[Quadrant, Box], things: list[Thing], rn
                 things.append(_placed("vehicle", vertical, roadside, things, rng, blocked))
 
 
-def _sail(asked: Asked, things: list[Thing], rng: np.random.Generator) -> None:
+def _sail(asked: LandQuestions, things: list[Thing], rng: np.random.Generator) -> None:
     """Set ships on the river, each on its own stretch, in the directions that are wanted of its quadrant in turn."""
     for number, center in enumerate(_STRETCHES):
         directions = _orientations(asked, "ship", "upper-left" if center < SIZE.width / 2 else "upper-right")
@@ -233,7 +242,7 @@ def _sail(asked: Asked, things: list[Thing], rng: np.random.Generator) -> None:
         y = river_middle(x) + float(rng.uniform(-260, 260))
         width, height = _extent("ship", vertical=vertical)
         left, top = round(x - width / 2), round(y - height / 2)
-        things.append(_thing("ship", Box(left, top, left + width, top + height), vertical, rng))
+        things.append(_thing("ship", PixelBox(left, top, left + width, top + height), vertical, rng))
 
 
 def river_middle(x: float) -> float:
@@ -241,9 +250,9 @@ def river_middle(x: float) -> float:
     return float(np.interp(x, [point[0] for point in RIVER], [point[1] for point in RIVER]))
 
 
-def _houses(things: list[Thing], rng: np.random.Generator) -> tuple[Box, ...]:
+def _houses(things: list[Thing], rng: np.random.Generator) -> tuple[PixelBox, ...]:
     """Set plain houses where swimming pools may lie, whether or not there are any."""
-    houses: list[Box] = []
+    houses: list[PixelBox] = []
     for area in (area for (kind, _), area in _AREAS.items() if kind == "pool"):
         for _ in range(7):
             taken = [*(thing.box.grown(60) for thing in things), *(house.grown(60) for house in houses)]

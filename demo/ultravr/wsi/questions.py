@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.ultravr.taxonomy import LETTERS, Category
 from demo.draws import stream
-from demo.ultravr.records import Question, lettered, shuffled
+from demo.ultravr.records import RecordQuestion, lettered, shuffled
 
 IN_SITU = ("none", "one nest", "some nests", "many nests")
 """How much in-situ component a slide has; from the third on it counts as distinct."""
@@ -28,7 +28,7 @@ _VERIFIED = (("grade", "focality", "in situ"), ("in situ", "glands", "focality")
 _SUMMARIZED = ("grade", "focality", "in situ")
 
 
-class Findings(NamedTuple):
+class SlideFindings(NamedTuple):
     """What a slide shows: indices into IN_SITU and FOCI, and whether it has a high-grade hotspot and benign glands."""
 
     in_situ: int
@@ -42,33 +42,33 @@ class Findings(NamedTuple):
         return int({**decided, "grade": self.high_grade, "glands": self.glands}[name])
 
 
-class Inquiry(NamedTuple):
+class SlideQuestion(NamedTuple):
     """One question, its template, and the finding that its workflow of steps looks at."""
 
     template: str
     category: Category
-    question: Question
+    question: RecordQuestion
     about: str
 
 
-class Asked(NamedTuple):
+class SlideQuestions(NamedTuple):
     """All questions about one slide, and what it shows."""
 
-    findings: Findings
-    inquiries: tuple[Inquiry, ...]
+    findings: SlideFindings
+    inquiries: tuple[SlideQuestion, ...]
 
 
-def draw_questions(seed: int) -> Asked:
+def draw_questions(seed: int) -> SlideQuestions:
     """Draw the findings of a seed and the questions about them."""
     rng = stream(seed, "wsi", "questions")
     in_situ, foci = (int(level) for level in rng.integers(0, len(IN_SITU), 2))
-    findings = Findings(in_situ, foci, bool(rng.integers(2)), bool(rng.integers(2)))
+    findings = SlideFindings(in_situ, foci, bool(rng.integers(2)), bool(rng.integers(2)))
     first, second = rng.permutation(len(LETTERS))[:2].tolist()
     unifocal, multifocal = "a unifocal growth pattern", "a multifocal growth pattern"
     pure, mixed = "a purely invasive interpretation", "a mixed invasive-and-in-situ interpretation"
     absent, present = _TEXTS["in situ"]
     components = ("the in-situ component", "the intraductal component")
-    return Asked(
+    return SlideQuestions(
         findings,
         (
             _compare(unifocal, multifocal, foci, "focality"),
@@ -84,7 +84,7 @@ def draw_questions(seed: int) -> Asked:
     )
 
 
-def _compare(a: str, b: str, level: int, about: str) -> Inquiry:
+def _compare(a: str, b: str, level: int, about: str) -> SlideQuestion:
     """T1: which of two interpretations is better supported, from clearly the first (0) to clearly the second (3)."""
     options = lettered(
         [
@@ -95,10 +95,10 @@ def _compare(a: str, b: str, level: int, about: str) -> Inquiry:
         ]
     )
     text = f"When comparing {a} and {b}, which interpretation is better supported by the visible evidence?"
-    return Inquiry("T1", "comparison", Question(text, options, "ACDB"[level]), about)
+    return SlideQuestion("T1", "comparison", RecordQuestion(text, options, "ACDB"[level]), about)
 
 
-def _verify(names: tuple[str, ...], findings: Findings, failing: int) -> Inquiry:
+def _verify(names: tuple[str, ...], findings: SlideFindings, failing: int) -> SlideQuestion:
     """T2: whether three findings are supported together; of those claimed all hold (0), or one does not (1 to 3)."""
     claims = [
         _TEXTS[name][findings.value(name) ^ (position == failing)] for position, name in enumerate(names, start=1)
@@ -110,10 +110,10 @@ def _verify(names: tuple[str, ...], findings: Findings, failing: int) -> Inquiry
         ]
     )
     text = "Does the slide support all of the following together: {}, {}, and {}?".format(*claims)
-    return Inquiry("T2", "logical_verification", Question(text, options, LETTERS[failing]), names[0])
+    return SlideQuestion("T2", "logical_verification", RecordQuestion(text, options, LETTERS[failing]), names[0])
 
 
-def _summarize(findings: Findings, rng: np.random.Generator) -> Inquiry:
+def _summarize(findings: SlideFindings, rng: np.random.Generator) -> SlideQuestion:
     """T3: the summary that fits. Two findings are crossed, so that no value is more frequent than its opposite."""
     values = {name: findings.value(name) for name in _SUMMARIZED}
     crossed = [_SUMMARIZED[int(index)] for index in rng.permutation(len(_SUMMARIZED))[:2]]
@@ -124,7 +124,7 @@ def _summarize(findings: Findings, rng: np.random.Generator) -> Inquiry:
     ]
     options, answer = shuffled(summaries, _summary(values), rng)
     text = "Which integrated summary is most consistent with the overall findings of this slide?"
-    return Inquiry("T3", "logical_verification", Question(text, options, answer), _SUMMARIZED[0])
+    return SlideQuestion("T3", "logical_verification", RecordQuestion(text, options, answer), _SUMMARIZED[0])
 
 
 def _summary(values: dict[str, int]) -> str:
@@ -133,7 +133,7 @@ def _summary(values: dict[str, int]) -> str:
     return f"A {grade} invasive carcinoma with {focality} and {in_situ}."
 
 
-def _relate(a: str, b: str, level: int | None) -> Inquiry:
+def _relate(a: str, b: str, level: int | None) -> SlideQuestion:
     """T4: how two components relate, by how much there is of the first; without a level it awaits an expert."""
     options = lettered(
         [
@@ -145,8 +145,8 @@ def _relate(a: str, b: str, level: int | None) -> Inquiry:
     )
     text = f"Based on the visual evidence, what is the relationship between {a} and {b}?"
     answer = "" if level is None else "CDAB"[level]
-    return Inquiry(
-        "T4", "relational_inference", Question(text, options, answer), "grade" if level is None else "in situ"
+    return SlideQuestion(
+        "T4", "relational_inference", RecordQuestion(text, options, answer), "grade" if level is None else "in situ"
     )
 
 

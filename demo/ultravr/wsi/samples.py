@@ -1,9 +1,9 @@
 """Records of the slide: its questions, with the workflow of steps and the cells that are looked at."""
 
 from demo.ultravr.records import Record, supervision
-from demo.ultravr.wsi.questions import Findings, Inquiry
+from demo.ultravr.wsi.questions import SlideFindings, SlideQuestion
 from demo.ultravr.wsi.scene import Slide
-from demo.ultravr.wsi.workflow import FOCALITY, GRADE, IN_SITU, INVASIVE_ALONE, LOWER_GRADE, Reading, workflow
+from demo.ultravr.wsi.workflow import FOCALITY, GRADE, IN_SITU, INVASIVE_ALONE, LOWER_GRADE, SlideReading, workflow
 
 SLIDE = "synthetic-slide"
 IMAGE = f"images/{SLIDE}.tiff"
@@ -31,7 +31,7 @@ def slide_records(slide: Slide) -> tuple[Record, list[Record]]:
     return own_file, flat
 
 
-def _fields(inquiry: Inquiry, slide: Slide) -> Record:
+def _fields(inquiry: SlideQuestion, slide: Slide) -> Record:
     rois = _rois(inquiry.about, slide)
     return {
         "subcategory": inquiry.template,
@@ -41,7 +41,7 @@ def _fields(inquiry: Inquiry, slide: Slide) -> Record:
     }
 
 
-def _reading(about: str, findings: Findings) -> Reading:
+def _reading(about: str, findings: SlideFindings) -> SlideReading:
     readings = {
         "focality": (FOCALITY, FOCALITY),
         "in situ": (INVASIVE_ALONE, IN_SITU),

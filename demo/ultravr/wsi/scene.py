@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from demo.draws import stream
-from demo.ultravr.wsi.questions import FOCI, IN_SITU, Asked, draw_questions
+from demo.ultravr.wsi.questions import FOCI, IN_SITU, SlideQuestions, draw_questions
 from tiling.geometry import Size
 
 SIZE = Size(60000, 40000)
@@ -74,7 +74,7 @@ class Slide(NamedTuple):
     """
 
     seed: int
-    asked: Asked
+    asked: SlideQuestions
     site: int
     fields: NDArray[np.float32]
 

@@ -36,7 +36,7 @@ def _fibres(rng: np.random.Generator, light: Color, dark: Color, rows: int, colu
     return Image.fromarray(colored.astype(np.uint8))
 
 
-class _Sheet:
+class _PatchCanvas:
     """A patch with a rim on each side, on which everything near an edge is drawn again at the opposite one."""
 
     def __init__(self, patch: Image.Image) -> None:
@@ -79,14 +79,14 @@ def _spots(rng: np.random.Generator, pitch: float, jitter: float) -> list[tuple[
 
 
 def _stroma(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(_fibres(rng, (238, 196, 212), (214, 150, 182), 80, 18))
+    sheet = _PatchCanvas(_fibres(rng, (238, 196, 212), (214, 150, 182), 80, 18))
     for x, y in _spots(rng, 118, 0.45):
         sheet.blob(x, y, rng.uniform(5, 8), rng.uniform(2.6, 4), rng.normal(0, 0.35), (128, 86, 148))
     return sheet.patch(rng)
 
 
 def _invasive(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(_fibres(rng, (222, 168, 200), (196, 138, 184), 40, 40))
+    sheet = _PatchCanvas(_fibres(rng, (222, 168, 200), (196, 138, 184), 40, 40))
     for x, y in _spots(rng, 46, 0.4):
         if rng.random() < 0.88:
             _nucleus(sheet, x, y, rng.uniform(10, 15), rng, shaded((112, 74, 146), rng.uniform(0.85, 1.15)))
@@ -94,7 +94,7 @@ def _invasive(rng: np.random.Generator) -> Pixels:
 
 
 def _high_grade(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(_fibres(rng, (206, 150, 194), (176, 118, 172), 40, 40))
+    sheet = _PatchCanvas(_fibres(rng, (206, 150, 194), (176, 118, 172), 40, 40))
     for x, y in _spots(rng, 54, 0.45):
         _nucleus(sheet, x, y, rng.uniform(13, 27), rng, shaded((82, 48, 116), rng.uniform(0.75, 1.2)))
     for x, y in _spots(rng, 400, 0.45):
@@ -103,28 +103,28 @@ def _high_grade(rng: np.random.Generator) -> Pixels:
 
 
 def _nest(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(_fibres(rng, (208, 168, 210), (190, 146, 200), 50, 50))
+    sheet = _PatchCanvas(_fibres(rng, (208, 168, 210), (190, 146, 200), 50, 50))
     for x, y in _spots(rng, 36, 0.22):
         _nucleus(sheet, x, y, rng.uniform(9.5, 11.5), rng, shaded((118, 84, 160), rng.uniform(0.95, 1.08)))
     return sheet.patch(rng)
 
 
 def _gland(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(_fibres(rng, (226, 184, 214), (208, 160, 200), 50, 50))
+    sheet = _PatchCanvas(_fibres(rng, (226, 184, 214), (208, 160, 200), 50, 50))
     for x, y in _spots(rng, 42, 0.18):
         _nucleus(sheet, x, y, rng.uniform(8.5, 10.5), rng, shaded((136, 104, 172), rng.uniform(0.95, 1.08)))
     return sheet.patch(rng)
 
 
 def _necrosis(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(_fibres(rng, (236, 180, 190), (216, 148, 168), 60, 60))
+    sheet = _PatchCanvas(_fibres(rng, (236, 180, 190), (216, 148, 168), 60, 60))
     for x, y in _spots(rng, 72, 0.5):
         sheet.blob(x, y, rng.uniform(3, 6), 1.2, rng.uniform(0, math.pi), (110, 70, 120))
     return sheet.patch(rng)
 
 
 def _adipose(rng: np.random.Generator) -> Pixels:
-    sheet = _Sheet(Image.new("RGB", (PATCH, PATCH), (222, 178, 198)))
+    sheet = _PatchCanvas(Image.new("RGB", (PATCH, PATCH), (222, 178, 198)))
     for x, y in _spots(rng, 228, 0.13):
         sheet.blob(x, y, rng.uniform(92, 106), rng.uniform(1.0, 1.12), rng.uniform(0, math.pi), (241, 237, 240))
     return sheet.patch(rng)
@@ -134,7 +134,7 @@ def _background(_: np.random.Generator) -> Pixels:
     return np.full((PATCH, PATCH, 3), BACKGROUND, np.uint8)
 
 
-def _nucleus(sheet: _Sheet, x: float, y: float, radius: float, rng: np.random.Generator, color: Color) -> None:
+def _nucleus(sheet: _PatchCanvas, x: float, y: float, radius: float, rng: np.random.Generator, color: Color) -> None:
     angle, stretch = rng.uniform(0, math.pi), rng.uniform(1.0, 1.45)
     sheet.blob(x, y, radius, stretch, angle, shaded(color, 0.82))
     sheet.blob(x, y, radius * 0.78, stretch, angle, color)

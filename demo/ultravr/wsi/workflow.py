@@ -45,7 +45,7 @@ _QUESTIONS = {
 }
 
 
-class Reading(NamedTuple):
+class SlideReading(NamedTuple):
     """What one line of reasoning looks at and finds; the names are those of the paper's option lists."""
 
     screened: tuple[str, ...]
@@ -59,7 +59,7 @@ class Reading(NamedTuple):
     conclusion: str
 
 
-FOCALITY = Reading(
+FOCALITY = SlideReading(
     screened=("Tumor-rich region", "Invasive component", "Tumor-stroma interface"),
     magnification="10x",
     features=("Cell density", "Infiltrative boundary", "Tumor-stroma interface"),
@@ -69,7 +69,7 @@ FOCALITY = Reading(
     interpretation="Infiltrative growth",
     conclusion="An invasive component",
 )
-IN_SITU = Reading(
+IN_SITU = SlideReading(
     screened=("Invasive component", "In-situ component", "Background benign/normal tissue for comparison"),
     magnification="10x",
     features=("Necrosis", "Cell cohesion / discohesion", "Lumen formation", "Architectural irregularity"),
@@ -84,7 +84,7 @@ INVASIVE_ALONE = IN_SITU._replace(
     interpretation="Infiltrative growth",
     conclusion="An invasive component",
 )
-GRADE = Reading(
+GRADE = SlideReading(
     screened=("Tumor-rich region", "Invasive component", "Hotspot region with highest atypia/cellularity"),
     magnification="40x",
     features=("Nuclear atypia", "Nuclear pleomorphism", "Hyperchromasia", "Mitoses", "Cell density"),
@@ -101,7 +101,7 @@ LOWER_GRADE = GRADE._replace(
 )
 
 
-def workflow(reading: Reading, rois: list[int]) -> list[Record]:
+def workflow(reading: SlideReading, rois: list[int]) -> list[Record]:
     """Return the eleven steps of a reading that selects the given cells of the 6 x 6 grid (1 to 36)."""
     truths: dict[str, object] = {
         "Q1": list(reading.screened),

@@ -13,17 +13,17 @@ from typing import Any
 
 from evaluation.outcomes import SampleOutcome
 from evaluation.report import Report
-from evaluation.writers.drawings import drawings, inline_svg
-from evaluation.writers.numbers import percent
+from evaluation.writers.drawings import inline_svg, list_drawings
+from evaluation.writers.numbers import format_percent
 from evaluation.writers.page.samples import (
     DETAILED_SAMPLES,
     OUTCOMES,
-    Preview,
-    collect,
-    describe,
-    pictures,
+    PreviewSource,
+    collect_outcomes,
+    describe_samples,
+    load_previews,
 )
-from evaluation.writers.page.tables import shown, tiles, titles_of_models
+from evaluation.writers.page.tables import layout_table, summarize_rows, titles_of_models
 from evaluation.writers.work import job_line, work_lines
 
 _PAGE = Path(__file__).parent
@@ -34,7 +34,7 @@ SCRIPTS = ("data.js", "filters.js", "matrix.js", "rounds.js", "sample.js", "page
 def render_html(
     report: Report,
     outcomes: Iterable[SampleOutcome] = (),
-    preview: Preview = lambda key: None,
+    preview: PreviewSource = lambda key: None,
     most: int = DETAILED_SAMPLES,
     viewer: str | None = None,
 ) -> str:
@@ -47,7 +47,7 @@ def render_html(
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra's package
 
-    found = collect(outcomes, most)
+    found = collect_outcomes(outcomes, most)
     script = "".join((_PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     drawn = {figure.table for figure in report.figures if figure.replaces_table}
     tables = [table for table in report.tables if table.rows]
@@ -58,30 +58,30 @@ def render_html(
         report=report,
         warnings=[caveat.text for caveat in report.caveats if caveat.scope != "cell"],
         warnings_on_cells=[caveat.text for caveat in report.caveats if caveat.scope == "cell"],
-        tiles=tiles(report),
-        tables=[shown(table) for table in tables if not table.detail and table.name not in drawn],
-        details=[shown(table) for table in tables if table.detail or table.name in drawn],
-        figures=[(drawing, inline_svg(drawing)) for drawing in drawings(report)],
+        tiles=summarize_rows(report),
+        tables=[layout_table(table) for table in tables if not table.detail and table.name not in drawn],
+        details=[layout_table(table) for table in tables if table.detail or table.name in drawn],
+        figures=[(drawing, inline_svg(drawing)) for drawing in list_drawings(report)],
         samples=len(found),
         responses=sum(origin.responses for origin in report.provenance),
         responses_shown=sum(map(len, found.values())),
         models=len({cell.model for cell in report.cells}),
         data=_json(
-            describe(found, [cell.key for cell in report.cells], titles_of_models(report))
+            describe_samples(found, [cell.key for cell in report.cells], titles_of_models(report))
             | {"viewer": viewer and viewer.rstrip("/")}
         ),
-        pictures=_json(_encoded(pictures(found, preview))),
+        pictures=_json(_encode_previews(load_previews(found, preview))),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         outcome_names=OUTCOMES,
         work=list(work_lines(report)),
         job_line=job_line,
-        percent=percent,
+        percent=format_percent,
     )
 
 
-def _encoded(found: dict[str, bytes]) -> dict[str, str]:
+def _encode_previews(found: dict[str, bytes]) -> dict[str, str]:
     return {key: f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}" for key, jpeg in found.items()}
 
 

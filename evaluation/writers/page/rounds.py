@@ -5,17 +5,17 @@ from typing import Any
 
 from evaluation.answers.text import thoughts_apart
 from evaluation.outcomes import SampleOutcome
-from evaluation.writers.page.texts import Texts
-from jobs.loops import ToolCall
+from evaluation.writers.page.texts import PageTexts
 from jobs.models import RasterRecord, TurnResponse
+from jobs.tool_loops import ToolCall
 
 _LEFT_OUT = "left out, to keep this page small; `gigavqa results --chat --sample ID` prints them"
 
 
-class Rounds:
+class PageRounds:
     """The rounds of one chat, or none where the page has no more room for them."""
 
-    def __init__(self, outcome: SampleOutcome, texts: Texts) -> None:
+    def __init__(self, outcome: SampleOutcome, texts: PageTexts) -> None:
         self._outcome = outcome
         self._texts = texts
         by_round = {

@@ -10,9 +10,9 @@ from evaluation.datasets import Dataset
 from evaluation.outcomes import PartOutcome, SampleOutcome
 from evaluation.report import Report
 from evaluation.verdicts import CellKey
-from evaluation.work import Spent
-from evaluation.writers.page.rounds import Rounds
-from evaluation.writers.page.texts import Texts, written_value
+from evaluation.work import ReplyCost
+from evaluation.writers.page.rounds import PageRounds
+from evaluation.writers.page.texts import PageTexts, written_value
 from jobs.models import RasterRecord
 
 DETAILED_SAMPLES = 500
@@ -39,17 +39,17 @@ OUTCOMES = {
 
 _TEXTS_OF_A_ROUND = 3
 
-Preview = Callable[[str], bytes | None]
-Found = dict[str, list[SampleOutcome]]
+PreviewSource = Callable[[str], bytes | None]
+OutcomesBySample = dict[str, list[SampleOutcome]]
 
 
-def collect(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> Found:
+def collect_outcomes(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> OutcomesBySample:
     """Group outcomes by sample, in order of ids; of too many the first by id, cell, repeat and request, within bounds.
 
     The bounds are `most` samples, the page's responses, and a tenth of them for one sample. In which order the outcomes
     come changes nothing.
     """
-    by_sample: Found = {}
+    by_sample: OutcomesBySample = {}
     last = ""  # of the ids, once there are as many as fit
     for outcome in outcomes:
         if outcome.sample_id not in by_sample and len(by_sample) == most:
@@ -63,7 +63,7 @@ def collect(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAMPLES) -> 
         if len(kept) == 2 * _MOST_OF_A_SAMPLE:
             kept[:] = sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE]
     fitting = (one for kept in by_sample.values() for one in sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE])
-    found: Found = {sample: [] for sample in sorted(by_sample)}
+    found: OutcomesBySample = {sample: [] for sample in sorted(by_sample)}
     for one in sorted(fitting, key=lambda one: (_order(one), one.sample_id))[:DETAILED_RESPONSES]:
         found[one.sample_id].append(one)
     return {sample: kept for sample, kept in found.items() if kept}
@@ -93,7 +93,7 @@ def most_samples(report: Report) -> int:
     return max(_FEWEST_SAMPLES, min(DETAILED_SAMPLES, fitting))
 
 
-def pictures(found: Found, preview: Preview) -> dict[str, bytes]:
+def load_previews(found: OutcomesBySample, preview: PreviewSource) -> dict[str, bytes]:
     """Fetch the picture of every raster once, until the page's limit of bytes is reached; full images go first."""
     rasters = [raster for outcomes in found.values() for outcome in outcomes for raster in outcome.rasters]
     rasters.sort(key=lambda raster: raster.view.region != "full")
@@ -107,11 +107,11 @@ def pictures(found: Found, preview: Preview) -> dict[str, bytes]:
     return read
 
 
-def describe(found: Found, cells: Sequence[CellKey], titles: Mapping[str, str]) -> dict[str, Any]:
+def describe_samples(found: OutcomesBySample, cells: Sequence[CellKey], titles: Mapping[str, str]) -> dict[str, Any]:
     """Everything that the script needs, as JSON; numbers of texts stand for the texts, to hold each once."""
     of_all = [outcome for outcomes in found.values() for outcome in outcomes]
     in_rounds = sum(_TEXTS_OF_A_ROUND * len(outcome.rounds) for outcome in of_all)
-    texts = Texts(sum(1 + len(one.parts) + (one.closing is not None) for one in of_all), in_rounds)
+    texts = PageTexts(sum(1 + len(one.parts) + (one.closing is not None) for one in of_all), in_rounds)
     places = list(dict.fromkeys([*cells, *(one.cell for one in of_all)]))
     models = list(dict.fromkeys(key.model for key in places))
     places.sort(key=lambda key: models.index(key.model))
@@ -130,10 +130,10 @@ def describe(found: Found, cells: Sequence[CellKey], titles: Mapping[str, str]) 
 
 
 def _sample(
-    outcomes: list[SampleOutcome], cells: Mapping[CellKey, int], jobs: Sequence[str], texts: Texts
+    outcomes: list[SampleOutcome], cells: Mapping[CellKey, int], jobs: Sequence[str], texts: PageTexts
 ) -> dict[str, Any]:
     first = outcomes[0]
-    rounds = [Rounds(outcome, texts) for outcome in outcomes]
+    rounds = [PageRounds(outcome, texts) for outcome in outcomes]
     views = {raster.key: raster for one in rounds for raster in one.rasters}
     at = {key: number for number, key in enumerate(views)}
     images = dict.fromkeys(raster.view.image for raster in views.values())
@@ -147,7 +147,7 @@ def _sample(
         "evidence": first.evidence.lines,
         "views": [{**_view(raster, first), "name": names.get(raster.view.image)} for raster in views.values()],
         "responses": [
-            _told(
+            _nonempty_fields(
                 {
                     "cell": cells[one.cell],
                     "job": jobs.index(one.job_id),
@@ -183,7 +183,7 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
     }
 
 
-def _response(outcome: SampleOutcome, texts: Texts) -> dict[str, Any]:
+def _response(outcome: SampleOutcome, texts: PageTexts) -> dict[str, Any]:
     thought, said = thoughts_apart(outcome.text or "")
     return {
         "repeat": outcome.repeat,
@@ -212,7 +212,7 @@ def _closing(outcome: SampleOutcome) -> dict[str, str]:
     return {"closing turn": agrees}
 
 
-def _part(part: PartOutcome, texts: Texts, rounds: Container[str | None]) -> list[Any]:
+def _part(part: PartOutcome, texts: PageTexts, rounds: Container[str | None]) -> list[Any]:
     """A part in the order of the script's `PART`; what is empty at the end is left out.
 
     What stands in a round is not told again.
@@ -228,11 +228,11 @@ def _part(part: PartOutcome, texts: Texts, rounds: Container[str | None]) -> lis
     return told
 
 
-def _spent(spent: Spent) -> list[float]:
+def _spent(spent: ReplyCost) -> list[float]:
     """Tokens, and seconds to a hundredth; no dollars."""
     return [round(number, 2) or 0 for number in spent[:-1]] if any(spent) else []
 
 
-def _told(fields: dict[str, Any]) -> dict[str, Any]:
+def _nonempty_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Fields that say something; the script takes those left out for nothing."""
     return {name: value for name, value in fields.items() if value or name == "cell"}

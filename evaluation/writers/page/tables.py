@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evaluation.metrics.estimates import Estimate
 from evaluation.report import Report
 from evaluation.tables import Column, Row, Table, Value
-from evaluation.writers.numbers import number, written
+from evaluation.writers.numbers import format_number, format_value
 
 _MOST_COLUMNS = 12
 """Columns that stand side by side; a table of more is turned, so that its rows become the columns."""
@@ -15,7 +15,7 @@ _MOST_TURNED = 8
 """Rows of a table that is turned, at most."""
 
 
-class Number(NamedTuple):
+class PageNumber(NamedTuple):
     """One value: as written, its interval and what it counts, how strongly it is shaded, from -1 (bad) to 1.
 
     `best` tells that it is the best of its kind.
@@ -35,26 +35,26 @@ class Number(NamedTuple):
         return f"--shade: {abs(self.shade) * 100:.0f}%; --tint: var(--{'bad' if self.shade < 0 else 'good'})"
 
 
-class Line(NamedTuple):
+class PageColumn(NamedTuple):
     """One column of a table with a number for each row, and the mark of its note."""
 
     column: Column
-    numbers: tuple[Number, ...]
+    numbers: tuple[PageNumber, ...]
     mark: str
 
 
-class Block(NamedTuple):
+class PageColumnGroup(NamedTuple):
     """The columns of one group."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[PageColumn, ...]
 
 
-class TableShown(NamedTuple):
+class PageTable(NamedTuple):
     """A table with its numbers in the page's words; `notes` explain headings by their marks."""
 
     table: Table
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageColumnGroup, ...]
     notes: tuple[tuple[str, str, str], ...]
 
     @property
@@ -65,54 +65,54 @@ class TableShown(NamedTuple):
         return "turned" if len(self.table.rows) > 1 else "blocks"
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[PageColumn, ...]:
         """All columns in order."""
         return tuple(line for block in self.blocks for line in block.lines)
 
 
-class Tile(NamedTuple):
+class RowSummary(NamedTuple):
     """A row at a glance: its first number, with the ends of its interval in percent, and the others."""
 
     title: str
-    first: tuple[Column, Number]
+    first: tuple[Column, PageNumber]
     ends: tuple[float, float, float] | None
-    others: tuple[tuple[Column, Number], ...]
+    others: tuple[tuple[Column, PageNumber], ...]
 
 
-def shown(table: Table) -> TableShown:
+def layout_table(table: Table) -> PageTable:
     """Prepare a table for drawing."""
     marks = {column.key: _mark(at) for at, column in enumerate(column for column in table.columns if column.note)}
     values = iter(zip(*(row.values for row in table.rows), strict=True))
     blocks = tuple(
-        Block(
+        PageColumnGroup(
             group.title,
             tuple(
-                Line(column, tuple(_numbers(next(values), column, table.rows)), marks.get(column.key, ""))
+                PageColumn(column, tuple(_page_numbers(next(values), column, table.rows)), marks.get(column.key, ""))
                 for column in group.columns
             ),
         )
         for group in table.groups
     )
     notes = tuple((marks[column.key], column.name, column.note) for column in table.columns if column.note)
-    return TableShown(table, blocks, notes)
+    return PageTable(table, blocks, notes)
 
 
-def tiles(report: Report) -> tuple[Tile, ...]:
+def summarize_rows(report: Report) -> tuple[RowSummary, ...]:
     """The rows of the first table by its strong columns; nothing of a table of many rows."""
     table = next((table for table in report.tables if table.rows and not table.detail), None)
     if table is None or len(table.rows) > _MOST_TURNED:
         return ()
     strong = [at for at, column in enumerate(table.columns) if column.strong and column.unit != "text"]
-    return tuple(_tile(table, row, strong) for row in table.rows if strong and not row.summary)
+    return tuple(_summarize_row(table, row, strong) for row in table.rows if strong and not row.summary)
 
 
-def _tile(table: Table, row: Row, strong: list[int]) -> Tile:
-    numbers = [(table.columns[at], number_of(row.values[at], table.columns[at], row)) for at in strong]
+def _summarize_row(table: Table, row: Row, strong: list[int]) -> RowSummary:
+    numbers = [(table.columns[at], page_number(row.values[at], table.columns[at], row)) for at in strong]
     first = row.values[strong[0]]
     ends = None
     if isinstance(first, Estimate) and first.value is not None and first.low is not None and first.high is not None:
         ends = (100 * first.value, 100 * max(0.0, first.low), 100 * min(1.0, first.high))
-    return Tile(row.title, numbers[0], ends, tuple(numbers[1:]))
+    return RowSummary(row.title, numbers[0], ends, tuple(numbers[1:]))
 
 
 def titles_of_models(report: Report) -> dict[str, str]:
@@ -121,28 +121,28 @@ def titles_of_models(report: Report) -> dict[str, str]:
     return {row.keys["model"]: row.title for row in rows if set(row.keys) == {"model"} and not row.summary}
 
 
-def _numbers(values: Iterable[Value], column: Column, rows: Iterable[Row]) -> Iterator[Number]:
-    return (number_of(value, column, row) for value, row in zip(values, rows, strict=True))
+def _page_numbers(values: Iterable[Value], column: Column, rows: Iterable[Row]) -> Iterator[PageNumber]:
+    return (page_number(value, column, row) for value, row in zip(values, rows, strict=True))
 
 
-def number_of(value: Value, column: Column, row: Row) -> Number:
+def page_number(value: Value, column: Column, row: Row) -> PageNumber:
     """Write one value; what a mean over rows counts is rows, not samples."""
-    text, best = written(value, column), column.key in row.best
+    text, best = format_value(value, column), column.key in row.best
     if not isinstance(value, Estimate) or value.value is None:
-        return Number(text, best=best)
-    return Number(text, _interval(value, column), _counted(value, row), _shade(value.value, column), best)
+        return PageNumber(text, best=best)
+    return PageNumber(text, _format_ends(value, column), _format_basis(value, row), _shade(value.value, column), best)
 
 
-def _counted(value: Estimate, row: Row) -> str:
+def _format_basis(value: Estimate, row: Row) -> str:
     if row.summary:
         return f"{value.count:,} {'models' if row.keys.get('model') else 'rows'}"
     return f"n {value.count:,}" if value.count else ""
 
 
-def _interval(value: Estimate, column: Column) -> str:
+def _format_ends(value: Estimate, column: Column) -> str:
     if value.low is None or value.high is None:
         return ""
-    low, high = number(value.low, column), number(value.high, column)
+    low, high = format_number(value.low, column), format_number(value.high, column)
     return f"{low} to {high}" if column.unit in ("difference", "number") or value.low < 0 else f"{low}–{high}"
 
 

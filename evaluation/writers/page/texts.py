@@ -21,7 +21,7 @@ _OF_A_PICTURE = 500
 _BETWEEN = "\n\n"
 
 
-class Texts:
+class PageTexts:
     """Numbers texts, from 0 for the empty one, and chats, from 1; `expected` answers share the page's characters.
 
     Texts of `rounds` share others.
@@ -92,7 +92,7 @@ class Texts:
             return 0
         pictures = count(1)
         told = tuple(
-            (self._paragraphs(_written(turn, pictures)), self.number(turn.given or ""), turn.asks) for turn in turns
+            (self._paragraphs(_format_turn(turn, pictures)), self.number(turn.given or ""), turn.asks) for turn in turns
         )
         return self._chats.setdefault(told, len(self._chats) + 1)
 
@@ -113,7 +113,7 @@ def _share(characters: int, expected: int) -> int:
     return max(_SHORTEST, min(_LONGEST, characters // max(1, expected)))
 
 
-def _written(turn: Turn, pictures: Iterator[int]) -> str:
+def _format_turn(turn: Turn, pictures: Iterator[int]) -> str:
     """What a turn says, with the numbers of the pictures that it shows where they stand in it."""
     texts = (part if isinstance(part, str) else f"[picture {next(pictures)}]\n" for part in turn.parts)
     return "".join(texts)

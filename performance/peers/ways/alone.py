@@ -8,15 +8,15 @@ from pathlib import Path
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from jobs.models import InferenceRequest, JobSpec, Sampling, TurnResponse
-from performance.peers.lane import Lap, Outcome, Racer, serve
+from performance.peers.lane import Lap, LapOutcome, Racer, serve
 from performance.peers.scenario import MODEL, Scenario, requests_of
-from tiling.library import Library, Look
+from tiling.renderer import Renderer, ViewRequest
 from tiling.rendering import Raster
 from tiling.roots import ImageRoot
 from tiling.views import View
+from workers.chat import ChatPlayer
 from workers.engines.engine import Message
 from workers.engines.vllm_engine import VllmEngine
-from workers.player import Player
 from workers.script import FixedTurns
 
 _CACHE_BYTES = 1 << 30
@@ -33,9 +33,9 @@ class EngineAlone:
 
     def render(self, requests: Sequence[InferenceRequest], data: Path) -> None:
         """Render what the requests look at."""
-        library = Library(ImageRoot(data), data.parent / "pyramids", _CACHE_BYTES)
+        library = Renderer(ImageRoot(data), data.parent / "pyramids", _CACHE_BYTES)
         views = {view for request in requests for view in request.views} - self._rasters.keys()
-        awaited, work = library.plan([Look(view) for view in views], self._entry.visual_budget)
+        awaited, work = library.plan([ViewRequest(view) for view in views], self._entry.visual_budget)
         for each in work:
             each(lambda: True)
         self._rasters |= {each.look.view: each.result() for each in awaited}
@@ -47,12 +47,12 @@ class EngineAlone:
             return await self.engine.generate(chat, sampling, f"{name}/{turn_id}", 1)
 
         rasters = [self._rasters[view] for view in request.views]
-        player = Player(request, FixedTurns(request.turns), rasters, generate, self._entry.in_history)
+        player = ChatPlayer(request, FixedTurns(request.turns), rasters, generate, self._entry.in_history)
         async with self._slots:
             return await player.play()
 
 
-class Alone(Racer):
+class EngineRacer(Racer):
     """The bound of a scenario."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -75,11 +75,11 @@ class Alone(Racer):
         self._lap += 1
         self._encoded = self._loop.run_until_complete(self._alone.engine.stats()).processed_rasters
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Play everything at once."""
         return self._loop.run_until_complete(self._play(scenario))
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add what the engine counted."""
         stats = self._loop.run_until_complete(self._alone.engine.stats())
         outcome.encoder_runs = stats.processed_rasters - self._encoded
@@ -89,8 +89,8 @@ class Alone(Racer):
         """End the engine."""
         self._loop.run_until_complete(self._alone.engine.stop())
 
-    async def _play(self, scenario: Scenario) -> Outcome:
-        outcome, started = Outcome(), time.perf_counter()
+    async def _play(self, scenario: Scenario) -> LapOutcome:
+        outcome, started = LapOutcome(), time.perf_counter()
         items = {item.id: item for item in scenario.items}
         self._turns = []
 
@@ -113,4 +113,4 @@ async def empty(engine: VllmEngine) -> None:
 
 
 if __name__ == "__main__":
-    serve(Alone)
+    serve(EngineRacer)

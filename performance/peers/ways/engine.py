@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from performance.peers.lane import Outcome
-from performance.peers.scenario import Item, Scenario
+from performance.peers.lane import LapOutcome
+from performance.peers.scenario import RaceItem, Scenario
 
 
 def prepare_process(scenario: Scenario) -> None:
@@ -43,7 +43,7 @@ def empty_caches(llm: Any) -> None:
     llm.reset_prefix_cache()
 
 
-def sampling_of(items: Sequence[Item]) -> list[Any]:
+def sampling_of(items: Sequence[RaceItem]) -> list[Any]:
     """The sampling parameters of each item."""
     from vllm import SamplingParams  # noqa: PLC0415
 
@@ -58,14 +58,14 @@ _COUNTERS = {
 }
 
 
-class Counters:
+class EngineCounters:
     """What the engine counts, from the making of this object on."""
 
     def __init__(self, llm: Any) -> None:
         self._llm = llm
         self._before = self._read()
 
-    def tell(self, outcome: Outcome) -> None:
+    def tell(self, outcome: LapOutcome) -> None:
         """Add encoder runs (lookups of rasters that missed) and prefilled tokens to an outcome."""
         now = self._read()
         since = {name: now[name] - self._before[name] for name in now}

@@ -8,9 +8,9 @@ its default.
 import os
 from typing import Any
 
-from performance.peers.lane import Lap, Outcome, Racer, one_by_one, serve
-from performance.peers.scenario import MAX_TOKENS, Item, Look, Scenario, alternating
-from performance.peers.ways.engine import Counters, empty_caches, prepare_process, warm_up
+from performance.peers.lane import Lap, LapOutcome, Racer, one_by_one, serve
+from performance.peers.scenario import MAX_TOKENS, PromptView, RaceItem, Scenario, alternating
+from performance.peers.ways.engine import EngineCounters, empty_caches, prepare_process, warm_up
 
 
 class LmmsEval(Racer):
@@ -27,7 +27,7 @@ class LmmsEval(Racer):
         self._model = VLLM(**engine, max_new_tokens=MAX_TOKENS, batch_size=1)
         warm_up(self._model.client)
         self._work = {"decodes": 0, "crops": 0}
-        self._counters = Counters(self._model.client)
+        self._counters = EngineCounters(self._model.client)
 
     def prepare(self, lap: Lap, scenario: Scenario) -> None:
         """Empty the caches of the engine and of its encoder of pictures."""
@@ -37,18 +37,18 @@ class LmmsEval(Racer):
             media_encoder._PATH_BASE64_CACHE.clear()
             empty_caches(self._model.client)
         self._work = {"decodes": 0, "crops": 0}
-        self._counters = Counters(self._model.client)
+        self._counters = EngineCounters(self._model.client)
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Answer a fair sample of the items, as far as time allows."""
         return one_by_one(alternating(scenario.items), limit, self._ask)
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add what the engine counted."""
         outcome.work = self._work
         self._counters.tell(outcome)
 
-    def _ask(self, item: Item) -> None:
+    def _ask(self, item: RaceItem) -> None:
         from lmms_eval.api.instance import Instance  # noqa: PLC0415
 
         settings = {name: value for name, value in item.sampling.items() if name != "max_tokens"}
@@ -57,16 +57,16 @@ class LmmsEval(Racer):
         metadata = {"task": "race", "doc_id": 0, "repeats": 1}
         self._model.generate_until([Instance("generate_until", arguments, 0, metadata)])
 
-    def _messages(self, item: Item) -> list[dict[str, Any]]:
+    def _messages(self, item: RaceItem) -> list[dict[str, Any]]:
         return [{"role": "user", "content": [self._part(item, part) for part in item.parts]}]
 
-    def _part(self, item: Item, part: str | int) -> dict[str, Any]:
+    def _part(self, item: RaceItem, part: str | int) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
         look = item.looks[part]
         return {"type": "image", "url": look.path if look.is_whole else self._cut(look)}
 
-    def _cut(self, look: Look) -> Any:
+    def _cut(self, look: PromptView) -> Any:
         from PIL import Image  # noqa: PLC0415
 
         x, y, width, height = look.region

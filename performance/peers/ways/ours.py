@@ -5,14 +5,14 @@ import shutil
 from pathlib import Path
 
 from jobs.models import Job, JobSpec
-from performance.peers.lane import Lap, Outcome, Racer, serve
+from performance.peers.lane import Lap, LapOutcome, Racer, serve
 from performance.peers.scenario import Scenario
 from performance.peers.service import RunningService, first_responses, since
 
 _WORK = ("passes", "ingests", "renders")
 
 
-class Ours(Racer):
+class ProductRacer(Racer):
     """A cold lap begins with a new home, a warm one with new processes in the old home."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -31,13 +31,13 @@ class Ours(Racer):
             self._service = RunningService(home, Path(scenario.data), Path(scenario.weights).parent)
         self._before = self._service.counters()
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Submit the job and wait for its end."""
         assert self._service is not None
         self._job = self._service.play(JobSpec.model_validate(scenario.spec))
-        return Outcome(failed=dict(self._job.failures))
+        return LapOutcome(failed=dict(self._job.failures))
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add what responses and worker tell."""
         assert self._service is not None and self._job is not None
         responses = self._service.responses(self._job)
@@ -57,4 +57,4 @@ class Ours(Racer):
 
 
 if __name__ == "__main__":
-    serve(Ours)
+    serve(ProductRacer)

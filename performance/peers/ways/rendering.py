@@ -6,21 +6,21 @@ from pathlib import Path
 import openslide
 from PIL import Image
 
-from performance.peers.scenario import Item, Look
+from performance.peers.scenario import PromptView, RaceItem
 
 Image.MAX_IMAGE_PIXELS = None
 
 
-def looks_by_path(items: Iterable[Item]) -> dict[str, list[Look]]:
+def looks_by_path(items: Iterable[RaceItem]) -> dict[str, list[PromptView]]:
     """The different looks at each file, the cheapest files first, so that the engine has something to do early."""
-    looks: dict[str, dict[str, Look]] = {}
+    looks: dict[str, dict[str, PromptView]] = {}
     for item in items:
         for look in item.looks:
             looks.setdefault(look.path, {})[look.key] = look
     return {path: list(looks[path].values()) for path in sorted(looks, key=lambda path: Path(path).stat().st_size)}
 
 
-def render_file(path: str, looks: Iterable[Look]) -> dict[str, Image.Image]:
+def render_file(path: str, looks: Iterable[PromptView]) -> dict[str, Image.Image]:
     """Render looks at one file, by their keys."""
     if Path(path).suffix in {".tif", ".tiff", ".svs"}:
         with openslide.OpenSlide(path) as slide:
@@ -34,20 +34,20 @@ def render_file(path: str, looks: Iterable[Look]) -> dict[str, Image.Image]:
         return {look.key: _resized(pixels, look, pixels.width / full[0]) for look in looks}
 
 
-def _least_size(looks: Iterable[Look]) -> tuple[int, int]:
+def _least_size(looks: Iterable[PromptView]) -> tuple[int, int]:
     """The size at which no look has fewer pixels than twice its raster, as its filter wants them."""
     scale = min(1.0, max(2 * look.raster[0] / look.region[2] for look in looks))
     look = next(iter(looks))
     return round(look.size[0] * scale), round(look.size[1] * scale)
 
 
-def _resized(pixels: Image.Image, look: Look, scale: float) -> Image.Image:
+def _resized(pixels: Image.Image, look: PromptView, scale: float) -> Image.Image:
     x, y, width, height = (side * scale for side in look.region)
     box = (x, y, min(x + width, pixels.width), min(y + height, pixels.height))
     return pixels.resize(look.raster, Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
 
 
-def _from_slide(slide: openslide.OpenSlide, look: Look) -> Image.Image:
+def _from_slide(slide: openslide.OpenSlide, look: PromptView) -> Image.Image:
     x, y, width, height = look.region
     level = slide.get_best_level_for_downsample(width / look.raster[0] / 2)
     scale = slide.level_downsamples[level]

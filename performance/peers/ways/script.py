@@ -7,33 +7,33 @@ from typing import Any
 
 from PIL import Image
 
-from performance.peers.lane import Lap, Outcome, Racer, serve
-from performance.peers.scenario import Item, Scenario
-from performance.peers.ways.engine import Counters, empty_caches, sampling_of, start_llm
+from performance.peers.lane import Lap, LapOutcome, Racer, serve
+from performance.peers.scenario import RaceItem, Scenario
+from performance.peers.ways.engine import EngineCounters, empty_caches, sampling_of, start_llm
 from performance.peers.ways.rendering import looks_by_path, render_file
 
 _THREADS = 2
 """Pillow decodes and resizes without Python's lock; the engine waits for the first pictures anyway."""
 
 
-class Script(Racer):
+class ScriptRacer(Racer):
     """Rasters are kept in memory as long as the process lives."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._llm = start_llm(scenario)
         self._rasters: dict[str, Image.Image] = {}
-        self._counters = Counters(self._llm)
+        self._counters = EngineCounters(self._llm)
 
     def prepare(self, lap: Lap, scenario: Scenario) -> None:
         """A cold lap begins with empty caches."""
         if lap != "again":
             self._rasters.clear()
             empty_caches(self._llm)
-        self._counters = Counters(self._llm)
+        self._counters = EngineCounters(self._llm)
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Render file after file ahead, and let the engine answer all questions about a file together."""
-        outcome, started = Outcome(), time.perf_counter()
+        outcome, started = LapOutcome(), time.perf_counter()
         wanted = looks_by_path(scenario.items)
         missing = {path: [look for look in looks if look.key not in self._rasters] for path, looks in wanted.items()}
         outcome.work = {
@@ -56,15 +56,15 @@ class Script(Racer):
                         outcome.answer(item, time.perf_counter() - started)
         return outcome
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add what the engine counted."""
         self._counters.tell(outcome)
 
-    def _ask(self, items: Sequence[Item]) -> None:
+    def _ask(self, items: Sequence[RaceItem]) -> None:
         chats = [[{"role": "user", "content": [self._part(item, part) for part in item.parts]}] for item in items]
         self._llm.chat(chats, sampling_of(items), use_tqdm=False)
 
-    def _part(self, item: Item, part: str | int) -> dict[str, Any]:
+    def _part(self, item: RaceItem, part: str | int) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
         key = item.looks[part].key
@@ -72,4 +72,4 @@ class Script(Racer):
 
 
 if __name__ == "__main__":
-    serve(Script)
+    serve(ScriptRacer)

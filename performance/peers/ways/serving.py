@@ -21,8 +21,8 @@ from openai import AsyncOpenAI, OpenAI
 from PIL import Image
 
 from cli.preflight import free_port
-from performance.peers.lane import Lap, Outcome, Racer, one_by_one, serve
-from performance.peers.scenario import Item, Look, Scenario, alternating
+from performance.peers.lane import Lap, LapOutcome, Racer, one_by_one, serve
+from performance.peers.scenario import PromptView, RaceItem, Scenario, alternating
 from performance.peers.ways.rendering import looks_by_path, render_file
 from workers.engines.compat.torch_companions import repair_torch_companions
 
@@ -38,7 +38,7 @@ _COUNTERS = {
 }
 
 
-class Server:
+class VllmServer:
     """vLLM's own server with the arguments that all racers have."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -100,12 +100,12 @@ def _flags(scenario: Scenario) -> list[str]:
     return flags
 
 
-class Client(Racer):
+class ApiRacer(Racer):
     """What both clients share: the server, and what is counted of it."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._folder = Path(os.environ["RACE_FOLDER"]) / "rasters"
-        self._server = Server(scenario)
+        self._server = VllmServer(scenario)
         self._work: dict[str, int] = {}
         self._ask_warm_up()
         self._before = self._server.counters()
@@ -120,7 +120,7 @@ class Client(Racer):
         self._work = {}
         self._before = self._server.counters()
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add what the server counted."""
         grown = {name: value - self._before[name] for name, value in self._server.counters().items()}
         outcome.work = self._work
@@ -139,7 +139,7 @@ class Client(Racer):
             model=self._server.model, messages=[{"role": "user", "content": content}], max_tokens=4
         )
 
-    def _request(self, item: Item, picture: Callable[[Look], dict[str, Any]]) -> dict[str, Any]:
+    def _request(self, item: RaceItem, picture: Callable[[PromptView], dict[str, Any]]) -> dict[str, Any]:
         content = [
             {"type": "text", "text": part} if isinstance(part, str) else picture(item.looks[part])
             for part in item.parts
@@ -153,21 +153,21 @@ class Client(Racer):
         }
 
 
-class Plain(Client):
+class PlainApiRacer(ApiRacer):
     """Sends every picture as a PNG of all its pixels, one question after the other; limits are as they are."""
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Answer a fair sample of the items, as far as time allows."""
         Image.MAX_IMAGE_PIXELS = 1_000_000_000
         client = OpenAI(base_url=f"{self._server.url}/v1", api_key="-", max_retries=0, timeout=max(limit, 30.0))
         self._work = {"decodes": 0, "PNGs": 0}
 
-        def ask(item: Item) -> None:
+        def ask(item: RaceItem) -> None:
             client.chat.completions.create(**self._request(item, self._picture))
 
         return one_by_one(alternating(scenario.items), limit, ask)
 
-    def _picture(self, look: Look) -> dict[str, Any]:
+    def _picture(self, look: PromptView) -> dict[str, Any]:
         if look.is_whole and math.prod(look.size) > _SERVED_PIXELS:
             raise ValueError(f"not sent: the server refuses pictures of more than {_SERVED_PIXELS:,} pixels")
         if look.is_whole and look.path.endswith(".png"):
@@ -184,10 +184,10 @@ class Plain(Client):
         return {"type": "image_url", "image_url": {"url": url}}
 
 
-class Tuned(Client):
+class TunedApiRacer(ApiRacer):
     """Renders every raster once beforehand, keeps it as a JPEG, sends it with a uuid, many requests at a time."""
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Render what is missing, then ask everything."""
         started = time.perf_counter()
         self._render(scenario)
@@ -202,20 +202,20 @@ class Tuned(Client):
             for _ in threads.map(self._render_file, missing, missing.values()):
                 pass
 
-    def _render_file(self, path: str, looks: Sequence[Look]) -> None:
+    def _render_file(self, path: str, looks: Sequence[PromptView]) -> None:
         rasters = render_file(path, looks)
         for look in looks:
             rasters[look.key].save(self._jpeg(look), quality=_QUALITY)
 
-    def _jpeg(self, look: Look) -> Path:
+    def _jpeg(self, look: PromptView) -> Path:
         return self._folder / f"{look.key}.jpg"
 
-    async def _ask_all(self, scenario: Scenario, started: float) -> Outcome:
-        outcome = Outcome()
+    async def _ask_all(self, scenario: Scenario, started: float) -> LapOutcome:
+        outcome = LapOutcome()
         at_once = asyncio.Semaphore(2 * int(scenario.engine["max_num_seqs"]))
         async with AsyncOpenAI(base_url=f"{self._server.url}/v1", api_key="-", max_retries=0) as client:
 
-            async def ask(item: Item) -> None:
+            async def ask(item: RaceItem) -> None:
                 async with at_once:
                     try:
                         await client.chat.completions.create(**self._request(item, self._picture))
@@ -227,7 +227,7 @@ class Tuned(Client):
             await asyncio.gather(*map(ask, scenario.items))
         return outcome
 
-    def _picture(self, look: Look) -> dict[str, Any]:
+    def _picture(self, look: PromptView) -> dict[str, Any]:
         url = f"data:image/jpeg;base64,{base64.b64encode(self._jpeg(look).read_bytes()).decode()}"
         return {"type": "image_url", "image_url": {"url": url}, "uuid": look.key}
 
@@ -239,4 +239,4 @@ def _data_url(image: Image.Image, kind: str, **how: Any) -> str:
 
 
 if __name__ == "__main__":
-    serve(Tuned if sys.argv[3:] == ["tuned"] else Plain)
+    serve(TunedApiRacer if sys.argv[3:] == ["tuned"] else PlainApiRacer)

@@ -12,9 +12,9 @@ from typing import Any
 
 from PIL import Image
 
-from performance.peers.lane import Lap, Outcome, Racer, one_by_one, serve
-from performance.peers.scenario import Item, Look, Scenario, alternating
-from performance.peers.ways.engine import Counters, empty_caches, sampling_of, start_llm
+from performance.peers.lane import Lap, LapOutcome, Racer, one_by_one, serve
+from performance.peers.scenario import PromptView, RaceItem, Scenario, alternating
+from performance.peers.ways.engine import EngineCounters, empty_caches, sampling_of, start_llm
 
 Image.MAX_IMAGE_PIXELS = 1_000_000_000
 
@@ -29,7 +29,7 @@ class VlmEvalKit(Racer):
         self._processor = AutoProcessor.from_pretrained(scenario.weights)
         self._dumped = Path(os.environ["RACE_FOLDER"]) / "vlmevalkit"
         self._work = {"decodes": 0, "JPEGs": 0}
-        self._counters = Counters(self._llm)
+        self._counters = EngineCounters(self._llm)
 
     def prepare(self, lap: Lap, scenario: Scenario) -> None:
         """Empty the engine's caches, and for a cold lap the folder of pictures."""
@@ -39,18 +39,18 @@ class VlmEvalKit(Racer):
             empty_caches(self._llm)
         self._dumped.mkdir(exist_ok=True)
         self._work = {"decodes": 0, "JPEGs": 0}
-        self._counters = Counters(self._llm)
+        self._counters = EngineCounters(self._llm)
 
-    def run(self, scenario: Scenario, limit: float) -> Outcome:
+    def run(self, scenario: Scenario, limit: float) -> LapOutcome:
         """Answer a fair sample of the items, as far as time allows."""
         return one_by_one(alternating(scenario.items), limit, self._ask)
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: LapOutcome) -> None:
         """Add what the engine counted."""
         outcome.work = self._work
         self._counters.tell(outcome)
 
-    def _ask(self, item: Item) -> None:
+    def _ask(self, item: RaceItem) -> None:
         content = [
             {"type": "text", "text": part} if isinstance(part, str) else {"type": "image"} for part in item.parts
         ]
@@ -61,14 +61,14 @@ class VlmEvalKit(Racer):
         prompt: dict[str, Any] = {"prompt": text, "multi_modal_data": {"image": pictures}}
         self._llm.generate([prompt], sampling_of([item]), use_tqdm=False)
 
-    def _fetch(self, look: Look) -> Image.Image:
+    def _fetch(self, look: PromptView) -> Image.Image:
         """Open, convert, and resize to what the model's budget makes of it (`smart_resize`)."""
         with Image.open(look.path if look.is_whole else self._dump(look)) as image:
             raster = image.convert("RGB").resize(look.raster)
         self._work["decodes"] += 1
         return raster
 
-    def _dump(self, look: Look) -> Path:
+    def _dump(self, look: PromptView) -> Path:
         path = self._dumped / f"{look.key}.jpg"
         if not path.exists():
             x, y, width, height = look.region

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.acuity.asking import question_about
+from benchmarks.acuity.asking import write_question
 from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS
 from demo.acuity.optotypes import PIGMENTS
 from tiling.sources.base import Pixels
@@ -35,7 +35,7 @@ class Observer:
         seen = None
         if rings:
             largest = max(rings, key=len)
-            seen = _colour(largest) if question_about("colour") in prompt else _direction(largest)
+            seen = _colour(largest) if write_question("colour") in prompt else _direction(largest)
         return options[seen] if seen else str(self._guesses.choice(list(options.values())))
 
     def _processed(self, raster: Pixels) -> Seen:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from benchmarks.acuity.asking import DIRECT, ask, question_about
+from benchmarks.acuity.asking import DIRECT, ask, write_question
 from benchmarks.acuity.benchmark import Acuity
 from benchmarks.acuity.judging import pixels_per_optotype
-from benchmarks.acuity.samples import Optotype, Sign
+from benchmarks.acuity.samples import AcuitySample, Optotype
 from benchmarks.acuity.taxonomy import ATTRIBUTES, COLOURS, DIRECTIONS, LETTERS, PLACES, SCENES
 from catalogue.families.qwen import QwenBudget
 from evaluation.benchmark import CONDITIONS, Scene
@@ -19,16 +19,16 @@ from tiling.views import View, plan_view
 SIDE = 32768
 THUMBNAIL = 64
 BUDGET = QwenBudget(factor=32, min_pixels=64**2, max_pixels=192**2)
-Reader = Callable[[Sign, Condition, float], str]
+Reader = Callable[[AcuitySample, Condition, float], str]
 """Says which letter is answered to a sign that a condition shows at so many pixels."""
 
 
-def letter_of(sign: Sign, meant: str) -> str:
+def letter_of(sign: AcuitySample, meant: str) -> str:
     """The letter under which a sign offers an option."""
     return next(letter for letter, text in (sign.options or {}).items() if text == meant)
 
 
-def signs_of(optotypes: Iterable[Optotype], evidence: Callable[[Optotype], str]) -> Iterator[Sign]:
+def signs_of(optotypes: Iterable[Optotype], evidence: Callable[[Optotype], str]) -> Iterator[AcuitySample]:
     """Both questions about the one ring of each picture; letters, scenes and places alternate."""
     for number, ring in enumerate(optotypes):
         for attribute, words in zip(ATTRIBUTES, (COLOURS, DIRECTIONS), strict=True):
@@ -36,10 +36,10 @@ def signs_of(optotypes: Iterable[Optotype], evidence: Callable[[Optotype], str])
             shift = number // 16 + (number // 4 if attribute == "colour" else number)
             options = {letter: words[(at + shift) % 4] for at, letter in enumerate(LETTERS)}
             true = getattr(ring, attribute)
-            yield Sign(
+            yield AcuitySample(
                 id=f"p{number:03}-{attribute}",
                 images=(f"images/p{number:03}.tif",),
-                question=question_about(attribute),
+                question=write_question(attribute),
                 options=options,
                 answer=next(letter for letter, text in options.items() if text == true),
                 attribute=attribute,
@@ -63,12 +63,12 @@ def around(ring: Optotype) -> str:
     return f"{int(ring.x)},{int(ring.y)},{side},{side}"
 
 
-def chart(signs: Iterable[Sign]) -> Dataset:
+def chart(signs: Iterable[AcuitySample]) -> Dataset:
     """A data set of signs."""
     return Dataset("chart", Acuity(), "Chart", "", tuple(signs), "digest")
 
 
-def views_of(sign: Sign, condition: Condition, side: int = SIDE) -> tuple[tuple[View, ...], str]:
+def views_of(sign: AcuitySample, condition: Condition, side: int = SIDE) -> tuple[tuple[View, ...], str]:
     """What a condition shows of a sign, and the prompt behind it."""
     scene = Scene(sign.images, lambda _: Size(side, side), "0", THUMBNAIL)
     chat = ask(sign, condition, scene)
@@ -92,18 +92,20 @@ def record_of(view: View, side: int = SIDE) -> RasterRecord:
     )
 
 
-def answered(sign: Sign, condition: Condition, text: str | None, rasters: Sequence[RasterRecord] = ()) -> Response:
+def answered(
+    sign: AcuitySample, condition: Condition, text: str | None, rasters: Sequence[RasterRecord] = ()
+) -> Response:
     """The response of a model to a sign."""
     name = f"{sign.id}:{DIRECT}-{condition}:{MODEL}:0"
     return response(sign.id, text, condition, protocol=DIRECT, request_id=name, rasters=tuple(rasters))
 
 
-def report_of(signs: Sequence[Sign], reader: Reader, conditions: Sequence[Condition] = CONDITIONS) -> Report:
+def report_of(signs: Sequence[AcuitySample], reader: Reader, conditions: Sequence[Condition] = CONDITIONS) -> Report:
     """The report of a reader to whom every sign is shown under every condition."""
     return build_report(chart(signs), [*_responses(signs, reader, conditions)], {})
 
 
-def _responses(signs: Sequence[Sign], reader: Reader, conditions: Sequence[Condition]) -> Iterator[Response]:
+def _responses(signs: Sequence[AcuitySample], reader: Reader, conditions: Sequence[Condition]) -> Iterator[Response]:
     for condition in conditions:
         for sign in signs:
             rasters = [record_of(view) for view in views_of(sign, condition)[0]]

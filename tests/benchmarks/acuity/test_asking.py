@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.acuity.asking import question_about
+from benchmarks.acuity.asking import write_question
 from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.samples import AcuitySample
 from benchmarks.acuity.taxonomy import ATTRIBUTES, WORDS
 from catalogue.load import load_catalogue
-from evaluation.benchmark import CONDITIONS, Scene, plan_of
+from evaluation.benchmark import CONDITIONS, Scene, cross_plan
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import EvidenceMissingError
 from evaluation.expansion import expand
@@ -69,8 +69,8 @@ def test_no_question_names_an_option() -> None:
     """Neither in what is asked, nor in what is said of the pictures."""
     words = {word for attribute in ATTRIBUTES for word in WORDS[attribute]}
     for attribute in ATTRIBUTES:
-        assert not words & set(question_about(attribute).rstrip("?").split())
-    sign = Sign.model_validate(SIGN)
+        assert not words & set(write_question(attribute).rstrip("?").split())
+    sign = AcuitySample.model_validate(SIGN)
     for cell in Acuity.plans["acuity"]:
         chat = Acuity().ask(sign, cell, Scene(sign.images, lambda _: PICTURE, seed="0"))
         first = chat.turns[0].text.split("\n")[0]
@@ -79,11 +79,11 @@ def test_no_question_names_an_option() -> None:
 
 def test_evidence_outside_the_picture_is_never_cropped() -> None:
     """V3 and V4 of it are refused; the other conditions need no evidence."""
-    sign = Sign.model_validate(SIGN)
+    sign = AcuitySample.model_validate(SIGN)
     small = Scene(sign.images, lambda _: Size(150, 300), seed="0")
     for condition in ("V3", "V4"):
-        (cell,) = plan_of("direct", condition)
+        (cell,) = cross_plan("direct", condition)
         with pytest.raises(EvidenceMissingError, match="sample '001-colour': evidence: region '100,80,80,80'"):
             Acuity().ask(sign, cell, small)
-    for cell in plan_of("direct", "V0 V1 V2"):
+    for cell in cross_plan("direct", "V0 V1 V2"):
         Acuity().ask(sign, cell, small)

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 import tiling.levels
+from benchmarks.acuity.faults import CHANNELS, COARSE, MIRRORED, NEIGHBOUR, OFF_TILE, PALE, THUMBNAIL
 from benchmarks.acuity.metrics import TILE
-from benchmarks.acuity.samples import Sign
-from benchmarks.acuity.symptoms import CHANNELS, COARSE, MIRRORED, NEIGHBOUR, OFF_TILE, PALE, THUMBNAIL
+from benchmarks.acuity.samples import AcuitySample
 from demo.acuity.dataset import paint_picture
 from demo.acuity.plan import plan_chart, records
 from demo.pyramids import TILE as DRAWN_TILE
@@ -32,7 +32,7 @@ from tiling.sources import Level
 from tiling.sources.base import Pixels
 from tiling.views import View
 
-Show = Callable[[Sign, View], Pixels]
+Show = Callable[[AcuitySample, View], Pixels]
 """Gives what is shown of a sign in a view's place."""
 SIDE = 4096
 PICTURES = 64
@@ -43,7 +43,7 @@ class Service:
     """Shows views of drawn pictures to the observer; every fault is one thing that it does otherwise."""
 
     folder: Path
-    signs: Sequence[Sign]
+    signs: Sequence[AcuitySample]
     known: dict[View, Pixels]
 
     def shown(self, view: View) -> Pixels:
@@ -73,7 +73,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
     planned = plan_chart(7, PICTURES, SIDE)
     for one in planned:
         paint_picture(one, folder)
-    return Service(folder, [Sign.model_validate(record) for one in planned for record in records(one)], {})
+    return Service(folder, [AcuitySample.model_validate(record) for one in planned for record in records(one)], {})
 
 
 def faults_of(report: Report) -> dict[str, str]:
@@ -118,7 +118,7 @@ def test_mirrored_pictures(service: Service) -> None:
 def test_regions_off_by_a_tile(service: Service) -> None:
     """Regions are read from the tile beside theirs: what is smaller than a tile is another place altogether."""
 
-    def beside(_: Sign, view: View) -> Pixels:
+    def beside(_: AcuitySample, view: View) -> Pixels:
         if view.region == "full":
             return service.shown(view)
         x, y, width, height = resolve_region(view.region, Size(SIDE, SIDE))
@@ -154,7 +154,7 @@ def test_no_normalization(service: Service) -> None:
 def test_a_thumbnail_for_the_full_image(service: Service) -> None:
     """V2 is given V1's raster, enlarged; V4 has its evidence beside that."""
 
-    def small(_: Sign, view: View) -> Pixels:
+    def small(_: AcuitySample, view: View) -> Pixels:
         if view.region != "full" or view.sizing != "native":
             return service.shown(view)
         thumbnail = service.shown(View(image=view.image, sizing=f"longest:{THUMBNAIL_SIDE}"))
@@ -173,7 +173,7 @@ def test_the_region_of_a_neighbour(service: Service) -> None:
     names = list(dict.fromkeys(sign.images[0] for sign in service.signs))
     evidence = {sign.images[0]: sign.evidence for sign in service.signs}
 
-    def next_one(sign: Sign, view: View) -> Pixels:
+    def next_one(sign: AcuitySample, view: View) -> Pixels:
         if view.region == "full":
             return service.shown(view)
         other = names[(names.index(sign.images[0]) + 1) % len(names)]

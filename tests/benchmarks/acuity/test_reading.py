@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.samples import Sign
+from benchmarks.acuity.samples import AcuitySample
 from evaluation.benchmark import installed_benchmarks
 from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError
@@ -23,7 +23,7 @@ def test_the_chart_is_an_installed_benchmark() -> None:
 def test_a_record_reads_as_it_is_written(tmp_path: Path) -> None:
     """Written again it is the same sample, with what nobody knows of it."""
     (sign,) = load_dataset(write(tmp_path / "chart", [SIGN | {"author": "K."}])).samples
-    assert isinstance(sign, Sign)
+    assert isinstance(sign, AcuitySample)
     assert (sign.optotype.diameter, sign.truth, sign.extra) == (30, "C", {"author": "K."})
     assert sign.groups == {"attribute": "colour", "scene": "board", "place": "centre"}
     assert load_dataset(write(tmp_path / "again", [Acuity().record(sign)])).samples == (sign,)
@@ -89,7 +89,7 @@ def test_what_is_doubtful_is_a_warning(tmp_path: Path, told: str, changes: dict[
 
 def test_a_sign_is_described_by_its_ring() -> None:
     """For those who look at samples, and at replies."""
-    sign, chart = Sign.model_validate(SIGN), Acuity()
+    sign, chart = AcuitySample.model_validate(SIGN), Acuity()
     assert [*chart.describe(sign)] == [
         "red ring of 30 px, gap left, on a board, at the picture's centre",
         "evidence: 100,80,80,80",

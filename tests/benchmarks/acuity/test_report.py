@@ -9,12 +9,12 @@ import pytest
 
 from benchmarks.acuity.benchmark import Acuity
 from benchmarks.acuity.judging import pixels_per_optotype
-from benchmarks.acuity.samples import Optotype, Sign
+from benchmarks.acuity.samples import AcuitySample, Optotype
 from benchmarks.acuity.taxonomy import LETTERS, Attribute
 from evaluation.metrics.estimates import Estimate
 from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_of
-from evaluation.tallies import merge_tally, plain_tally
+from evaluation.report import Report, build_report, report_on_tally, tally_replies
+from evaluation.tallies import dump_tally, merge_tally
 from jobs.models import Condition, Response
 from tests.benchmarks.acuity.signs import (
     SIDE,
@@ -37,12 +37,12 @@ LARGE, SMALL = 4096, 32
 SIGNS = list(signs_of(rings([LARGE] * 16 + [SMALL] * 16), around))
 
 
-def wrong(sign: Sign) -> str:
+def wrong(sign: AcuitySample) -> str:
     """The letter behind the right one."""
     return LETTERS[(LETTERS.index(sign.answer) + 1) % 4]
 
 
-def reads_sixteen(sign: Sign, condition: Condition, pixels: float) -> str:
+def reads_sixteen(sign: AcuitySample, condition: Condition, pixels: float) -> str:
     """Reads what has 16 pixels, takes the option behind the right one for what has fewer, and guesses A."""
     return "A" if condition == "V0" else sign.answer if pixels >= 16 else wrong(sign)
 
@@ -171,7 +171,7 @@ def test_swaps_are_counted_and_named(attribute: Attribute, first: str, second: s
     """Two options taken for each other in everything readable; the others are read."""
     swap = {first: second, second: first}
 
-    def swapping(sign: Sign, condition: Condition, pixels: float) -> str:
+    def swapping(sign: AcuitySample, condition: Condition, pixels: float) -> str:
         true = getattr(sign.optotype, sign.attribute)
         return letter_of(sign, swap.get(true, true)) if sign.attribute == attribute else sign.answer
 
@@ -192,7 +192,7 @@ def test_turns_are_told_from_mirrors(quarters: int, column: str) -> None:
     assert values_of(report, "symptoms", condition="V3")["fault"] == "turned"
 
 
-def turned(sign: Sign, quarters: int) -> str:
+def turned(sign: AcuitySample, quarters: int) -> str:
     """The letter of the direction that lies so many quarters beyond the true one; of a colour, the right letter."""
     if sign.attribute == "colour":
         return sign.answer
@@ -233,14 +233,14 @@ def test_views_that_miss_the_ring_show_none_of_it() -> None:
 def test_a_kept_tally_says_the_same() -> None:
     """What was judged once and written down fills the same tables."""
     dataset, found = chart(SIGNS), responses(SIGNS)
-    tally = tally_of(dataset, map(reply_of, found), {})
-    again = tally_of(dataset, [], {})
-    told: dict[str, Any] = json.loads(json.dumps(plain_tally(tally)))
+    tally = tally_replies(dataset, map(reply_of, found), {})
+    again = tally_replies(dataset, [], {})
+    told: dict[str, Any] = json.loads(json.dumps(dump_tally(tally)))
     merge_tally(again, "job", told, Acuity())
     assert report_on_tally(dataset, again, {}).tables == report_on_tally(dataset, tally, {}).tables
 
 
-def responses(signs: Sequence[Sign]) -> list[Response]:
+def responses(signs: Sequence[AcuitySample]) -> list[Response]:
     """Right answers to all under V2 and V3."""
     conditions: tuple[Condition, ...] = ("V2", "V3")
     return [

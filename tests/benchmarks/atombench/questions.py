@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from benchmarks.atombench.samples import LETTERS, Sample
+from benchmarks.atombench.samples import LETTERS, AtomSample
 from jobs.models import Response, TurnResponse
 from tests.evaluation.responses import MODEL, response
 
@@ -16,7 +16,7 @@ def options(number: int = 4) -> dict[str, str]:
     return dict(zip(LETTERS[:number], WORDS[:number], strict=True))
 
 
-def clue(image: str, step: int, **changes: Any) -> Sample:
+def clue(image: str, step: int, **changes: Any) -> AtomSample:
     """A clue question of four options whose answer is A."""
     fields: dict[str, Any] = {
         "id": f"{image}-c{step}",
@@ -30,10 +30,10 @@ def clue(image: str, step: int, **changes: Any) -> Sample:
         "options": options(),
         "answer": "A",
     }
-    return Sample.model_validate({**fields, **changes})
+    return AtomSample.model_validate({**fields, **changes})
 
 
-def conclusion(image: str, number: int, difficulty: str | None = "easy", **changes: Any) -> Sample:
+def conclusion(image: str, number: int, difficulty: str | None = "easy", **changes: Any) -> AtomSample:
     """A conclusion question of four options whose answer is A."""
     fields: dict[str, Any] = {
         "id": f"{image}-q{number}",
@@ -45,7 +45,7 @@ def conclusion(image: str, number: int, difficulty: str | None = "easy", **chang
         "options": options(),
         "answer": "A",
     }
-    return Sample.model_validate({**fields, **changes})
+    return AtomSample.model_validate({**fields, **changes})
 
 
 EXAMPLE = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.atombench.answers import read_answer, wrapped_answer
+from benchmarks.atombench.answers import read_answer, unwrap_answer
 from benchmarks.atombench.judging import outcome_of, points_of
 from benchmarks.atombench.samples import LETTERS
 
@@ -78,9 +78,9 @@ def test_other_ways_to_answer(raw: str, value: str | None, status: str) -> None:
 
 def test_a_text_that_goes_on_behind_its_object_is_read_whole() -> None:
     """Only an object that a text is or ends with is unwrapped."""
-    assert wrapped_answer('{"answer": "A"} ```') == "A"
-    assert wrapped_answer('{"answer": "A"} That is all.') is None
-    assert wrapped_answer('{"reason": "A"}') is None
+    assert unwrap_answer('{"answer": "A"} ```') == "A"
+    assert unwrap_answer('{"answer": "A"} That is all.') is None
+    assert unwrap_answer('{"reason": "A"}') is None
 
 
 def test_points_make_guessing_worth_nothing() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.atombench.benchmark import AtomBench
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from catalogue.load import load_catalogue
 from evaluation.errors import EvidenceMissingError, PlanUnknownError
-from evaluation.expansion import expand, prepare
+from evaluation.expansion import expand, prepare_expansion
 from jobs.models import Cell, InferenceRequest, JobSpec
 from tests.benchmarks.atombench.questions import EXAMPLE, clue, conclusion
 from tests.evaluation.datasets import dataset_of
@@ -17,7 +17,7 @@ from tiling.geometry import Size
 from tiling.views import View
 
 
-def requests(questions: Sequence[Sample] = EXAMPLE, /, **spec: object) -> list[InferenceRequest]:
+def requests(questions: Sequence[AtomSample] = EXAMPLE, /, **spec: object) -> list[InferenceRequest]:
     """The requests of a job over the worked example."""
     job = JobSpec.model_validate({"dataset": "tiny", "models": [MODEL], **spec})
     dataset = dataset_of(questions, benchmark="atombench")
@@ -153,7 +153,7 @@ def test_a_plan_of_another_benchmark_is_named_as_such() -> None:
     """With what the data set has itself."""
     job = JobSpec(dataset="geo", models=(MODEL,), plan="table1")
     with pytest.raises(PlanUnknownError) as told:
-        prepare(dataset_of(EXAMPLE, benchmark="atombench"), job, load_catalogue())
+        prepare_expansion(dataset_of(EXAMPLE, benchmark="atombench"), job, load_catalogue())
     assert str(told.value).startswith(
         "plan 'table1' belongs to ultravr; data set 'geo' is of atombench, which has atombench"
     )

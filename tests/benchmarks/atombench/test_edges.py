@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.atombench.judging import SampleJudge
+from benchmarks.atombench.judging import AtomJudge
 from benchmarks.atombench.metrics import pearson
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from catalogue.load import load_catalogue
 from evaluation.answers.boxes import BoxFrame
-from evaluation.metrics.estimates import NOTHING, Estimate
+from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.replies import reply_of
 from evaluation.report import Report, build_report
 from jobs.models import Response
@@ -19,7 +19,7 @@ from tests.evaluation.responses import MODEL
 from tests.evaluation.tables import caveats_of, percent_of, row_of, value_of, values_of
 
 
-def reported(responses: Sequence[Response], samples: Sequence[Sample] = EXAMPLE) -> Report:
+def reported(responses: Sequence[Response], samples: Sequence[AtomSample] = EXAMPLE) -> Report:
     """The report on responses to the worked example, or to other questions."""
     return build_report(dataset_of(samples, benchmark="atombench"), responses, load_catalogue())
 
@@ -154,9 +154,9 @@ def test_other_conditions_are_controls() -> None:
 
 def test_correlations_need_three_models() -> None:
     """And numbers that differ."""
-    assert pearson([1.0, 2.0], [1.0, 2.0]) == NOTHING
-    assert pearson([1.0, 2.0, None], [1.0, 2.0, 3.0]) == NOTHING
-    assert pearson([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) == NOTHING
+    assert pearson([1.0, 2.0], [1.0, 2.0]) == NO_ESTIMATE
+    assert pearson([1.0, 2.0, None], [1.0, 2.0, 3.0]) == NO_ESTIMATE
+    assert pearson([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) == NO_ESTIMATE
     assert pearson([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]).value == pytest.approx(-1)
     assert any("need 3 models; there are 1" in told for told in caveats_of(reported(answers())))
 
@@ -183,7 +183,7 @@ def test_a_filtered_answer_is_unanswered_and_not_right(turn: int) -> None:
     turns = list(given.turns)
     turns[turn] = turns[turn].model_copy(update={"finish_reason": "content_filter"})
     (sample,) = (one for one in EXAMPLE if one.id == "I1-q1")
-    verdict = SampleJudge(sample)(reply_of(given.model_copy(update={"turns": tuple(turns)})), BoxFrame())
+    verdict = AtomJudge(sample)(reply_of(given.model_copy(update={"turns": tuple(turns)})), BoxFrame())
     assert verdict.kept == (("right", "unanswered") if turn == 0 else ("unanswered", "right"))
     assert verdict.score == float(turn == 0)
     assert (verdict.tell()[0].status, verdict.outcome) == (

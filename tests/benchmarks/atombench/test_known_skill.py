@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES
 from catalogue.load import load_catalogue
 from evaluation.metrics.estimates import Estimate
@@ -28,7 +28,7 @@ SAMPLES = tuple(
 )
 """Twelve pictures, one a domain: two clue questions of four and six options, one conclusion of five."""
 
-Skill = Callable[[Sample, str], str]
+Skill = Callable[[AtomSample, str], str]
 SKILLS: dict[str, Skill] = {
     "gpt-5": lambda sample, protocol: "right",
     "gemini-2.5-pro": lambda sample, protocol: "right" if sample.level == "conclusion" else "wrong",

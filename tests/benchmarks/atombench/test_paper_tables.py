@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.atombench.metrics import average_of, pearson
+from benchmarks.atombench.metrics import combine_average, pearson
 from benchmarks.atombench.taxonomy import WEIGHTS
 
 PRINTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "paper_tables.toml").read_text())
@@ -55,7 +55,9 @@ def billions(name: str) -> float | None:
 def test_avg_and_ecs_follow_from_their_parts(model: str) -> None:
     """22 of 22 rows within rounding."""
     *parts, printed = TABLE2[model]
-    assert 100 * float(average_of(*(np.array(part / 100) for part in parts))) == pytest.approx(printed, abs=HALF + 1e-6)
+    assert 100 * float(combine_average(*(np.array(part / 100) for part in parts))) == pytest.approx(
+        printed, abs=HALF + 1e-6
+    )
     assert parts[1] - parts[0] == pytest.approx(PRINTED["ecs"][model])
 
 

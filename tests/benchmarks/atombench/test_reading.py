@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.atombench.benchmark import AtomBench
 from benchmarks.atombench.checks import check_sample
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import DOMAINS, PRINTED, TITLES
 from evaluation.errors import Problem
 from evaluation.sample_files import load_samples
@@ -45,11 +45,11 @@ def write_records(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-def read(folder: Path, *records: dict[str, Any]) -> tuple[list[Sample], list[Problem]]:
+def read(folder: Path, *records: dict[str, Any]) -> tuple[list[AtomSample], list[Problem]]:
     """The questions of a file of records, one a line, and what is wrong with it."""
     problems: list[Problem] = []
     found = load_samples(AtomBench(), [write_records(folder / "geo.jsonl", *records)], folder, problems)
-    return [sample for sample in found if isinstance(sample, Sample)], problems
+    return [sample for sample in found if isinstance(sample, AtomSample)], problems
 
 
 def without(record: dict[str, Any], *names: str, **changes: Any) -> dict[str, Any]:

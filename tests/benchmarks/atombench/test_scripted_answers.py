@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from benchmarks.atombench.samples import Sample
+from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import DOMAINS
 from demo.atombench.dataset import build_dataset
 from demo.atombench.scenes import TRAITS
@@ -35,7 +35,7 @@ NUM_REQUESTS = 28 + 10 + 10
 KINDS = ("steadfast", "corrected", "rigid", "confused")
 
 
-def said(sample: Sample, asked: Asked) -> str:
+def said(sample: AtomSample, asked: Asked) -> str:
     """What the script has, in the form that the prompts ask for."""
     street, _, number = sample.id.rpartition("-")
     marks = {"A0": FIRST[street], "AG": FINAL.get(street, {}), "AGC": FIRST[street]}[asked.protocol]
@@ -50,7 +50,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """What became of the job that asked the streets, directly, behind golden evidence and in one chat; played once."""
     home = tmp_path_factory.mktemp("home")
     folder = build_dataset(home / "data" / "streets", progress=lambda _: None)
-    samples = {sample.id: sample for sample in load_dataset(folder).samples if isinstance(sample, Sample)}
+    samples = {sample.id: sample for sample in load_dataset(folder).samples if isinstance(sample, AtomSample)}
     return play(home, "streets", "chat", lambda asked: said(samples[asked.sample], asked))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.samples import Question
+from benchmarks.mmcr.samples import MMCRSample
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.report import Report, build_report
@@ -16,7 +16,7 @@ MODEL = "qwen3-vl-8b"
 LETTERS = "ABCDE"
 
 
-def question(name: str, kind: str = "table", answer: str = "A", **changes: Any) -> Question:
+def question(name: str, kind: str = "table", answer: str = "A", **changes: Any) -> MMCRSample:
     """A question about a document of three pages."""
     document = changes.get("document", "tides")
     fields = {
@@ -29,34 +29,34 @@ def question(name: str, kind: str = "table", answer: str = "A", **changes: Any) 
         "options": COLOURS,
         "answer": answer,
     }
-    return Question.model_validate({**fields, **changes})
+    return MMCRSample.model_validate({**fields, **changes})
 
 
-def dataset_of(questions: Iterable[Question], benchmark: MMCR | None = None) -> Dataset:
+def dataset_of(questions: Iterable[MMCRSample], benchmark: MMCR | None = None) -> Dataset:
     """A data set that lies in no file."""
     return Dataset("papers", benchmark or MMCR(), "Papers", "", tuple(questions), "0" * 64)
 
 
-def reply(sample: Question, protocol: str, text: str | None, condition: str = "V2", **changes: Any) -> Response:
+def reply(sample: MMCRSample, protocol: str, text: str | None, condition: str = "V2", **changes: Any) -> Response:
     """A recorded response to a question under a protocol; None is a failure."""
     model, repeat = changes.setdefault("model", MODEL), changes.get("repeat", 0)
     identity = f"{sample.id}:{protocol}-{condition}:{model}:{repeat}"
     return response(sample.id, text, condition, request_id=identity, protocol=protocol, **changes)
 
 
-def right(sample: Question, rotation: int) -> str:
+def right(sample: MMCRSample, rotation: int) -> str:
     """The letter under which a rotation shows the right option."""
     return LETTERS[sample.order(rotation).index(sample.answer)]
 
 
-def wrong(sample: Question, rotation: int) -> str:
+def wrong(sample: MMCRSample, rotation: int) -> str:
     """The letter under which a rotation shows the option behind the right one."""
     order = sample.order(rotation)
     other = sample.letters[(sample.letters.index(sample.answer) + 1) % len(order)]
     return LETTERS[order.index(other)]
 
 
-def answers(sample: Question, pattern: str, family: str = "N", **changes: Any) -> list[Response]:
+def answers(sample: MMCRSample, pattern: str, family: str = "N", **changes: Any) -> list[Response]:
     """Replies by rotation: `+` right, `-` wrong, `?` unmatched, `!` refused, `x` failed, a blank for none."""
     said = {"?": "Hm.", "!": "I cannot see the image.", "x": None}
     texts = [
@@ -71,7 +71,7 @@ def answers(sample: Question, pattern: str, family: str = "N", **changes: Any) -
 
 
 def reported(
-    questions: Iterable[Question],
+    questions: Iterable[MMCRSample],
     patterns: Mapping[str, str] | Iterable[Response],
     benchmark: MMCR | None = None,
     *specs: JobSpec,

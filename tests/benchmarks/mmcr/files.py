@@ -12,11 +12,11 @@ from PIL import Image
 
 from benchmarks.mmcr.benchmark import MMCR
 from evaluation.benchmark import Benchmark
-from evaluation.gallery import Rendering
-from evaluation.importing import Imported, import_dataset
+from evaluation.image_lookup import DocumentRendering
+from evaluation.importing import ImportSummary, import_dataset
 from tests.benchmarks.mmcr.examples import COLOURS
-from tiling.documents import render_pages
 from tiling.headers import read_header
+from tiling.pdf_pages import render_pages
 
 PAGES = ("images/tides/001.png", "images/tides/002.png")
 RECORD: dict[str, Any] = {
@@ -57,9 +57,11 @@ def write_dataset(folder: Path, records: Sequence[Mapping[str, Any]], **beside: 
     return folder
 
 
-def bring(source: Path, pictures: Path, target: Path, benchmark: Benchmark[Any] | None = None, **more: Any) -> Imported:
+def bring(
+    source: Path, pictures: Path, target: Path, benchmark: Benchmark[Any] | None = None, **more: Any
+) -> ImportSummary:
     """Import a file of records, PDF documents rendered."""
-    rendering = Rendering(render_pages, more.pop("dpi", 72))
+    rendering = DocumentRendering(render_pages, more.pop("dpi", 72))
     return import_dataset(
         benchmark or MMCR(), source, pictures, target, check_image=read_header, rendering=rendering, **more
     )

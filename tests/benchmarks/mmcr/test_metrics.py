@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.samples import Question
-from benchmarks.mmcr.taxonomy import KINDS
+from benchmarks.mmcr.samples import MMCRSample
+from benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from catalogue.load import load_catalogue
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import wilson
 from evaluation.replies import reply_of
-from evaluation.report import report_on_tally, tally_of
-from evaluation.tallies import merge_tally, plain_tally
+from evaluation.report import report_on_tally, tally_replies
+from evaluation.tallies import dump_tally, merge_tally
 from jobs.models import Response
 from tests.benchmarks.mmcr.examples import answers, dataset_of, question, reply, reported, right
 from tests.evaluation.tables import caveats_of, percent_of, row_of, table_of, value_of, values_of
@@ -36,11 +36,17 @@ def test_the_worked_example() -> None:
     assert counts == [3, 1, 2, 0]
 
 
-def drawn(seed: int) -> tuple[list[Question], list[Response]]:
+def drawn(seed: int) -> tuple[list[MMCRSample], list[Response]]:
     """Thirty questions of all types about six documents, two repeats, with skills of all kinds and some failures."""
     draws = random.Random(seed)
     questions = [
-        question(f"q{at}", KINDS[at % len(KINDS)], draws.choice("ABCDE"), document=f"d{at % 6}", subject=f"s{at % 3}")
+        question(
+            f"q{at}",
+            QUESTION_TYPES[at % len(QUESTION_TYPES)],
+            draws.choice("ABCDE"),
+            document=f"d{at % 6}",
+            subject=f"s{at % 3}",
+        )
         for at in range(30)
     ]
     replies = [
@@ -61,7 +67,7 @@ def test_identities_hold(seed: int) -> None:
     circular, plain = value_of(report, "main", "circular"), value_of(report, "main", "plain")
     mean = value_of(report, "consistency", "mean", protocol="N")
     assert circular.value is not None and plain.value is not None and mean.value is not None
-    types = [value_of(report, "main", kind) for kind in KINDS]
+    types = [value_of(report, "main", kind) for kind in QUESTION_TYPES]
     weighted = sum((one.value or 0) * one.count for one in types) / sum(one.count for one in types)
     assert weighted == pytest.approx(circular.value, abs=1e-12)
     complete = reported(questions, answers_without_failures(questions, seed))
@@ -73,7 +79,7 @@ def test_identities_hold(seed: int) -> None:
         assert circle <= first and circle <= over and circle <= same
 
 
-def answers_without_failures(questions: Sequence[Question], seed: int) -> list[Response]:
+def answers_without_failures(questions: Sequence[MMCRSample], seed: int) -> list[Response]:
     """Replies to everything."""
     draws = random.Random(seed)
     return [
@@ -212,7 +218,9 @@ def test_every_table_can_be_had_by_the_careful_reader() -> None:
 def test_subjects_and_types_of_the_loaded_data_set() -> None:
     """Figure S.1 is drawn from what is there; the published shares follow from the published counts."""
     counts = [43, 20, 26, 53, 13, 62, 10, 35, 9, 5]
-    samples = [question(f"{kind}{at}", kind) for kind, count in zip(KINDS, counts, strict=True) for at in range(count)]
+    samples = [
+        question(f"{kind}{at}", kind) for kind, count in zip(QUESTION_TYPES, counts, strict=True) for at in range(count)
+    ]
     report = reported(samples, [reply(samples[0], "N0", "A")])
     columns = table_of(report, "questions_by_type").columns
     shares = [percent_of(report, "questions_by_type", column.key) for column in columns]
@@ -254,8 +262,8 @@ def test_what_was_counted_before_says_the_same_when_merged() -> None:
     """A tally that went through JSON fills every table to the same digit."""
     questions, replies = drawn(4)
     dataset, catalogue = dataset_of(questions), load_catalogue()
-    told = tally_of(dataset, map(reply_of, replies), catalogue)
-    merged = tally_of(dataset, (), catalogue)
-    merge_tally(merged, "job", json.loads(json.dumps(plain_tally(told))), dataset.benchmark)
+    told = tally_replies(dataset, map(reply_of, replies), catalogue)
+    merged = tally_replies(dataset, (), catalogue)
+    merge_tally(merged, "job", json.loads(json.dumps(dump_tally(told))), dataset.benchmark)
     first, second = (report_on_tally(dataset, tally, catalogue) for tally in (told, merged))
     assert first.tables == second.tables

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mmcr.samples import Question
+from benchmarks.mmcr.samples import MMCRSample
 from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError
 from tests.benchmarks.mmcr.examples import COLOURS, right
@@ -28,12 +28,12 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def read(tmp_path: Path, rows: list[dict[str, Any]], **more: Any) -> list[Question]:
+def read(tmp_path: Path, rows: list[dict[str, Any]], **more: Any) -> list[MMCRSample]:
     """The samples of a table that was imported, as the data set has them."""
     (tmp_path / "none").mkdir(exist_ok=True)
     source = write_table(tmp_path / "MMCR.tsv", rows)
     made = bring(source, tmp_path / "none", tmp_path / "data" / "papers", **more)
-    return [sample for sample in load_dataset(made.folder).samples if isinstance(sample, Question)]
+    return [sample for sample in load_dataset(made.folder).samples if isinstance(sample, MMCRSample)]
 
 
 def problems_of(tmp_path: Path, rows: list[dict[str, Any]]) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.mmcr.metrics import Questions, accuracy, share
+from benchmarks.mmcr.metrics import MMCRColumns, estimate_accuracy, estimate_share
 from tests.benchmarks.mmcr.examples import question
 
 QUESTIONS = 276
@@ -19,15 +19,15 @@ AGREE = [
 @pytest.mark.parametrize(("what", "right", "of", "printed"), AGREE)
 def test_printed_accuracies_are_shares_of_their_questions(what: str, right: int, of: int, printed: float) -> None:
     """Each is the only count of right answers that rounds to what is printed."""
-    questions = Questions([question(f"q{at}") for at in range(of)])
-    value = accuracy(np.repeat([1.0, 0.0], [right, of - right]), questions).value
+    questions = MMCRColumns([question(f"q{at}") for at in range(of)])
+    value = estimate_accuracy(np.repeat([1.0, 0.0], [right, of - right]), questions).value
     assert value is not None and round(100 * value, 2) == printed, what
     assert [count for count in range(of + 1) if round(100 * count / of, 2) == printed] == [right]
 
 
 def test_table_s1_is_two_of_its_cases() -> None:
     """2 of 109 is 1.8 %."""
-    assert round(100 * (share(2, 109).value or 0), 1) == 1.8
+    assert round(100 * (estimate_share(2, 109).value or 0), 1) == 1.8
 
 
 def test_the_error_analysis_cannot_be_of_circular_failures() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.samples import Question
+from benchmarks.mmcr.samples import MMCRSample
 from evaluation.datasets import load_dataset
 from evaluation.errors import DatasetInvalidError, EvidenceMissingError
 from evaluation.inspection import inspect_dataset
@@ -16,10 +16,10 @@ from tests.benchmarks.mmcr.files import PAGES, RECORD, draw_pages, write_dataset
 from tiling.headers import read_header
 
 
-def only(folder: Path) -> Question:
+def only(folder: Path) -> MMCRSample:
     """The one sample of a data set."""
     (sample,) = load_dataset(folder).samples
-    assert isinstance(sample, Question)
+    assert isinstance(sample, MMCRSample)
     return sample
 
 
@@ -132,7 +132,7 @@ def test_what_is_doubtful_is_a_warning(tmp_path: Path) -> None:
 
 def test_local_evidence_needs_evidence_pages() -> None:
     """Every sample without any is named, under each condition that would show them."""
-    sample = Question.model_validate(
+    sample = MMCRSample.model_validate(
         {**{name: value for name, value in RECORD.items() if name not in ("pages", "evidence")}, "images": PAGES}
     )
     with pytest.raises(EvidenceMissingError, match="sample 'tides-q1': no evidence pages, which V3 shows"):

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.judging import QuestionJudge
+from benchmarks.mmcr.judging import MMCRJudge
 from evaluation.answers.boxes import BoxFrame
-from evaluation.benchmark import plan_of
+from evaluation.benchmark import cross_plan
 from evaluation.replies import reply_of
 from jobs.models import Cell
 from tests.benchmarks.mmcr.examples import COLOURS, LETTERS, question, reply, right
@@ -38,7 +38,7 @@ def test_a_closing_turn_means_what_its_rotation_shows(num_options: int, answer: 
     form = MMCR().closed_form(sample, f"N{rotation}")
     assert form is not None
     for letter in options:
-        free = QuestionJudge(sample)(reply_of(reply(sample, f"N{rotation}", letter)), FRAME)
+        free = MMCRJudge(sample)(reply_of(reply(sample, f"N{rotation}", letter)), FRAME)
         closed = form.value_of(letter)
         assert (closed, form.is_right(closed or "")) == (free.value, free.score == 1)
 
@@ -46,7 +46,7 @@ def test_a_closing_turn_means_what_its_rotation_shows(num_options: int, answer: 
 def test_the_judge_knows_what_each_protocol_showed() -> None:
     """The same letter is right under one rotation and wrong under another; the value is the option that was meant."""
     sample = question("q", answer="B")
-    judge = QuestionJudge(sample)
+    judge = MMCRJudge(sample)
     found = [judge(reply_of(reply(sample, f"N{k}", "A")), FRAME) for k in range(5)]
     assert [one.score for one in found] == [0.0, 1.0, 0.0, 0.0, 0.0]
     assert [one.value for one in found] == list("ABCDE")
@@ -73,7 +73,7 @@ def test_plans_are_those_of_the_document() -> None:
     assert {name: 276 * len(cells) for name, cells in MMCR.plans.items()} == {
         "mmcr": 1380, "mmcr-cot": 2760, "mmcr-plain": 552,
     }  # fmt: skip
-    assert MMCR.plans["mmcr-plain"] == plan_of("N0 C0", "V2")
+    assert MMCR.plans["mmcr-plain"] == cross_plan("N0 C0", "V2")
     assert Cell(protocol="I4", condition="V2").protocol in MMCR.protocols
 
 
@@ -84,6 +84,6 @@ def test_a_filtered_reply_is_matched_with_nothing() -> None:
     filtered = given.model_copy(
         update={"turns": (given.turns[0].model_copy(update={"finish_reason": "content_filter"}),)}
     )
-    found = QuestionJudge(sample)(reply_of(filtered), FRAME)
+    found = MMCRJudge(sample)(reply_of(filtered), FRAME)
     assert (found.outcome, found.status, found.score, found.kept) == ("filtered", "filtered", 0.0, ("", "", ""))
-    assert QuestionJudge(sample)(reply_of(reply(sample, "N0", "")), FRAME).outcome == "unreadable"
+    assert MMCRJudge(sample)(reply_of(reply(sample, "N0", "")), FRAME).outcome == "unreadable"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks.mmcr.asking import Protocol
-from benchmarks.mmcr.samples import Question
-from benchmarks.mmcr.taxonomy import KINDS
+from benchmarks.mmcr.asking import RotationProtocol
+from benchmarks.mmcr.samples import MMCRSample
+from benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from demo.mmcr.dataset import build_demo_dataset
 from evaluation.datasets import load_dataset
 from evaluation.metrics.estimates import Estimate
@@ -21,7 +21,7 @@ SKILLS = ("always right", "right in four rotations", "the first letter", "no let
 """Of the fifteen samples, in their order, each in turn: three, three, three, two, two and two."""
 
 
-def scripted(sample: Question, skill: str, protocol: Protocol) -> str:
+def scripted(sample: MMCRSample, skill: str, protocol: RotationProtocol) -> str:
     """What is said to a sample; with a chain of thought always what is right, behind all letters."""
     letter = right(sample, protocol.rotation)
     if protocol.family == "C":
@@ -39,7 +39,7 @@ def scripted(sample: Question, skill: str, protocol: Protocol) -> str:
 class Papers(NamedTuple):
     """The samples in their order, and what became of the job that asked them."""
 
-    samples: list[Question]
+    samples: list[MMCRSample]
     played: Played
 
 
@@ -48,10 +48,10 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Papers:
     """The drawn papers, asked with and without a chain of thought; played once for all tests."""
     home = tmp_path_factory.mktemp("home")
     folder = build_demo_dataset(home / "data" / "papers", progress=lambda _: None)
-    samples = [sample for sample in load_dataset(folder).samples if isinstance(sample, Question)]
+    samples = [sample for sample in load_dataset(folder).samples if isinstance(sample, MMCRSample)]
     skills = {sample.id: (sample, SKILLS[at % len(SKILLS)]) for at, sample in enumerate(samples)}
     played = play(
-        home, "papers", "mmcr-cot", lambda asked: scripted(*skills[asked.sample], Protocol.of(asked.protocol))
+        home, "papers", "mmcr-cot", lambda asked: scripted(*skills[asked.sample], RotationProtocol.of(asked.protocol))
     )
     return Papers(samples, played)
 
@@ -85,13 +85,13 @@ def test_tables_of_known_skill_are_known_to_the_last_digit(papers: Papers) -> No
     assert percent_of(report, "consistency", "refused", protocol="N") == round(100 * 10 / 75, 2) == 13.33
     assert percent_of(report, "main_careful", "circular") == round(100 * 5 / 15, 2) == 33.33
 
-    kinds = {kind: [at for at, sample in enumerate(samples) if sample.type == kind] for kind in KINDS}
+    kinds = {kind: [at for at, sample in enumerate(samples) if sample.type == kind] for kind in QUESTION_TYPES}
     for kind, at in kinds.items():
         assert percent_of(report, "main", kind) == round(100 * sum(one % 6 == 0 for one in at) / len(at), 2)
         assert percent_of(report, "cot_types", f"{kind}_gap") == round(
             100 * sum(one % 6 != 0 for one in at) / len(at), 2
         )
-    cross = [at for kind in KINDS if len(kinds[kind]) == 2 for at in kinds[kind]]
+    cross = [at for kind in QUESTION_TYPES if len(kinds[kind]) == 2 for at in kinds[kind]]
     share = sum(at % 6 == 0 for at in cross) / 10
     assert percent_of(report, "main", "gap") == pytest.approx(100 * (share - (0.6 - 2 * share)), abs=0.01)
     assert [percent_of(report, "cot", name) for name in ("without", "with", "gap")] == [20.0, 100.0, 80.0]

@@ -13,7 +13,7 @@ from PIL import Image
 
 from evaluation.benchmark import find_benchmark
 from evaluation.datasets import Dataset, load_dataset
-from evaluation.importing import Imported, import_dataset
+from evaluation.importing import ImportSummary, import_dataset
 from tiling.headers import read_header
 
 COLOURS = ("red", "green", "blue")
@@ -120,7 +120,7 @@ FORMS: Mapping[str, Callable[[Path], None]] = {
 """How each form is written, by a file's name."""
 
 
-def bring(source: Path, pictures: Path, target: Path, **settings: object) -> Imported:
+def bring(source: Path, pictures: Path, target: Path, **settings: object) -> ImportSummary:
     """Import a file of questions as the data set `target`."""
     return import_dataset(
         find_benchmark("questions"),

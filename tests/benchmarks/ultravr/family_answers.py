@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ultravr.judging import SampleJudge
-from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.answers import read_schema_reply
+from benchmarks.ultravr.judging import UltraVRJudge
 from benchmarks.ultravr.step_judge import judge_step
 from evaluation.answers.boxes import UNIT_FRAME
 from evaluation.answers.final import parse_answer
@@ -104,7 +104,7 @@ def _schema(case: Case) -> dict[str, Any]:
     sample = good_sample(case.row["sample"])
     written = read_schema_reply(case.text, sample.steps)
     reply = reply_of(response(sample.id, case.text, protocol="S2"))
-    verdict = SampleJudge(sample)(reply, UNIT_FRAME)
+    verdict = UltraVRJudge(sample)(reply, UNIT_FRAME)
     return {
         "answers": written.answers,
         "final": written.final,

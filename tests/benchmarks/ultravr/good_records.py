@@ -3,8 +3,8 @@
 import copy
 from typing import Any
 
-from benchmarks.ultravr.reading import Origin, sample_fields
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.reading import RecordContext, sample_fields
+from benchmarks.ultravr.samples import UltraVRSample
 from benchmarks.ultravr.taxonomy import QUADRANTS
 from benchmarks.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
 from evaluation.records import Record
@@ -258,13 +258,13 @@ def good_record(name: str) -> dict[str, Any]:
     return copy.deepcopy(GOOD[name])
 
 
-def sample_from(record: dict[str, Any]) -> Sample:
+def sample_from(record: dict[str, Any]) -> UltraVRSample:
     """Read one record as the loader does."""
-    (fields,) = sample_fields(Record(record, line=1, index=0, alone=True), Origin("record"))
-    return Sample.model_validate(fields)
+    (fields,) = sample_fields(Record(record, line=1, index=0, alone=True), RecordContext("record"))
+    return UltraVRSample.model_validate(fields)
 
 
-def good_sample(name: str, **changes: Any) -> Sample:
+def good_sample(name: str, **changes: Any) -> UltraVRSample:
     """Return one good sample with top-level keys of its record changed; None removes a key."""
     record = {key: value for key, value in {**good_record(name), **changes}.items() if value is not None}
     return sample_from(record)

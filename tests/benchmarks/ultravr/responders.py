@@ -5,16 +5,16 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.ultravr.operations import operation_of
-from benchmarks.ultravr.samples import Operation, Sample, Step
+from benchmarks.ultravr.samples import Operation, ReasoningStep, UltraVRSample
 from jobs.models import Response, TurnResponse
 from tests.evaluation.responses import MODEL, response
 
-Knows = Callable[[Sample, Step], bool]
+Knows = Callable[[UltraVRSample, ReasoningStep], bool]
 WRONG = "zzz"
 """An answer that is right to no step."""
 
 
-def answer(sample: Sample, protocol: str, *, knows: Knows, final: bool = True, **changes: Any) -> Response:
+def answer(sample: UltraVRSample, protocol: str, *, knows: Knows, final: bool = True, **changes: Any) -> Response:
     """Answer a sample under a protocol: the steps that it `knows` right, the others not, the final answer as told."""
     letter = sample.answer if final else next(letter for letter in "AB" if letter != sample.answer)
     text = f"Final answer: {letter}"
@@ -29,7 +29,7 @@ def answer(sample: Sample, protocol: str, *, knows: Knows, final: bool = True, *
     return response(sample.id, "", protocol=protocol, request_id=identity, turns=turns, **changes)
 
 
-def everything(sample: Sample, step: Step) -> bool:
+def everything(sample: UltraVRSample, step: ReasoningStep) -> bool:
     """Know every step."""
     return True
 
@@ -44,5 +44,5 @@ def only(*step_ids: str) -> Knows:
     return lambda sample, step: step.step_id in step_ids
 
 
-def _raw(step: Step) -> str:
+def _raw(step: ReasoningStep) -> str:
     return step.ground_truth if isinstance(step.ground_truth, str) else json.dumps(step.ground_truth)

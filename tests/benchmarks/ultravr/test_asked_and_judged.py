@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.ultravr.asking import PROTOCOLS, Asking
-from benchmarks.ultravr.conditions import show
-from benchmarks.ultravr.forms import choices_of
-from benchmarks.ultravr.samples import Sample, Step
-from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.answers import read_schema_reply
+from benchmarks.ultravr.asking import PROTOCOLS, AskingContext
+from benchmarks.ultravr.conditions import show_condition
+from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
+from benchmarks.ultravr.step_forms import choices_of
 from benchmarks.ultravr.step_judge import judge_step
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from evaluation.benchmark import Scene
@@ -17,13 +17,13 @@ from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 from tiling.geometry import Size
 
 
-def given_answers(sample: Sample) -> dict[str | None, str | None]:
+def given_answers(sample: UltraVRSample) -> dict[str | None, str | None]:
     """S5's given answers by step id."""
-    showing = show(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), "V2")
-    return {turn.asks: turn.given for turn in PROTOCOLS["S5"].turns(Asking(sample, showing))}
+    showing = show_condition(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), "V2")
+    return {turn.asks: turn.given for turn in PROTOCOLS["S5"].turns(AskingContext(sample, showing))}
 
 
-def wrong(sample: Sample, answers: Sequence[tuple[Step, str]]) -> list[str]:
+def wrong(sample: UltraVRSample, answers: Sequence[tuple[ReasoningStep, str]]) -> list[str]:
     """Steps whose answer is judged wrong."""
     return [step.step_id for step, raw in answers if not judge_step(sample, step, raw).correct]
 

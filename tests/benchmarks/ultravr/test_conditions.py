@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.conditions import Showing, show
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.conditions import ConditionViews, show_condition
+from benchmarks.ultravr.samples import UltraVRSample
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Scene
 from evaluation.errors import EvidenceMissingError
@@ -25,12 +25,12 @@ SIZE = Size(1000, 600)
 PICTURED: tuple[Condition, ...] = ("V1", "V2", "V3", "V4")
 
 
-def shown(sample: Sample, condition: Condition, seed: str = "0") -> Showing:
+def shown(sample: UltraVRSample, condition: Condition, seed: str = "0") -> ConditionViews:
     """Show a sample whose image has 1000 x 600 pixels."""
-    return show(sample, Scene(("tiny/image.png",), lambda _: SIZE, seed), condition)
+    return show_condition(sample, Scene(("tiny/image.png",), lambda _: SIZE, seed), condition)
 
 
-def regions(showing: Showing) -> list[str]:
+def regions(showing: ConditionViews) -> list[str]:
     """Regions of the views in order."""
     return [view.region for view in showing.views]
 
@@ -39,7 +39,7 @@ def test_v0_shows_nothing_and_says_so() -> None:
     """Text only."""
     showing = shown(good_sample("rs-logic"), "V0")
 
-    assert showing == Showing((), "No image is provided.")
+    assert showing == ConditionViews((), "No image is provided.")
 
 
 def test_v1_shows_the_full_image_downsampled() -> None:
@@ -218,7 +218,9 @@ def test_options_that_no_sheet_holds_together_are_named() -> None:
 )
 def test_earlier_jobs_are_asked_again_in_their_words(name: str, condition: Condition, told: str) -> None:
     """Of version conditions/1."""
-    showing = show(good_sample(name), Scene(("tiny/image.png",), lambda _: SIZE, "0"), condition, "conditions/1")
+    showing = show_condition(
+        good_sample(name), Scene(("tiny/image.png",), lambda _: SIZE, "0"), condition, "conditions/1"
+    )
 
     assert showing.context == told
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.ultravr.judging import SampleJudge
-from benchmarks.ultravr.samples import Sample, Step
-from benchmarks.ultravr.schema_reply import read_schema_reply
+from benchmarks.ultravr.answers import read_schema_reply
+from benchmarks.ultravr.judging import UltraVRJudge
+from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import BoxFrame
 from evaluation.replies import reply_of
@@ -44,7 +44,7 @@ CHANGES = (
 )
 
 
-def step_at(place: str) -> tuple[Sample, Step]:
+def step_at(place: str) -> tuple[UltraVRSample, ReasoningStep]:
     """The step of a good record, "rs-logic S3", and its sample."""
     record, step_id = place.split()
     sample = good_sample(record)
@@ -105,7 +105,7 @@ def test_what_is_complete_before_the_cut_is_an_answer(place: str, value: Any) ->
         assert reading(verdict) == expected, text
 
 
-def schema_replies(sample: Sample, *, final: str) -> Iterator[str]:
+def schema_replies(sample: UltraVRSample, *, final: str) -> Iterator[str]:
     """Replies to S2 with the truths, written in any layout."""
     truths = {step.step_id: step.ground_truth for step in sample.steps}
     steps = [{"step_id": name, "reason": "It shows 9.", "answer": truth} for name, truth in truths.items()]
@@ -137,5 +137,5 @@ def test_a_reply_to_all_steps_is_cut_off_where_its_tokens_end(cut_off: bool) -> 
     sample = good_sample("cctv-comparison")
     turn = TurnResponse(text="S1: yes\nS3: 2", finish_reason="length" if cut_off else "stop")
     reply = reply_of(response("cctv-1", turn.text, protocol="S2", turns=(turn,)))
-    parts = {part.name: part.status for part in SampleJudge(sample)(reply, BoxFrame()).tell()}
+    parts = {part.name: part.status for part in UltraVRJudge(sample)(reply, BoxFrame()).tell()}
     assert (parts["S1"], parts["S3"]) == ("parsed", "missing" if cut_off else "parsed")

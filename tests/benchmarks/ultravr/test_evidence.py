@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.evidence import QUADRANTS, quadrant_region, roi_region, sheet_at, sheet_region
+from benchmarks.ultravr.evidence import QUADRANTS, block_at, draw_block, quadrant_region, roi_region
 from tiling.errors import RegionError
 from tiling.geometry import Region, Size, grid_region
 
@@ -45,7 +45,7 @@ def test_slide_regions_are_numbered_row_by_row(index: int, row: int, column: int
 @given(SIZES, st.integers(1, 10), st.integers(1, 10), st.text(max_size=5))
 def test_a_sheet_contains_its_cell_and_lies_on_the_grid(size: Size, row: int, column: int, seed: str) -> None:
     """Five by five whole cells, the cell among them."""
-    sheet = sheet_region(size, (row, column), seed)
+    sheet = draw_block(size, (row, column), seed)
     first = grid_region(size, (sheet.first_row, sheet.first_column), (10, 10))
     last = grid_region(size, (sheet.first_row + 4, sheet.first_column + 4), (10, 10))
     right, bottom = last.x + last.width, last.y + last.height
@@ -57,8 +57,8 @@ def test_a_sheet_contains_its_cell_and_lies_on_the_grid(size: Size, row: int, co
 def test_a_sheets_place_depends_on_the_seed_alone() -> None:
     """The same seed gives the same sheet, and the seeds together reach every place that contains the cell."""
     size = Size(1000, 1000)
-    assert sheet_region(size, (5, 5), "a") == sheet_region(size, (5, 5), "a")
-    sheets = [sheet_region(size, (5, 5), str(seed)) for seed in range(400)]
+    assert draw_block(size, (5, 5), "a") == draw_block(size, (5, 5), "a")
+    sheets = [draw_block(size, (5, 5), str(seed)) for seed in range(400)]
     assert {(sheet.first_row, sheet.first_column) for sheet in sheets} == {
         (r, c) for r in range(1, 6) for c in range(1, 6)
     }
@@ -72,9 +72,9 @@ def test_a_sheets_place_depends_on_the_seed_alone() -> None:
         lambda: roi_region(Size(100, 100), 0),
         lambda: grid_region(Size(100, 100), (11, 1), (10, 10)),
         lambda: grid_region(Size(5, 5), (1, 1), (10, 10)),
-        lambda: sheet_region(Size(100, 100), (0, 3), "seed"),
-        lambda: sheet_region(Size(100, 100), (1, 3), "seed", sheet=(11, 5)),
-        lambda: sheet_at(Size(100, 100), (7, 1)),
+        lambda: draw_block(Size(100, 100), (0, 3), "seed"),
+        lambda: draw_block(Size(100, 100), (1, 3), "seed", sheet=(11, 5)),
+        lambda: block_at(Size(100, 100), (7, 1)),
     ],
 )
 def test_evidence_outside_the_image_is_an_error(ask: object) -> None:

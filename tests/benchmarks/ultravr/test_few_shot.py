@@ -6,19 +6,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.asking import Asking, FewShot
-from benchmarks.ultravr.conditions import Showing
-from benchmarks.ultravr.examples import Examples
-from benchmarks.ultravr.samples import Sample
+from benchmarks.ultravr.asking import AskingContext, FewShot
+from benchmarks.ultravr.conditions import ConditionViews
+from benchmarks.ultravr.examples import ExampleChooser
+from benchmarks.ultravr.samples import UltraVRSample
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 
 KINDS = ("cctv-comparison", "cctv-logic", "rs-logic", "wsi-comparison", "ad-choice")
 
 
 @st.composite
-def data_sets(draw: st.DrawFn) -> list[Sample]:
+def data_sets(draw: st.DrawFn) -> list[UltraVRSample]:
     """Samples of several kinds on a few images, some on two, some unanswered, some without steps."""
-    samples: list[Sample] = []
+    samples: list[UltraVRSample] = []
     for number in range(draw(st.integers(1, 12))):
         kind = draw(st.sampled_from(KINDS))
         images = [f"images/{index}.png" for index in draw(st.sets(st.integers(0, 3), min_size=1, max_size=2))]
@@ -32,20 +32,22 @@ def data_sets(draw: st.DrawFn) -> list[Sample]:
     return samples
 
 
-def on(image: str, name: str, **changes: Any) -> Sample:
+def on(image: str, name: str, **changes: Any) -> UltraVRSample:
     """A sample of one kind on an image."""
     return good_sample("rs-logic", id=name, image=image, **changes)
 
 
-def told(examples: Sequence[Sample]) -> list[str]:
+def told(examples: Sequence[UltraVRSample]) -> list[str]:
     """Ids of examples."""
     return [example.id for example in examples]
 
 
 @given(samples=data_sets(), count=st.integers(0, 4), seed=st.integers(0, 5))
-def test_examples_are_others_of_the_same_kind_on_other_images(samples: list[Sample], count: int, seed: int) -> None:
+def test_examples_are_others_of_the_same_kind_on_other_images(
+    samples: list[UltraVRSample], count: int, seed: int
+) -> None:
     """As many as asked for, or as many as there are."""
-    chooser = Examples(samples, count, seed)
+    chooser = ExampleChooser(samples, count, seed)
     for sample in samples:
         examples = chooser.of(sample)
         possible = [
@@ -62,12 +64,12 @@ def test_examples_are_others_of_the_same_kind_on_other_images(samples: list[Samp
 
 
 @given(samples=data_sets(), count=st.integers(1, 4))
-def test_a_prompt_holds_the_trajectories_of_its_examples_alone(samples: list[Sample], count: int) -> None:
+def test_a_prompt_holds_the_trajectories_of_its_examples_alone(samples: list[UltraVRSample], count: int) -> None:
     """Of the tested sample it holds the question once; of any sample but its examples nothing else."""
-    chooser = Examples(samples, count, seed=0)
+    chooser = ExampleChooser(samples, count, seed=0)
     for sample in samples:
         examples = chooser.of(sample)
-        (turn,) = FewShot().turns(Asking(sample, Showing((), "No image."), examples))
+        (turn,) = FewShot().turns(AskingContext(sample, ConditionViews((), "No image."), examples))
         before, _, after = turn.text.rpartition("Question: ")
         for other in samples:
             marker = f"[question of {other.id}]"
@@ -80,7 +82,7 @@ def test_questions_on_one_image_share_their_examples() -> None:
     """So that the prompts of an image share them as a prefix."""
     others = [on(f"images/{number}.png", f"other-{number}") for number in range(20)]
     first, second = on("images/here.png", "first"), on("images/here.png", "second")
-    chooser = Examples([*others, first, second], count=3, seed=0)
+    chooser = ExampleChooser([*others, first, second], count=3, seed=0)
 
     assert chooser.of(first) == chooser.of(second)
 
@@ -89,14 +91,14 @@ def test_the_seed_draws_other_examples() -> None:
     """And the same seed the same ones."""
     others = [on(f"images/{number}.png", f"other-{number}") for number in range(20)]
     sample = on("images/here.png", "here")
-    drawn = {tuple(told(Examples([*others, sample], 3, seed).of(sample))) for seed in range(10)}
+    drawn = {tuple(told(ExampleChooser([*others, sample], 3, seed).of(sample))) for seed in range(10)}
 
     assert len(drawn) > 5
-    assert Examples(others, 3, 4).of(sample) == Examples(others, 3, 4).of(sample)
+    assert ExampleChooser(others, 3, 4).of(sample) == ExampleChooser(others, 3, 4).of(sample)
 
 
 def test_an_unanswered_sample_is_no_example() -> None:
     """A trajectory is complete only with its final answer."""
     waiting = good_sample("wsi-comparison", id="waiting", image="images/other.tif", answer="")
 
-    assert Examples([waiting], 2, 0).of(good_sample("wsi-comparison")) == ()
+    assert ExampleChooser([waiting], 2, 0).of(good_sample("wsi-comparison")) == ()

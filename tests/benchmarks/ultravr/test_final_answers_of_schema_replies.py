@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.ultravr.judging import SampleJudge
+from benchmarks.ultravr.judging import UltraVRJudge
 from evaluation.answers.boxes import BoxFrame
 from evaluation.replies import reply_of
 from evaluation.verdicts import Verdict
@@ -36,7 +36,7 @@ FINAL_ANSWERS = {
 
 def judged(text: str) -> Verdict:
     """What is said of a reply to S2."""
-    return SampleJudge(good_sample("cctv-comparison"))(reply_of(response("cctv-1", text, protocol="S2")), BoxFrame())
+    return UltraVRJudge(good_sample("cctv-comparison"))(reply_of(response("cctv-1", text, protocol="S2")), BoxFrame())
 
 
 @pytest.mark.parametrize(("text", "letter"), FINAL_ANSWERS.items(), ids=[repr(text) for text in FINAL_ANSWERS])

@@ -5,17 +5,17 @@ import pytest
 
 from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.errors import StepUnknownError
-from benchmarks.ultravr.operation_metrics import OPERATIONS as NAMES
-from benchmarks.ultravr.operation_metrics import OperationAccuracies
+from benchmarks.ultravr.metrics import OPERATIONS as NAMES
+from benchmarks.ultravr.metrics import OperationAccuracies
 from benchmarks.ultravr.operations import OPERATIONS, operation_of
-from benchmarks.ultravr.samples import Step
+from benchmarks.ultravr.samples import ReasoningStep
 from benchmarks.ultravr.schemas import SCHEMAS
 from benchmarks.ultravr.taxonomy import Category, Domain
 from evaluation.metrics.accuracy import Strata
 from tests.benchmarks.ultravr.good_records import good_sample
 
 
-def step(step_id: str, operation: str | None = None) -> Step:
+def step(step_id: str, operation: str | None = None) -> ReasoningStep:
     """A step of which only the id and the record's own label matter."""
     fields = {
         "step_id": step_id,
@@ -24,7 +24,7 @@ def step(step_id: str, operation: str | None = None) -> Step:
         "answer_format": "integer",
         "operation": operation,
     }
-    return Step.model_validate(fields)
+    return ReasoningStep.model_validate(fields)
 
 
 @pytest.mark.parametrize("task", SCHEMAS)

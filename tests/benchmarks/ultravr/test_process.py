@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.ultravr.errors import StepUnknownError
-from benchmarks.ultravr.operation_metrics import OPERATIONS
+from benchmarks.ultravr.metrics import OPERATIONS
 from benchmarks.ultravr.samples import Operation
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset

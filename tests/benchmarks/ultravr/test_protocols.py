@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from benchmarks.ultravr.asking import PROTOCOLS, Asking
-from benchmarks.ultravr.conditions import show
-from benchmarks.ultravr.forms import choices_of, form_of
-from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.asking import PROTOCOLS, AskingContext
+from benchmarks.ultravr.conditions import show_condition
+from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
+from benchmarks.ultravr.step_forms import answer_form_of, choices_of
 from evaluation.benchmark import Scene
 from jobs.models import Condition, Turn
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
@@ -17,10 +17,12 @@ ALL = list(PROTOCOLS)
 STEPWISE = ["S4", "S5"]
 
 
-def turns(protocol: str, sample: Sample, condition: Condition = "V2", examples: tuple[Sample, ...] = ()) -> list[Turn]:
+def turns(
+    protocol: str, sample: UltraVRSample, condition: Condition = "V2", examples: tuple[UltraVRSample, ...] = ()
+) -> list[Turn]:
     """The turns of a sample whose image has 1000 x 600 pixels."""
-    showing = show(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), condition)
-    return list(PROTOCOLS[protocol].turns(Asking(sample, showing, examples)))
+    showing = show_condition(sample, Scene(("tiny/image.png",), lambda _: Size(1000, 600), "0"), condition)
+    return list(PROTOCOLS[protocol].turns(AskingContext(sample, showing, examples)))
 
 
 def text(protocol: str, name: str, condition: Condition = "V2") -> str:
@@ -29,14 +31,14 @@ def text(protocol: str, name: str, condition: Condition = "V2") -> str:
     return turn.text
 
 
-def without_truth(sample: Sample) -> Sample:
+def without_truth(sample: UltraVRSample) -> UltraVRSample:
     """The same questions with other answers: the next option, and null in every step."""
     steps = tuple(step.model_copy(update={"ground_truth": None}) for step in sample.steps)
     answer = "(9, 9)" if sample.options is None else {"A": "B", "B": "C", "C": "D", "D": "A"}[sample.answer]
     return sample.model_copy(update={"steps": steps, "answer": answer})
 
 
-def step_named(name: str, step_id: str) -> tuple[Sample, Step]:
+def step_named(name: str, step_id: str) -> tuple[UltraVRSample, ReasoningStep]:
     """One step of a good sample, with its sample."""
     sample = good_sample(name)
     return sample, next(step for step in sample.steps if step.step_id == step_id)
@@ -147,7 +149,7 @@ def test_a_step_that_does_not_apply_is_answered_as_its_question_says(name: str, 
     given = {turn.asks: turn.given for turn in turns("S5", sample_from(record))}
 
     assert given[step_id] == said
-    assert form_of(*step_named(name, step_id)).endswith(f"or {said} if the step does not apply")
+    assert answer_form_of(*step_named(name, step_id)).endswith(f"or {said} if the step does not apply")
 
 
 @pytest.mark.parametrize("protocol", ALL)
@@ -179,7 +181,7 @@ FORMS = [
 @pytest.mark.parametrize(("name", "step_id", "form"), FORMS)
 def test_each_step_is_asked_for_in_its_own_form(name: str, step_id: str, form: str) -> None:
     """By answer format, with the answer space where the paper lists it."""
-    assert form_of(*step_named(name, step_id)) == form
+    assert answer_form_of(*step_named(name, step_id)) == form
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -209,7 +211,7 @@ def test_slides_without_their_own_lists_are_asked_with_the_papers() -> None:
 
     sample = sample_from(record)
 
-    assert "Stromal invasion pattern" in form_of(sample, sample.steps[9])
+    assert "Stromal invasion pattern" in answer_form_of(sample, sample.steps[9])
 
 
 def test_how_boxes_are_written_is_said_once_and_only_where_boxes_are_asked() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.ultravr.errors import StepTruthInvalidError, StepUnknownError
-from benchmarks.ultravr.samples import Sample, Step
+from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from benchmarks.ultravr.step_judge import StepJudge, StepVerdict, judge_step
 from evaluation.answers.boxes import UNIT_FRAME, BoxFrame
-from evaluation.answers.matching import Box, iou, matched
+from evaluation.answers.matching import BoxCorners, iou, matched
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tiling.geometry import Size
 
@@ -26,12 +26,12 @@ def verdict_on(place: str, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> Ste
     return judge_step(sample, step_named(sample, step_id), raw, frame)
 
 
-def step_named(sample: Sample, step_id: str) -> Step:
+def step_named(sample: UltraVRSample, step_id: str) -> ReasoningStep:
     """Return a sample's step."""
     return next(step for step in sample.steps if step.step_id == step_id)
 
 
-def changed(record: str, step_id: str, /, **fields: Any) -> tuple[Sample, Step]:
+def changed(record: str, step_id: str, /, **fields: Any) -> tuple[UltraVRSample, ReasoningStep]:
     """Return a good sample with fields of one step changed, and that step."""
     changes = good_record(record)
     step_of(changes, step_id).update(fields)
@@ -120,7 +120,7 @@ def test_a_box_counts_from_an_iou_of_one_half() -> None:
 def test_a_matching_is_the_largest_one() -> None:
     """The first box lies near both others, the second near one: taking the nearest first would match only one."""
     wide, left, right = (0.0, 0.0, 1.0, 1.0), (0.0, 0.0, 0.7, 1.0), (0.25, 0.0, 1.0, 1.0)
-    near_left: Box = (0.0, 0.0, 0.6, 1.0)
+    near_left: BoxCorners = (0.0, 0.0, 0.6, 1.0)
 
     assert [iou(wide, left) >= 0.5, iou(wide, right) >= 0.5] == [True, True]
     assert [iou(near_left, left) >= 0.5, iou(near_left, right) >= 0.5] == [True, False]

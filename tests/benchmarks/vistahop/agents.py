@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
-from benchmarks.vistahop.samples import Anchor, Component, Sample
+from benchmarks.vistahop.samples import Anchor, Component, VistaHopSample
 from catalogue.entry import CatalogueEntry
 from demo.vistahop.relations import RELATIONS
-from jobs.models import EngineInfo, Grow, Sampling, TurnResponse, Usage
+from jobs.models import EngineInfo, OnTokens, Sampling, TurnResponse, Usage
 from tests.workers.examples import ENTRY
 from workers.engines.engine import ContextExceededError, Message
 from workers.engines.simulated_engine import SimulatedEngine
@@ -26,7 +26,7 @@ FOREVER = 20
 class Asked(NamedTuple):
     """What a chat is: a question and its number in the data set, how it is asked, and which repeat it is."""
 
-    sample: Sample
+    sample: VistaHopSample
     number: int
     protocol: str
     repeat: int
@@ -62,12 +62,12 @@ def find(hop: Any) -> str:
     return call("text_search_tool", query=RELATIONS[hop.relation].query.format(a=hop.start))
 
 
-def parts_of(sample: Sample) -> Sequence[Sample | Component]:
+def parts_of(sample: VistaHopSample) -> Sequence[VistaHopSample | Component]:
     """The chains of a question."""
     return sample.components or (sample,)
 
 
-def truth_of(sample: Sample) -> str:
+def truth_of(sample: VistaHopSample) -> str:
     """What is right to say; of a question that awaits an expert, anything."""
     return sample.answers[0] if sample.answers else WRONG
 
@@ -125,9 +125,9 @@ def erring(asked: Asked) -> Sequence[str]:
 class ScriptedEngine(SimulatedEngine):
     """An engine in name, whose texts are a script's."""
 
-    def __init__(self, entry: CatalogueEntry, samples: Sequence[Sample], script: Script) -> None:
+    def __init__(self, entry: CatalogueEntry, samples: Sequence[VistaHopSample], script: Script) -> None:
         super().__init__(entry, speed=0)
-        self._samples: Mapping[str, tuple[int, Sample]] = {one.id: (at, one) for at, one in enumerate(samples)}
+        self._samples: Mapping[str, tuple[int, VistaHopSample]] = {one.id: (at, one) for at, one in enumerate(samples)}
         self._says = script
 
     @property
@@ -136,7 +136,12 @@ class ScriptedEngine(SimulatedEngine):
         return EngineInfo(name="scripted", version="1", device="none: every word is scripted", simulated=True)
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Say what the script says, at once; more than the context holds is refused as any engine does."""
         name, cell, _, repeat = request_id.split("/")[1].split(":")

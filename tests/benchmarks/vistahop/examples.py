@@ -5,12 +5,12 @@ from typing import Any
 
 from benchmarks.vistahop.asking import DIRECT, SEARCH_CROP
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.samples import VistaHopSample
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset
 from evaluation.report import Report, build_report
-from jobs.loops import ToolCall
 from jobs.models import RasterRecord, Response, TurnResponse, Usage
+from jobs.tool_loops import ToolCall
 from tests.evaluation.responses import MODEL, response
 from tiling.geometry import Size
 from tiling.views import View
@@ -18,7 +18,7 @@ from tiling.views import View
 PICTURE = Size(60_000, 40_000)
 
 
-def sample(name: str = "quay", hops: int | None = 7, **changes: Any) -> Sample:
+def sample(name: str = "quay", hops: int | None = 7, **changes: Any) -> VistaHopSample:
     """A question of a single chain, whose answer is 1911."""
     fields = {
         "id": name,
@@ -28,7 +28,7 @@ def sample(name: str = "quay", hops: int | None = 7, **changes: Any) -> Sample:
         "hops": hops,
         "form": "single",
     }
-    return Sample.model_validate({**fields, **changes})
+    return VistaHopSample.model_validate({**fields, **changes})
 
 
 def call(status: str = "ok", name: str = "text_search_tool", arguments: str = "{}", **changes: Any) -> ToolCall:
@@ -58,7 +58,7 @@ def said(answer: str) -> str:
 
 
 def chat(
-    of: Sample,
+    of: VistaHopSample,
     answer: str | None,
     calls: Sequence[ToolCall] = (),
     limit: int = 10,
@@ -79,7 +79,7 @@ def chat(
     )
 
 
-def direct(of: Sample, answer: str | None, condition: str = "V2", **changes: Any) -> Response:
+def direct(of: VistaHopSample, answer: str | None, condition: str = "V2", **changes: Any) -> Response:
     """A chat without tools; None is a failure."""
     model, repeat = changes.get("model", MODEL), changes.get("repeat", 0)
     identity = f"{of.id}:{DIRECT}-{condition}:{model}:{repeat}"
@@ -104,11 +104,11 @@ def crop(region: str, raster: Size, turn: int = 1) -> RasterRecord:
     )
 
 
-def dataset_of(samples: Iterable[Sample], benchmark: VistaHop | None = None) -> Dataset:
+def dataset_of(samples: Iterable[VistaHopSample], benchmark: VistaHop | None = None) -> Dataset:
     """A data set that lies in no file."""
     return Dataset("harbours", benchmark or VistaHop(), "Harbours", "", tuple(samples), "0" * 64)
 
 
-def reported(samples: Iterable[Sample], chats: Iterable[Response], benchmark: VistaHop | None = None) -> Report:
+def reported(samples: Iterable[VistaHopSample], chats: Iterable[Response], benchmark: VistaHop | None = None) -> Report:
     """The report of chats."""
     return build_report(dataset_of(samples, benchmark), chats, load_catalogue())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.vistahop.answers import matches, read_answer
+from benchmarks.vistahop.answers import matches_truth, read_answer
 
 READ = {
     "<thinking>a</thinking><answer> 1911 </answer>": ("1911", "tag"),
@@ -50,7 +50,7 @@ DIFFERENT = [
 )
 def test_exact_match_knows_no_case_marks_and_articles(answer: str, truth: str, same: bool) -> None:
     """A lone "a" is an option's letter."""
-    assert matches(answer, ["another", truth]) is same
+    assert matches_truth(answer, ["another", truth]) is same
 
 
 def test_a_megabyte_of_marks_is_read_at_once() -> None:

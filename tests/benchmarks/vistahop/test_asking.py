@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.vistahop.asking import tools_section
+from benchmarks.vistahop.asking import write_tools_section
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.tools import own_tools
+from benchmarks.vistahop.tools import default_tools
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
 from evaluation.expansion import expand
-from jobs.loops import GRAMMARS, Given, Grammar, Search, ToolLoop, Zoom
 from jobs.models import Cell, InferenceRequest, JobSpec
+from jobs.tool_loops import CALL_GRAMMARS, CallGrammar, FixedTool, SearchTool, ToolLoop, ZoomTool
 from tests.benchmarks.vistahop.examples import PICTURE
 from tests.benchmarks.vistahop.files import OURS, QUESTION, write
 from tests.evaluation.responses import MODEL
@@ -60,12 +60,12 @@ def test_a_zoom_shows_original_pixels_and_a_search_looks_in_the_corpus(harbours:
     assert request.turns[0].parts == (view, QUESTION)
     loop = loop_of(request)
     zoom, search, given = loop.tools
-    assert isinstance(zoom, Zoom) and (zoom.name, zoom.sizing, zoom.image) == ("image_zoom_in_tool", f"{FIT}:28", 0)
+    assert isinstance(zoom, ZoomTool) and (zoom.name, zoom.sizing, zoom.image) == ("image_zoom_in_tool", f"{FIT}:28", 0)
     assert (zoom.before, zoom.after) == ("<tool_response>\nHere is the zoomed image:", "\n</tool_response>")
-    assert isinstance(search, Search) and (search.source, search.top_k) == ("harbours/corpus", 3)
+    assert isinstance(search, SearchTool) and (search.source, search.top_k) == ("harbours/corpus", 3)
     assert re.fullmatch("[0-9a-f]{64}", search.source_version)
     assert search.found == ("<tool_response>\nFinal summary generated for query: {query}\n{result}\n</tool_response>")
-    assert isinstance(given, Given)
+    assert isinstance(given, FixedTool)
     assert given.parts == (
         "<tool_response>\nReverse Image Search Results:\n\nTitle 1: Quay 4, Port of Ansel\nThumbnail 1: ",
         View(image="harbours/thumbs/quay4.jpg", sizing=FIT),
@@ -100,7 +100,7 @@ def test_a_record_without_hits_says_that_none_were_found(tmp_path: Path) -> None
     for hits in ([], [{"title": "Quay 4"}]):
         dataset = load_dataset(write(tmp_path / f"h{len(hits)}", [{**OURS, "image_search": hits}]))
         given = loop_of(asked(dataset)["search-V2-n10"]).tools[1]
-        assert isinstance(given, Given)
+        assert isinstance(given, FixedTool)
         assert given.parts == ("<tool_response>\nNo matching images were found.\n</tool_response>",)
 
 
@@ -125,9 +125,9 @@ def test_a_job_may_choose_pages_source_and_sizes(harbours: Dataset) -> None:
     options = {"top_k": 10, "source": "web", "source_version": "2026-11", "pictures": "native"}
     request = asked(harbours, options=options)["search_crop-V2-n10"]
     zoom, search, _ = loop_of(request).tools
-    assert isinstance(search, Search)
+    assert isinstance(search, SearchTool)
     assert (search.source, search.source_version, search.top_k) == ("web", "2026-11", 10)
-    assert isinstance(zoom, Zoom) and zoom.sizing == request.views[0].sizing == "native"
+    assert isinstance(zoom, ZoomTool) and zoom.sizing == request.views[0].sizing == "native"
 
 
 def test_what_cannot_be_asked_is_refused(harbours: Dataset, tmp_path: Path) -> None:
@@ -177,18 +177,18 @@ def test_chats_are_decoded_as_the_authors_program_decodes(harbours: Dataset) -> 
 @each_family
 def test_models_are_told_of_tools_as_their_template_tells_them(family: str) -> None:
     """To the letter, each declaration on a line, whichever family's way of calling a job chooses."""
-    tools = own_tools()
+    tools = default_tools()
     declared = [dict(tool.declaration) for tool in tools]
     text = rendered(family, {"role": "assistant", "content": "1911"}, tools=declared)
-    assert tools_section(tools, TEMPLATES[family][1]) in text
+    assert write_tools_section(tools, TEMPLATES[family][1]) in text
 
 
-@pytest.mark.parametrize("grammar", GRAMMARS)
-def test_a_job_may_choose_how_calls_are_written(harbours: Dataset, grammar: Grammar) -> None:
+@pytest.mark.parametrize("grammar", CALL_GRAMMARS)
+def test_a_job_may_choose_how_calls_are_written(harbours: Dataset, grammar: CallGrammar) -> None:
     """The loop reads what the system message asks for; the version says so where it is not the authors' way."""
     request = asked(harbours, options={"grammar": grammar})["search_crop-V2-n10"]
     loop, system = loop_of(request), request.system or ""
-    declared = ToolLoop.model_validate({**loop.model_dump(), **GRAMMARS[grammar]})
+    declared = ToolLoop.model_validate({**loop.model_dump(), **CALL_GRAMMARS[grammar]})
     assert loop == declared
     assert f"between {loop.opening} and {loop.closing}" in system.partition("# Tools")[0]
     assert loop.opening in system.partition("# Tools")[2]

@@ -23,10 +23,10 @@ from benchmarks.vistahop.prompts import own_declarations
 from evaluation.datasets import load_dataset
 from evaluation.report import build_report
 from evaluation.score import score_files
-from jobs.models import Grow, Response, Sampling, TurnResponse
-from jobs.server import borrowed_server
+from jobs.embedded_store import running_store
+from jobs.models import OnTokens, Response, Sampling, TurnResponse
 from retrieval.corpora import Corpora
-from retrieval.sources import Page, write_result
+from retrieval.sources import SearchHit, write_result
 from tests.benchmarks.vistahop.authors_client import (
     AT_ONCE,
     SECONDS,
@@ -46,7 +46,7 @@ from tiling.geometry import Size
 from tiling.views import View
 from workers.engines.engine import Message
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.tools.searching import Sources
+from workers.tools.searches import SearchSources
 from workers.tools.sources import read_sources
 
 ROUNDS = 10
@@ -93,7 +93,12 @@ class Listening(SimulatedEngine):
         super().__init__(ENTRY, speed=0)
 
     async def generate(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int = 0, grow: Grow | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        request_id: str,
+        priority: int = 0,
+        grow: OnTokens | None = None,
     ) -> TurnResponse:
         """Take as long as the simulated engine does, and write."""
         answer = await super().generate(chat, sampling, request_id, priority, grow)
@@ -155,7 +160,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
     home = tmp_path_factory.mktemp("both")
     records = draw(home / "data")
     corpus = Corpora(home / "data", home / "indexes").open("harbours/corpus")
-    with borrowed_server(home / "server") as url, serving() as server:
+    with running_store(home / "server") as url, serving() as server:
         server.made["/search"] = adapter_of(corpus)
         settings = settings_of(home, url)
         with running(settings) as gateway, working(settings, Listening, sources_of(home, server)) as worker:
@@ -172,11 +177,11 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
         return Both(responses, played, lines, home, by_job, len(server.asked) - by_job, uploads, renders, judged)
 
 
-def sources_of(home: Path, server: Server) -> Sources:
+def sources_of(home: Path, server: Server) -> SearchSources:
     """The operator's source, in the shape of the program's adapter."""
     path = home / "sources.toml"
     path.write_text(f'[web]\naddress = "{server.address()}"\nversion = "1"\nshape = "adapter"\nprivate = true\n')
-    return Sources(named=read_sources(path, {}))
+    return SearchSources(named=read_sources(path, {}))
 
 
 def asked_as_a_job(gateway: RunningGateway) -> list[Response]:
@@ -201,7 +206,9 @@ async def asked_by_the_client(
     async def search(query: str) -> str:
         asked = {"query": query, "topK": 3, "country": "us"}
         found = (await client.post(server.address(), json=asked)).json()["data"]["results"]
-        return write_result(query, [Page(one["url"], one["title"], one["snippet"], one["url"], "") for one in found])
+        return write_result(
+            query, [SearchHit(one["url"], one["title"], one["snippet"], one["url"], "") for one in found]
+        )
 
     limits = httpx.Limits(max_connections=AT_ONCE)
     async with httpx.AsyncClient(base_url=gateway, limits=limits, timeout=SECONDS) as client:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from jobs.loops import Search
-from jobs.server import borrowed_server
+from jobs.embedded_store import running_store
+from jobs.tool_loops import SearchTool
 from retrieval.documents import corpus_digest
 from tests.benchmarks.vistahop.files import OURS, PAGE, write
 from tests.service.gateways import RunningGateway, problem_of, running, settings_of
@@ -20,7 +20,7 @@ CELLS = [{"protocol": "search", "condition": "V2", "rounds": 3}]
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[RunningGateway]:
     """A gateway with the harbours and their corpus of one page."""
-    with borrowed_server(tmp_path / "server") as url:
+    with running_store(tmp_path / "server") as url:
         settings = settings_of(tmp_path, url)
         folder = write(settings.data / "harbours", [OURS])
         for name in (*OURS["images"], "thumbs/quay4.jpg"):
@@ -35,7 +35,7 @@ def searched(gateway: RunningGateway) -> str:
     assert gateway.submit(dataset="harbours", cells=CELLS).status_code == 201
     (request,) = claim_all(gateway.redis_url)
     assert request.loop is not None
-    (version,) = {tool.source_version for tool in request.loop.tools if isinstance(tool, Search)}
+    (version,) = {tool.source_version for tool in request.loop.tools if isinstance(tool, SearchTool)}
     return version
 
 

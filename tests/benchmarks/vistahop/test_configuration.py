@@ -16,7 +16,7 @@ from evaluation.answers.boxes import BoxFrame
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.errors import DatasetInvalidError
 from evaluation.expansion import expand
-from evaluation.importing import describe, import_dataset
+from evaluation.importing import find_config, import_dataset
 from evaluation.replies import reply_of
 from jobs.models import Cell, JobSpec
 from tests.benchmarks.vistahop.examples import PICTURE, direct
@@ -47,7 +47,7 @@ def configured(folder: Path, **more: Any) -> Path:
 
 def imported(path: Path, target: Path) -> Dataset:
     """The data set that a configuration describes."""
-    known = describe(path, target.name)
+    known = find_config(path, target.name)
     assert known is not None
     reader, found = known
     made = import_dataset(reader, found.records, found.images, target, check_image=read_header, described=found)
@@ -97,14 +97,14 @@ def test_a_configuration_that_cannot_be_used_is_refused(
 ) -> None:
     """In one sentence, by file, data set and field."""
     with pytest.raises(DatasetInvalidError, match=re.escape(told)):
-        describe(configured(tmp_path, **more), name)
+        find_config(configured(tmp_path, **more), name)
 
 
 def test_records_are_no_configuration(tmp_path: Path) -> None:
     """Lists, lines, and one record alone."""
     for name, records in {"a.json": [RUNNERS], "b.jsonl": RUNNERS, "c.json": OURS}.items():
         (tmp_path / name).write_text(json.dumps(records))
-        assert describe(tmp_path / name, "harbours") is None
+        assert find_config(tmp_path / name, "harbours") is None
 
 
 def test_the_command_imports_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

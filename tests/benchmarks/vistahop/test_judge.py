@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.judge import ask_judge, cases, read_judgement
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.model_judge import ask_judge, list_cases, read_judgement
+from benchmarks.vistahop.samples import VistaHopSample
 from catalogue.entry import CatalogueEntry
 from catalogue.load import load_catalogue
 from evaluation.benchmark import Scene
 from evaluation.errors import JudgesMixedError, JudgeUnavailableError
-from evaluation.judge_expansion import Judging, prepare_judging
-from evaluation.judgements import Case, Panel
+from evaluation.judge_expansion import JudgingExpansion, prepare_judging
+from evaluation.judgements import JudgeCase, Panel
 from evaluation.replies import reply_of
 from evaluation.report import Report, build_report
-from evaluation.tallies import judged_by
+from evaluation.tallies import judging_fingerprint
 from jobs.errors import JobTooLargeError
 from jobs.models import InferenceRequest, JobSpec, JudgeSpec, Response
 from tests.benchmarks.vistahop.examples import call, chat, dataset_of, direct, sample
@@ -38,12 +38,16 @@ def spec(prompt: str | None = None, **changes: Any) -> JobSpec:
     )
 
 
-def judging(samples: Iterable[Sample], chats: Iterable[Response], of: JobSpec | None = None) -> Judging:
+def judging(
+    samples: Iterable[VistaHopSample], chats: Iterable[Response], of: JobSpec | None = None
+) -> JudgingExpansion:
     """What a job that judges these chats asks."""
     return prepare_judging(dataset_of(samples), of or spec(), load_catalogue(), map(reply_of, chats), 1000)
 
 
-def asked(samples: Iterable[Sample], chats: Iterable[Response], of: JobSpec | None = None) -> list[InferenceRequest]:
+def asked(
+    samples: Iterable[VistaHopSample], chats: Iterable[Response], of: JobSpec | None = None
+) -> list[InferenceRequest]:
     """Its requests."""
     return [request for _, request in judging(samples, chats, of).requests(lambda image: Size(100, 100))]
 
@@ -70,7 +74,7 @@ def yes(reason: str = "it is") -> str:
 NO = "<judge>No</judge><reason>it is not</reason>"
 
 
-def reported(samples: Sequence[Sample], chats: Sequence[Response], verdicts: Sequence[Response]) -> Report:
+def reported(samples: Sequence[VistaHopSample], chats: Sequence[Response], verdicts: Sequence[Response]) -> Report:
     """The report of chats that judges judged."""
     panel = Panel.of(map(reply_of, verdicts), VistaHop().read_judgement)
     return build_report(dataset_of(samples).judged_with(panel), chats, load_catalogue())
@@ -151,7 +155,7 @@ def test_a_verdict_is_the_first_between_its_tags() -> None:
 def test_the_picture_stands_behind_the_text_or_before_it(prompt: str, place: int) -> None:
     """As the authors have it, or so that its prefill is shared; braces in an answer mean nothing."""
     scene = Scene(("harbours/images/quay.tif", "harbours/thumbs/a.jpg"), lambda image: Size(1, 1), "0")
-    case = Case("quay", "1911", "{question} {0} in {truth}")
+    case = JudgeCase("quay", "1911", "{question} {0} in {truth}")
     asked = ask_judge(case, "When?", prompt, scene)
     (turn,) = asked.turns
     view = View(image="harbours/images/quay.tif", sizing="fit:32:65536:8294400")
@@ -175,7 +179,7 @@ def test_a_judge_decodes_without_chance_and_within_its_own_length() -> None:
 def test_endless_answers_are_cut_and_too_many_refused() -> None:
     """A judge is shown twenty thousand characters; the queue bounds what a job asks."""
     one = sample()
-    (case,) = cases(one, "x" * 30_000)
+    (case,) = list_cases(one, "x" * 30_000)
     assert len(case.answer) == 20_000
     replies = [reply_of(chat(one, f"around {year}")) for year in range(1900, 1904)]
     with pytest.raises(JobTooLargeError, match="more than 3 answers"):
@@ -228,11 +232,11 @@ def test_what_is_judged_with_and_without_a_model_is_never_mixed() -> None:
     ]
     catalogue: dict[str, CatalogueEntry] = {}
     plain, kind, harsh, again = (
-        judged_by(dataset_of(samples).judged_with(one), catalogue) for one in (Panel(), *panels)
+        judging_fingerprint(dataset_of(samples).judged_with(one), catalogue) for one in (Panel(), *panels)
     )
     assert len({plain, kind, harsh}) == 3
     assert harsh == again
-    assert plain == judged_by(dataset_of(samples), catalogue)
+    assert plain == judging_fingerprint(dataset_of(samples), catalogue)
 
 
 def test_responses_of_judges_are_no_answers() -> None:

@@ -21,9 +21,9 @@ from redis.asyncio import Redis
 
 from cli.preflight import free_port
 from evaluation.report import Report
+from jobs.embedded_store import StateStoreProcess
 from jobs.models import InferenceRequest
-from jobs.server import ServerProcess
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.benchmarks.vistahop.files import OURS, write
 from tests.cli.installation import Installation
 from tests.evaluation.tables import caveats_of, value_of, values_of
@@ -76,7 +76,7 @@ def draw(folder: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, server: ServerProcess) -> Settings:  # noqa: F811
+def settings(tmp_path: Path, server: StateStoreProcess) -> GatewaySettings:  # noqa: F811
     """Settings of a gateway with the harbours, and a town of another benchmark."""
     with PlainRedis.from_url(server.url) as client:
         client.flushall()
@@ -87,7 +87,7 @@ def settings(tmp_path: Path, server: ServerProcess) -> Settings:  # noqa: F811
 
 
 @pytest.fixture
-def start(settings: Settings) -> Iterator[Start]:
+def start(settings: GatewaySettings) -> Iterator[Start]:
     """Starts gateways with changed settings; they end with the test."""
     with ExitStack() as stack:
         yield lambda **changes: stack.enter_context(running(settings.model_copy(update=changes)))
@@ -250,7 +250,7 @@ def test_a_job_that_was_judged_and_changed_refuses_the_retry_of_its_judge(gatewa
     assert f"there is no job {job}" in problem_of(gateway.client.post(retry), 422, "submission-invalid")["detail"]
 
 
-def test_a_killed_gateway_goes_on_with_a_judges_job(settings: Settings, start: Start, tmp_path: Path) -> None:
+def test_a_killed_gateway_goes_on_with_a_judges_job(settings: GatewaySettings, start: Start, tmp_path: Path) -> None:
     """SIGKILL while it is `validating`: the next gateway expands the same requests from the answers that are kept."""
     first = start()
     job = ask(first)

@@ -3,13 +3,13 @@
 from typing import Any
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.beside import Beside
-from benchmarks.vistahop.judging import Kept, SampleJudge
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.judging import VistaHopDetails, VistaHopJudge
+from benchmarks.vistahop.samples import VistaHopSample
+from benchmarks.vistahop.sidecars import Sidecars
 from evaluation.answers.boxes import BoxFrame
 from evaluation.replies import reply_of
-from evaluation.tallies import merge_tally, plain_tally
-from evaluation.verdicts import Judges, Tally, Verdict
+from evaluation.tallies import dump_tally, merge_tally
+from evaluation.verdicts import SampleJudges, Tally, Verdict
 from jobs.models import Response
 from tests.benchmarks.vistahop.examples import call, chat, crop, direct, reported, said, sample
 from tests.evaluation.tables import values_of
@@ -19,14 +19,14 @@ ANCHOR = {"label": "mark", "kind": "logo", "box": (0.2, 0.4, 0.21, 0.41)}
 """600 x 400 pixels of the picture."""
 
 
-def judged(of: Sample, response: Response, beside: Beside | None = None) -> Verdict:
+def judged(of: VistaHopSample, response: Response, beside: Sidecars | None = None) -> Verdict:
     """The verdict on a chat."""
-    return SampleJudge(of, beside or Beside())(reply_of(response), BoxFrame("unit", None))
+    return VistaHopJudge(of, beside or Sidecars())(reply_of(response), BoxFrame("unit", None))
 
 
-def kept(of: Sample, response: Response, beside: Beside | None = None) -> Kept:
+def kept(of: VistaHopSample, response: Response, beside: Sidecars | None = None) -> VistaHopDetails:
     """What is kept of it."""
-    return Kept(*judged(of, response, beside).kept)
+    return VistaHopDetails(*judged(of, response, beside).kept)
 
 
 def test_an_answer_is_right_by_any_truth_and_no_answer_is_wrong() -> None:
@@ -37,7 +37,7 @@ def test_an_answer_is_right_by_any_truth_and_no_answer_is_wrong() -> None:
     for stop in ("rounds", "context"):
         verdict = judged(one, chat(one, None, [call()], stop=stop))
         assert (verdict.score, verdict.status) == (0.0, stop)
-    judges = Judges([one], VistaHop().judge, {})
+    judges = SampleJudges([one], VistaHop().judge, {})
     assert judges.judge(reply_of(direct(one, None)), 0) is None
     assert judges.judge(reply_of(chat(one, None, [call()])), 0) is not None
 
@@ -110,7 +110,7 @@ def test_what_others_said_of_a_chat_is_kept_beside_the_rules() -> None:
     one = sample()
     response = chat(one, "1911", details={"verdicts": {"llm_score": 0}})
     place = (response.job_id, response.request_id)
-    beside = Beside(judgements={place: (("ann", True),)}, failures={place: "drift"})
+    beside = Sidecars(judgements={place: (("ann", True),)}, failures={place: "drift"})
     found = kept(one, response, beside)
     assert found.judges == (("annotator ann", 1), ("llm_score", 0), ("rules/2", 1))
     assert found.label == "drift"
@@ -120,9 +120,9 @@ def test_a_tally_that_was_stored_reports_the_same() -> None:
     """As plain lists, texts and numbers."""
     samples = [sample("a"), sample("b", 12)]
     chats = [chat(samples[0], "1911", [call()]), chat(samples[1], None, [call("not_run")], limit=1)]
-    fresh = Tally(samples, Judges(samples, VistaHop().judge, {}), map(reply_of, chats))
-    merged = Tally(samples, Judges(samples, VistaHop().judge, {}), [])
-    merge_tally(merged, "job", plain(plain_tally(fresh)), VistaHop())
+    fresh = Tally(samples, SampleJudges(samples, VistaHop().judge, {}), map(reply_of, chats))
+    merged = Tally(samples, SampleJudges(samples, VistaHop().judge, {}), [])
+    merge_tally(merged, "job", plain(dump_tally(fresh)), VistaHop())
     first, second = ({key: cell.by_repeat() for key, cell in tally.cells.items()} for tally in (fresh, merged))
     assert first == second
     assert [key.rounds for key in first] == [10, 1]
@@ -151,7 +151,7 @@ def test_a_chat_whose_answer_was_filtered_is_wrong_and_one_with_a_round_broken_o
     for broken in (lost, first):
         reply = reply_of(broken)
         assert (reply.text, reply.failure, reply.stop, len(reply.rounds)) == (None, "GenerationFailedError", None, 3)
-        assert Judges([one], VistaHop().judge, {}).judge(reply, 0) is None
+        assert SampleJudges([one], VistaHop().judge, {}).judge(reply, 0) is None
 
 
 def ended(given: Response, reason: str) -> Response:

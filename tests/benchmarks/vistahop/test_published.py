@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.beside import FAILURE_TYPES
-from benchmarks.vistahop.metrics import agreement, pass_at_1
-from benchmarks.vistahop.sheet import Sheet
+from benchmarks.vistahop.metrics import compare_judges, pass_at_1
+from benchmarks.vistahop.scores import VistaHopScores
+from benchmarks.vistahop.sidecars import FAILURE_TYPES
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, FORMS, FUSED
-from evaluation.verdicts import Judges, Tally, Verdicts
+from evaluation.verdicts import SampleJudges, Tally, Verdicts
 from tests.benchmarks.vistahop.examples import reported, sample
 from tests.evaluation.tables import values_of
 
@@ -41,11 +41,11 @@ SPLIT = (190, 160)
 """Questions on a single chain, of which all have fewer than ten hops, and fused ones."""
 
 
-def sheet() -> Sheet:
+def sheet() -> VistaHopScores:
     """350 questions: single chains of seven hops, and two fused."""
     samples = [sample(f"s{at}", 7 if at < SPLIT[0] else 14) for at in range(sum(SPLIT))]
-    judges = Judges(samples, VistaHop().judge, {})
-    return Sheet.of(Verdicts(Tally(samples, judges, []), {}, {}))
+    judges = SampleJudges(samples, VistaHop().judge, {})
+    return VistaHopScores.of(Verdicts(Tally(samples, judges, []), {}, {}))
 
 
 def test_pass_at_1_is_the_mean_of_both_levels_by_their_samples() -> None:
@@ -179,10 +179,10 @@ def test_the_printed_kappa_needs_outputs_of_which_half_are_right() -> None:
     """By chance both agree in 52 %, as where two of five are right: the sample was no draw from the 24 % of Table 4."""
     right = 0.41
     pairs = [(1, 1)] * round(1000 * (right - 0.046)) + [(1, 0)] * 46 + [(0, 1)] * 46
-    found = agreement([*pairs, *[(0, 0)] * (1000 - len(pairs))])
+    found = compare_judges([*pairs, *[(0, 0)] * (1000 - len(pairs))])
     assert found.kappa == pytest.approx(0.81, abs=0.005)
     best = [(1, 1)] * 197 + [(1, 0)] * 46 + [(0, 1)] * 46 + [(0, 0)] * 711
-    assert (agreement(best).kappa or 0) == pytest.approx(0.75, abs=0.005)
+    assert (compare_judges(best).kappa or 0) == pytest.approx(0.75, abs=0.005)
 
 
 def _labels() -> Iterator[tuple[int, dict[str, Any]]]:

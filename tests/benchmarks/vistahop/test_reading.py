@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.samples import VistaHopSample
 from evaluation.benchmark import find_benchmark
-from evaluation.datasets import Dataset, load_dataset, load_loose
+from evaluation.datasets import Dataset, load_dataset, load_for_scoring
 from evaluation.errors import DatasetInvalidError
 from evaluation.importing import import_dataset
 from tests.benchmarks.mmcr.files import page
@@ -18,18 +18,18 @@ from tests.benchmarks.vistahop.files import OURS, RUNNERS, write
 from tiling.headers import read_header
 
 
-def only(dataset: Dataset) -> Sample:
+def only(dataset: Dataset) -> VistaHopSample:
     """The one sample."""
     (found,) = dataset.samples
-    assert isinstance(found, Sample)
+    assert isinstance(found, VistaHopSample)
     return found
 
 
-def loose(tmp_path: Path, record: dict[str, Any]) -> Sample:
+def loose(tmp_path: Path, record: dict[str, Any]) -> VistaHopSample:
     """The sample of a file with one record."""
     path = tmp_path / "harbours.jsonl"
     path.write_text(json.dumps(record) + "\n")
-    return only(load_loose(path, "vistahop"))
+    return only(load_for_scoring(path, "vistahop"))
 
 
 def test_the_runners_records_are_asked_about_their_first_picture(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.beside import Beside, read_beside
-from benchmarks.vistahop.metrics import agreement
-from benchmarks.vistahop.rules import RULES
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.metrics import compare_judges
+from benchmarks.vistahop.rule_judge import RULES_VERSION
+from benchmarks.vistahop.samples import VistaHopSample
+from benchmarks.vistahop.sidecars import Sidecars, read_sidecars
 from evaluation.report import Report
 from jobs.models import Response
 from tests.benchmarks.vistahop.examples import call, chat, direct, reported, sample
@@ -129,10 +129,10 @@ def test_chats_that_ran_out_of_rounds_are_not_called_unclear() -> None:
 def test_people_who_contradict_themselves_are_named_by_line(name: str, lines: list[dict[str, object]]) -> None:
     """The same again is nothing; another judgement of the same chat is an error, in whatever order they stand."""
     first, other = (json.dumps({"job": "j", "request": "r", **line}) for line in lines)
-    assert read_beside({name: f"{first}\n{first}\n"}) == read_beside({name: f"{first}\n"})
+    assert read_sidecars({name: f"{first}\n{first}\n"}) == read_sidecars({name: f"{first}\n"})
     for text in (f"{first}\n{other}", f"{other}\n{first}"):
         with pytest.raises(ValueError, match=rf"{name}: line 2: contradicts line 1"):
-            read_beside({name: text})
+            read_sidecars({name: text})
 
 
 def test_table_5_has_a_row_for_each_number_of_rounds() -> None:
@@ -180,7 +180,7 @@ def test_incorrect_chats_are_sorted_by_what_they_failed_by() -> None:
     """By people, where they said so, and by the first of our rules that holds."""
     chats = [*asked("search_crop", 2)]
     wrong = next(one for one in chats if one.sample_id == "s5")
-    labelled = VistaHop(Beside(failures={("job", wrong.request_id): "boundary"}))
+    labelled = VistaHop(Sidecars(failures={("job", wrong.request_id): "boundary"}))
     report = reported(SAMPLES, chats, labelled)
     # 18 single chains are wrong, 5 fused ones ran out of rounds, 3 were answered wrongly.
     shares = numbers(report, "table9", "anchor drift planning fusion boundary unlabelled", source="rules of ours")
@@ -207,10 +207,14 @@ def test_people_stand_beside_every_judge() -> None:
     said = {("job", one.request_id): one.sample_id in ("s0", "f0") for one in chats}
     unlike = [*said][:5]
     labels = {place: (("ann", right), ("bob", right != (place in unlike))) for place, right in said.items()}
-    report = reported(SAMPLES, chats, VistaHop(Beside(judgements=labels)))
+    report = reported(SAMPLES, chats, VistaHop(Sidecars(judgements=labels)))
     found = [
         values_of(report, "judges", judge=judge, other=other)
-        for judge, other in ((RULES, "annotator ann"), (RULES, "annotator bob"), ("all annotators", RULES))
+        for judge, other in (
+            (RULES_VERSION, "annotator ann"),
+            (RULES_VERSION, "annotator bob"),
+            ("all annotators", RULES_VERSION),
+        )
     ]
     assert [values["both"] for values in found] == [50, 50, 100]
     ann, bob, everybody = (values["agreement"].value or 0 for values in found)
@@ -229,7 +233,7 @@ def test_people_stand_beside_every_judge() -> None:
 )
 def test_kappa_is_cohens(pairs: Sequence[tuple[int, int]], same: int, kappa: float | None) -> None:
     """The textbook's example among them; it has no value where both always say one thing."""
-    found = agreement(pairs)
+    found = compare_judges(pairs)
     assert found.same == same
     assert found.kappa == (None if kappa is None else pytest.approx(kappa))
 
@@ -255,7 +259,7 @@ def test_strata_have_a_column_a_setting() -> None:
 
 def test_a_level_without_samples_is_nothing() -> None:
     """Never 0; L1 has a column where there are samples of it."""
-    first: list[Sample] = [sample("a", 3)]
+    first: list[VistaHopSample] = [sample("a", 3)]
     report = reported(first, [chat(first[0], "1911")])
     assert numbers(report, "table4", "p1 L1 L2 L3", protocol="search_crop") == [1, 1, None, None]
 

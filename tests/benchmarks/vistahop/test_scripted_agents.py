@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.samples import Sample
+from benchmarks.vistahop.samples import VistaHopSample
 from catalogue.entry import CatalogueEntry
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
 from evaluation.outcomes import sample_outcomes
-from evaluation.prompts import Prompts
+from evaluation.prompts import PromptRebuilder
 from evaluation.report import Report, build_report
 from evaluation.score import score_files
 from evaluation.writers.page.page import render_html
 from jobs.connection import connect
+from jobs.embedded_store import StateStoreProcess
 from jobs.models import Cell, JobSpec, Response
 from jobs.queue import JobQueue
 from jobs.registry import JobRegistry
-from jobs.server import ServerProcess
 from retrieval.corpora import Corpora
-from service.submission.admission import bundle_requests
+from service.submission.validation import bundle_requests
 from tests.benchmarks.vistahop.agents import Script, ScriptedEngine, blind, erring, walker
 from tests.demo.conftest import hop_folder  # noqa: F401 - a fixture
 from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
@@ -36,7 +36,7 @@ from tests.workers.conftest import server  # noqa: F401 - a fixture
 from tests.workers.examples import ENTRY, responses_of
 from tests.workers.rig import running_worker
 from tiling.headers import read_header
-from workers.tools.searching import Sources
+from workers.tools.searches import SearchSources
 
 REPEATS = 5
 SEARCHES = tuple(VistaHop.plans["table4"][1:])
@@ -68,7 +68,7 @@ class Played(NamedTuple):
 
 @pytest.fixture(scope="module")
 def played(
-    server: ServerProcess,  # noqa: F811
+    server: StateStoreProcess,  # noqa: F811
     hop_folder: Path,  # noqa: F811
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Played:
@@ -78,9 +78,9 @@ def played(
 
 async def _played(url: str, folder: Path, own: Path) -> Played:
     dataset, root, redis = load_dataset(folder), folder.parent, connect(url)
-    samples = [sample for sample in dataset.samples if isinstance(sample, Sample)]
+    samples = [sample for sample in dataset.samples if isinstance(sample, VistaHopSample)]
     entries = {name: ENTRY.model_copy(update={"id": name, "title": name.capitalize()}) for name in AGENTS}
-    sources = Sources(Corpora(root, own / "indexes"))
+    sources = SearchSources(Corpora(root, own / "indexes"))
     specs, found, renders = {}, [], 0
     await redis.flushall()
     for name, (script, cells) in AGENTS.items():
@@ -238,7 +238,10 @@ def test_every_picture_is_rendered_once(played: Played, report: Report) -> None:
 def test_pages_of_chats_show_what_was_searched(played: Played, report: Report) -> None:
     """The page tells queries and pages in words."""
     page = render_html(
-        report, sample_outcomes(played.dataset, played.responses, played.entries, Prompts(played.dataset, played.specs))
+        report,
+        sample_outcomes(
+            played.dataset, played.responses, played.entries, PromptRebuilder(played.dataset, played.specs)
+        ),
     )
     assert "firm that trades under the mark" in page and "Table 4: what tools add" in page
 

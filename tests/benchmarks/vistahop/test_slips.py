@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.beside import Beside
+from benchmarks.vistahop.sidecars import Sidecars
 from evaluation.inspection import inspect_dataset
 from evaluation.judgements import Panel
 from evaluation.replies import reply_of
@@ -32,7 +32,7 @@ def test_people_on_a_question_without_a_truth_count_in_no_accuracy() -> None:
     """Nor among the chats that they judged; how they agree with each other is still told."""
     chats = [direct(QUAY, "1911"), direct(OPEN, "1911")]
     said = {place_of(one): (("ada", False), ("bob", False)) for one in chats}
-    report = reported([QUAY, OPEN], chats, VistaHop(Beside(judgements=said)))
+    report = reported([QUAY, OPEN], chats, VistaHop(Sidecars(judgements=said)))
     ada = values_of(report, "by_judge", judge="annotator ada")
     assert (ada["p1"].count, ada["p1"].value, ada["judged"], ada["missing"]) == (1, 0.0, 1, 0)
     assert values_of(report, "judges", judge="annotator ada", other="annotator bob")["both"] == 2
@@ -42,15 +42,15 @@ def test_labels_of_chats_that_are_not_there_are_counted() -> None:
     """Of people's judgements and of failures; those that fit say nothing."""
     chats = [direct(QUAY, "1912")]
     slip = ("another job", chats[0].request_id)
-    fitting = Beside(judgements={place_of(chats[0]): (("ada", True),)}, failures={place_of(chats[0]): "drift"})
+    fitting = Sidecars(judgements={place_of(chats[0]): (("ada", True),)}, failures={place_of(chats[0]): "drift"})
     assert not any("count nowhere" in told or "counts nowhere" in told for told in _told(fitting, chats))
-    beside = Beside(judgements={slip: (("ada", True),)}, failures={slip: "drift", place_of(chats[0]): "drift"})
+    beside = Sidecars(judgements={slip: (("ada", True),)}, failures={slip: "drift", place_of(chats[0]): "drift"})
     told = " ".join(_told(beside, chats))
     assert "judgements.jsonl: 1 of the chats that it names have no answer among these responses (0 have)" in told
     assert "failures.jsonl: 1 of the chats that it names have no answer among these responses (1 have)" in told
 
 
-def _told(beside: Beside, chats: list[Response]) -> list[str]:
+def _told(beside: Sidecars, chats: list[Response]) -> list[str]:
     return caveats_of(reported([QUAY], chats, VistaHop(beside)))
 
 

@@ -9,9 +9,9 @@ from evaluation.answers.boxes import BoxFrame
 from evaluation.benchmark import Benchmark, Scene, installed_benchmarks
 from evaluation.replies import reply_of
 from evaluation.samples import Sample
-from evaluation.verdicts import Judge
-from jobs.loops import GRAMMARS, Search, ToolErrors, ToolLoop, Zoom
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell, TurnResponse
+from jobs.tool_loops import CALL_GRAMMARS, SearchTool, ToolErrors, ToolLoop, ZoomTool
 from tests.benchmarks.acuity.signs import around, rings, signs_of
 from tests.benchmarks.atombench import questions as atoms
 from tests.benchmarks.mmcr.examples import question
@@ -82,7 +82,7 @@ def judges() -> Iterator[Reader]:
                 yield Reader(f"{name} {sample.id} {protocol}", partial(_judged, judge, protocol, asks), len(asks))
 
 
-def _judged(judge: Judge, protocol: str, asks: Sequence[str | None], text: str) -> object:
+def _judged(judge: ReplyJudge, protocol: str, asks: Sequence[str | None], text: str) -> object:
     turns = tuple(TurnResponse(text=text, finish_reason="stop", asks=step) for step in asks)
     reply = reply_of(response("read", text, protocol=protocol, turns=turns))
     return judge(reply, BoxFrame()).tell()
@@ -91,7 +91,7 @@ def _judged(judge: Judge, protocol: str, asks: Sequence[str | None], text: str) 
 def calls() -> Iterator[Reader]:
     """A reader for every grammar of calls."""
     errors = ToolErrors(arguments="", unknown="", box="", query="")
-    tools = (Zoom(name="zoom", before="", after=""), Search(name="search", source="s", found="", nothing=""))
-    for name, fields in GRAMMARS.items():
+    tools = (ZoomTool(name="zoom", before="", after=""), SearchTool(name="search", source="s", found="", nothing=""))
+    for name, fields in CALL_GRAMMARS.items():
         loop = ToolLoop(tools=tools, errors=errors, max_rounds=2, **fields)
         yield Reader(f"calls {name}", partial(find_call, loop=loop))

@@ -10,12 +10,12 @@ import pytest
 from evaluation.answers.abstention import abstains
 from evaluation.answers.booleans import read_boolean
 from evaluation.answers.boxes import UNIT_FRAME, read_boxes
-from evaluation.answers.choices import Space, read_choices
+from evaluation.answers.choices import AnswerSpace, read_choices
 from evaluation.answers.final import parse_answer
 from evaluation.answers.lexicon import by_language
+from evaluation.answers.normalization import said
 from evaluation.answers.numbers import read_integer, read_number
 from evaluation.answers.text import answer_text
-from evaluation.answers.utterances import said
 from tests.evaluation.answers import wordings
 
 OPTIONS = {
@@ -419,7 +419,7 @@ def test_a_list_that_affirms_none_or_several_means_none(layout: str, language: s
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_abstention_is_no_answer_to_anything(language: str) -> None:
     """No option, no truth, no number, no list and no box; so it is never right where the truth is false, 0 or none."""
-    space = Space(["red", "green"], {})
+    space = AnswerSpace(["red", "green"], {})
     for text in wordings.ABSTENTIONS[language]:
         assert abstains(text), text
         assert parse_answer(text, OPTIONS).status == "abstained", text

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from catalogue.families.registry import FAMILIES
 from evaluation.answers.lexicon import classes, phrases
-from jobs.loops import GRAMMARS, JsonCall, NamedCall, TaggedCall, ToolLoop
+from jobs.tool_loops import CALL_GRAMMARS, JsonCall, NamedCall, TaggedCall, ToolLoop
 
 _SIGNS = tuple(
     "()[]{}<>*_`\"'“”‘’「」$\\#~|/&+=:：;；,，.。!?？-–—•→⇒%½²ﷺ㌀ﬃİßé٣〇☑✗✅❌ \t\n\r\u2028\u00a0\u3000\u200b\0"
@@ -73,7 +73,7 @@ _MARKUP = (
 
 
 def _grammars() -> Iterator[str]:
-    for fields in GRAMMARS.values():
+    for fields in CALL_GRAMMARS.values():
         loop = ToolLoop.model_construct(**fields)
         yield loop.opening
         yield loop.closing

@@ -9,8 +9,8 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
+from jobs.embedded_store import StateStoreProcess, start_store
 from jobs.home import Home
-from jobs.server import ServerProcess, start_server
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Kept:
 
 
 @pytest.fixture
-def kept(own_server: ServerProcess, tmp_path: Path) -> Kept:
+def kept(own_server: StateStoreProcess, tmp_path: Path) -> Kept:
     """An installation of one's own on a server of each kind."""
     return Kept(Home(folder=tmp_path), own_server.url)
 
@@ -40,6 +40,6 @@ def kept(own_server: ServerProcess, tmp_path: Path) -> Kept:
 def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server such as operators run, Redis where this machine has it, with nothing in it."""
     found = shutil.which("redis-server")
-    server = start_server(tmp_path_factory.mktemp("operators"), binary=Path(found) if found else None)
+    server = start_store(tmp_path_factory.mktemp("operators"), binary=Path(found) if found else None)
     yield f"{server.url}?db=3"
     server.stop()

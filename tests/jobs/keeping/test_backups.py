@@ -10,17 +10,17 @@ import pytest
 from redis.asyncio import Redis
 
 from jobs.connection import connect
+from jobs.embedded_store import running_store
 from jobs.errors import BackupInvalidError, RestoreRefusedError
 from jobs.home import Home
 from jobs.keeping.archives import CHECKSUMS, MANIFEST, STATE, Archive
 from jobs.keeping.backups import back_up
 from jobs.keeping.restoring import restore
-from jobs.keys import KEYS
 from jobs.models import JobStatus, Response
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import borrowed_server
 from jobs.sink import ParquetSink
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.jobs.keeping.conftest import Kept
@@ -92,7 +92,7 @@ async def test_a_backup_of_a_running_job_loses_nothing_and_goes_on(
 
     home = Home(folder=tmp_path / "restored", redis_url=operators if on_own_server else None)
     await restored(tmp_path / "backup", home)
-    with contextlib.nullcontext(operators) if on_own_server else borrowed_server(home.server) as url:
+    with contextlib.nullcontext(operators) if on_own_server else running_store(home.server) as url:
         redis = connect(url)
         then = await times(redis, job.id, home.results_uri)
         assert then.keys() >= before.keys()
@@ -185,7 +185,7 @@ async def test_what_is_there_is_not_replaced_unasked(kept: Kept, tmp_path: Path)
     aside = await restored(backup, home, overwrite=True)
     assert aside is not None
     assert list(aside.glob("*.base.rdb"))
-    with borrowed_server(home.server) as url:
+    with running_store(home.server) as url:
         redis = connect(url)
         assert (await times(redis, job_id, home.results_uri)).total() == 3
         await redis.aclose()

@@ -9,16 +9,16 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from evaluation.errors import ResponsesInvalidError
-from evaluation.recorded import read_replies
+from evaluation.response_files import read_replies
 from jobs.access import Owner
 from jobs.errors import PartUnreadableError
 from jobs.files import FileRegistry, StoredFile
 from jobs.keeping.checking import check, repair
-from jobs.keeping.findings import Finding
-from jobs.keys import KEYS
+from jobs.keeping.findings import CheckFinding
 from jobs.models import Job, RasterRecord, Response
-from jobs.parts import PartStore
+from jobs.parquet_parts import PartStore
 from jobs.queue import JobQueue
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
 from jobs.sink import ParquetSink
@@ -32,12 +32,12 @@ from tiling.views import View
 OLD = 48 * 3600
 
 
-async def found(kept: Kept, *, pictures: bool = False) -> list[Finding]:
+async def found(kept: Kept, *, pictures: bool = False) -> list[CheckFinding]:
     """What a check finds, in its order."""
     return await asyncio.to_thread(lambda: list(check(kept.url, kept.home, pictures=pictures)))
 
 
-def kinds(findings: Sequence[Finding]) -> set[tuple[str, str]]:
+def kinds(findings: Sequence[CheckFinding]) -> set[tuple[str, str]]:
     """What was found, of what."""
     return {(finding.kind, finding.subject) for finding in findings}
 

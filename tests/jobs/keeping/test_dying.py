@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jobs.connection import connect
+from jobs.embedded_store import StateStoreProcess, running_store, start_store
 from jobs.home import Home
 from jobs.keeping.archives import Archive
 from jobs.keeping.backups import back_up
@@ -18,7 +19,6 @@ from jobs.keeping.restoring import restore
 from jobs.models import Response
 from jobs.registry import JobRegistry
 from jobs.results import ResultStore
-from jobs.server import ServerProcess, borrowed_server, start_server
 from tests.jobs.examples import run_job
 from tests.jobs.parts import sink_all
 
@@ -68,7 +68,7 @@ def readable(url: str, home: Home) -> list[int]:
 def made(folder: Path, requests: int) -> Path:
     """A backup of an installation with one job."""
     home = Home(folder=folder / "home")
-    with borrowed_server(home.server) as url:
+    with running_store(home.server) as url:
         play(url, home, requests)
         back_up(url, home, folder / "backup")
     return folder / "backup"
@@ -77,7 +77,7 @@ def made(folder: Path, requests: int) -> Path:
 def test_a_backup_that_dies_at_any_step_is_not_there_and_the_next_one_is_whole(tmp_path: Path) -> None:
     """Its name appears with all that it holds; deletions wait no longer than its hold lasts."""
     home, backup = Home(folder=tmp_path / "home"), tmp_path / "backup"
-    with borrowed_server(home.server) as url:
+    with running_store(home.server) as url:
         play(url, home, FEW)
         number = 0
         for number in deaths(tmp_path, "backup", url, home.folder, backup):
@@ -100,18 +100,18 @@ def test_a_restore_that_dies_at_any_step_leaves_what_was_or_all_of_the_backup(
         restore(Archive(few), home)
         seen = []
         for _ in deaths(tmp_path, "restore", many, home.folder, *([own.url] if own else [])):
-            with contextlib.nullcontext(own.url) if own else borrowed_server(home.server) as url:
+            with contextlib.nullcontext(own.url) if own else running_store(home.server) as url:
                 seen.append(readable(url, home))
                 assert seen[-1] in ([FEW], [MANY])
-        with contextlib.nullcontext(own.url) if own else borrowed_server(home.server) as url:
+        with contextlib.nullcontext(own.url) if own else running_store(home.server) as url:
             assert readable(url, home) == [MANY]
     assert seen.count([FEW]) > 3
 
 
 @contextlib.contextmanager
-def own_server(tmp_path: Path) -> Iterator[ServerProcess]:
+def own_server(tmp_path: Path) -> Iterator[StateStoreProcess]:
     """A server as an operator runs one."""
-    server = start_server(tmp_path / "own")
+    server = start_store(tmp_path / "own")
     try:
         yield server
     finally:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import openai
 import pytest
 
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.conftest import _server, gateway, redis_url, settings, start
 from tests.service.gateways import RunningGateway
 from tests.service.openai.workers import RunningWorker, working
@@ -15,7 +15,7 @@ __all__ = ["_server", "gateway", "redis_url", "settings", "start"]
 
 
 @pytest.fixture
-def worker(settings: Settings, gateway: RunningGateway) -> Iterator[RunningWorker]:
+def worker(settings: GatewaySettings, gateway: RunningGateway) -> Iterator[RunningWorker]:
     """A worker on the simulated engine, which the gateway knows."""
     with working(settings) as worker:
         wait_for_worker(gateway)

@@ -7,8 +7,8 @@ import openai
 import pytest
 import redis
 
-from jobs.keys import KEYS
-from service.settings import Settings
+from jobs.redis_keys import KEYS
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.workers import RunningWorker, working
@@ -122,7 +122,7 @@ def test_a_batch_goes_on_where_a_gateway_ended(start: Any, settings: Any) -> Non
 
 
 def test_a_batch_whose_queueing_the_server_lost_is_queued_again(
-    client: openai.OpenAI, gateway: RunningGateway, settings: Settings
+    client: openai.OpenAI, gateway: RunningGateway, settings: GatewaySettings
 ) -> None:
     """A power cut took back that all lines were queued; the batch does not wait for a job that nobody starts."""
     batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking(text="B?\nA. a\nB. b")}))
@@ -136,7 +136,7 @@ def test_a_batch_whose_queueing_the_server_lost_is_queued_again(
 
 
 def test_a_batch_does_not_end_while_answers_are_missing(
-    client: openai.OpenAI, gateway: RunningGateway, settings: Settings
+    client: openai.OpenAI, gateway: RunningGateway, settings: GatewaySettings
 ) -> None:
     """A power cut took them back after the gateway had seen that the job was completed."""
     batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking(text="B?\nA. a\nB. b")}))

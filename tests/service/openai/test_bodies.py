@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import BodyTooLargeError, ChatInvalidError
-from service.openai.bodies import PictureReader
+from service.openai.chat_bodies import DataUrlExtractor
 from service.openai.uploads import Uploads
 from tests.service.openai.pictures import png
 
@@ -19,7 +19,7 @@ from tests.service.openai.pictures import png
 def read(folder: Path, text: bytes, cuts: list[int], max_bytes: int = 1 << 20) -> tuple[Any, list[bytes]]:
     """Read a body that comes cut so; the JSON, and the pictures in place of what stands for them."""
     uploads = Uploads(folder)
-    reader = PictureReader(uploads, max_bytes)
+    reader = DataUrlExtractor(uploads, max_bytes)
     edges = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     for start, end in pairwise(edges):
         reader.feed(text[start:end])
@@ -83,7 +83,7 @@ def test_uploads_are_pruned_by_age_and_bytes(tmp_path: Path) -> None:
 def test_strings_without_pictures_cost_no_step_each(tmp_path: Path) -> None:
     """A body of a million of them is looked at once a piece."""
 
-    class Counting(PictureReader):
+    class Counting(DataUrlExtractor):
         looks = 0
 
         def _find(self) -> bool:

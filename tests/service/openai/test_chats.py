@@ -6,8 +6,8 @@ import httpx
 import openai
 import pytest
 
-from catalogue.load import SHIPPED
-from service.settings import Settings
+from catalogue.load import SHIPPED_MODELS
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import Start, wait_for_worker
 from tests.service.openai.pictures import asking, data_url, png
@@ -119,7 +119,7 @@ def test_a_model_without_a_worker_is_a_503_to_come_back_to(client: openai.OpenAI
     assert raised.value.response.headers["retry-after"] == "30"
 
 
-def test_a_full_queue_is_a_429_to_come_back_to(start: Start, settings: Settings) -> None:
+def test_a_full_queue_is_a_429_to_come_back_to(start: Start, settings: GatewaySettings) -> None:
     """Whole and streamed alike, before a stream has begun."""
     gateway = start(queue_requests=2)
     with working(settings):
@@ -143,7 +143,7 @@ def test_a_model_is_found_by_its_other_names(client: openai.OpenAI, gateway: Run
     """By an alias of the catalogue in whatever case, and by the name of its weights."""
     folder = gateway.settings.catalogue
     folder.mkdir(parents=True)
-    text = (SHIPPED / "qwen3-vl-8b.toml").read_text()
+    text = (SHIPPED_MODELS / "qwen3-vl-8b.toml").read_text()
     (folder / "qwen3-vl-8b.toml").write_text(f'aliases = ["Judge-1"]\n{text}')
     for name in ("judge-1", "JUDGE-1", "Qwen/Qwen3-VL-8B-Instruct", "Qwen3-VL-8B-Instruct"):
         assert client.models.retrieve(name).id == "qwen3-vl-8b"

@@ -12,13 +12,13 @@ import openai
 import pytest
 
 from jobs.connection import connect
-from jobs.fleet import Fleet, WorkerStatus
-from jobs.growth import Teller
 from jobs.leases import Lease
 from jobs.models import InferenceRequest, Response, TokenLogprob, TurnResponse, Usage
 from jobs.queue import JobQueue
 from jobs.results import ResultStore
-from service.settings import Settings
+from jobs.streaming import TokenPublisher
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL
 from tests.service.openai.test_batches import end_of, lines, read, start_batch
 
@@ -52,7 +52,7 @@ class ScriptedWorker:
         redis = connect(self._url)
         queue = JobQueue(redis)
         status = WorkerStatus(worker="scripted", models=(MODEL,), state="ready", since=datetime.now(UTC))
-        await Fleet(redis).announce(status, ttl=120)
+        await WorkerRegistry(redis).announce(status, ttl=120)
         self.ready.set()
         while not self._over.is_set():
             for lease in await queue.claim([MODEL], "scripted", 10, 0.05):
@@ -63,7 +63,7 @@ class ScriptedWorker:
     async def _answer(self, redis: Any, lease: Lease, request: InferenceRequest) -> None:
         turn, pieces = next(self._answers)
         if request.listener:
-            grow = Teller(redis).grow(request.listener, lease.job_id, request.id)
+            grow = TokenPublisher(redis).grow(request.listener, lease.job_id, request.id)
             for piece in pieces:
                 grow(*piece)
                 await asyncio.sleep(0.05)  # so that each is told by itself
@@ -79,7 +79,7 @@ class ScriptedWorker:
 
 
 @contextmanager
-def recording(settings: Settings, *turns: TurnResponse, pieces: Pieces = ()) -> Iterator[None]:
+def recording(settings: GatewaySettings, *turns: TurnResponse, pieces: Pieces = ()) -> Iterator[None]:
     """Have chats answered by these, one after the other, the last one again and again."""
     answers = chain(turns[:-1], repeat(turns[-1]))
     worker = ScriptedWorker(settings.redis_url or "", ((turn, pieces) for turn in answers))
@@ -96,7 +96,7 @@ def ask(client: openai.OpenAI, **changes: Any) -> Any:
 
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
 def test_why_an_answer_ended_is_told_whole_streamed_and_in_a_batch(
-    client: openai.OpenAI, settings: Settings, reason: str
+    client: openai.OpenAI, settings: GatewaySettings, reason: str
 ) -> None:
     """With the text that there is, also of what was filtered."""
     with recording(settings, ended(reason)):
@@ -112,7 +112,7 @@ def test_why_an_answer_ended_is_told_whole_streamed_and_in_a_batch(
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("reason", BROKEN)
 def test_an_answer_that_was_broken_off_is_an_error_of_the_server(
-    client: openai.OpenAI, settings: Settings, reason: str, stream: bool
+    client: openai.OpenAI, settings: GatewaySettings, reason: str, stream: bool
 ) -> None:
     """Never an answer, be its text empty or not."""
     for text in ("", "The answer"):
@@ -124,13 +124,13 @@ def test_an_answer_that_was_broken_off_is_an_error_of_the_server(
         )
 
 
-def test_openai_s_client_asks_again_for_what_was_broken_off(client: openai.OpenAI, settings: Settings) -> None:
+def test_openai_s_client_asks_again_for_what_was_broken_off(client: openai.OpenAI, settings: GatewaySettings) -> None:
     """By itself, as it does for its own servers' errors."""
     with recording(settings, ended("error", ""), ended("stop")):
         assert ask(client.with_options(max_retries=1)).choices[0].message.content == "The answer is A"
 
 
-def test_a_stream_that_is_broken_off_ends_with_an_error(client: openai.OpenAI, settings: Settings) -> None:
+def test_a_stream_that_is_broken_off_ends_with_an_error(client: openai.OpenAI, settings: GatewaySettings) -> None:
     """What was told by then stays told, and no reason of an answer follows."""
     chunks = []
     with (
@@ -142,7 +142,9 @@ def test_a_stream_that_is_broken_off_ends_with_an_error(client: openai.OpenAI, s
     assert not [chunk for chunk in chunks if chunk.choices[0].finish_reason]
 
 
-def test_a_line_of_a_batch_that_was_broken_off_is_among_the_errors(client: openai.OpenAI, settings: Settings) -> None:
+def test_a_line_of_a_batch_that_was_broken_off_is_among_the_errors(
+    client: openai.OpenAI, settings: GatewaySettings
+) -> None:
     """With the status that the chat would have had; the other line is answered."""
     with recording(settings, ended("error", ""), ended("stop")):
         batch = end_of(client, start_batch(client, lines(*[{"messages": MESSAGES, "seed": at} for at in range(2)])))
@@ -176,7 +178,7 @@ TWO, NONE = likely("B", "<|im_end|>"), likely("<|im_end|>")
 )
 def test_a_stream_has_the_logprobs_of_the_whole(
     client: openai.OpenAI,
-    settings: Settings,
+    settings: GatewaySettings,
     text: str,
     tokens: tuple[TokenLogprob, ...],
     pieces: Pieces,

@@ -8,10 +8,10 @@ import openai
 import pytest
 
 import gigavqa
-from benchmarks.mmcr.beside import read_labels
-from benchmarks.vistahop.beside import FAILURES, read_beside
-from evaluation.recorded import read_replies
-from service.settings import Settings
+from benchmarks.mmcr.sidecars import read_labels
+from benchmarks.vistahop.sidecars import FAILURES, read_sidecars
+from evaluation.response_files import read_replies
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking
@@ -19,7 +19,7 @@ from tests.service.openai.test_batches import end_of, lines, read, start_batch
 from tests.service.openai.workers import ENTRY, RunningWorker, working
 from tests.waiting import wait_until
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.simulation.script import Script
+from workers.engines.simulation.answer_script import AnswerScript
 
 ENDS = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e\r"
 """Each ends a line for str.splitlines; none but \\r does for bytes, and JSON escapes that."""
@@ -27,9 +27,9 @@ SAID = f"The{ENDS}answer " + " ".join(f"is{end}A" for end in ENDS)
 
 
 @pytest.fixture
-def worker(settings: Settings, gateway: RunningGateway) -> Iterator[RunningWorker]:
+def worker(settings: GatewaySettings, gateway: RunningGateway) -> Iterator[RunningWorker]:
     """A worker whose every answer holds them all."""
-    with working(settings, lambda: SimulatedEngine(ENTRY, speed=0, script=Script([[SAID]]))) as worker:
+    with working(settings, lambda: SimulatedEngine(ENTRY, speed=0, script=AnswerScript([[SAID]]))) as worker:
         wait_for_worker(gateway)
         yield worker
 
@@ -68,6 +68,6 @@ def test_what_people_wrote_beside_a_data_set_is_read_by_line_feeds() -> None:
     failure = {"job": f"j{ENDS}", "request": sample, "type": "drift"}
     written = [json.dumps(line, ensure_ascii=False) + "\n" for line in (label, failure)]
     assert set(read_labels(written[0])) == {(sample, f"m{ENDS}")}
-    assert set(read_beside({FAILURES: written[1]})["failures"]) == {(f"j{ENDS}", sample)}
+    assert set(read_sidecars({FAILURES: written[1]})["failures"]) == {(f"j{ENDS}", sample)}
     with pytest.raises(ValueError, match="line 2: is not JSON"):
         read_labels(written[0] + "no\n")

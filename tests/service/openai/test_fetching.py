@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.outgoing import parsed
+from jobs.public_addresses import parse_url
 from service.errors import ChatInvalidError
-from service.openai.fetching import Fetcher, is_public
+from service.openai.fetching import ImageFetcher, is_public
 from service.openai.uploads import Uploads
 from tests.service.openai.pictures import png
 
@@ -45,9 +45,9 @@ def port() -> Iterator[int]:
     server.server_close()
 
 
-def fetcher(folder: Path) -> Fetcher:
+def fetcher(folder: Path) -> ImageFetcher:
     """One to which addresses of this machine are anybody's."""
-    return Fetcher(Uploads(folder), ["localhost", "127.0.0.1"], 100_000, is_allowed=lambda _: True)
+    return ImageFetcher(Uploads(folder), ["localhost", "127.0.0.1"], 100_000, is_allowed=lambda _: True)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -58,7 +58,7 @@ def files_of(folder: Path) -> list[Path]:
 async def test_a_picture_of_a_listed_host_is_kept_as_one_that_was_sent(tmp_path: Path, port: int) -> None:
     """By its digest, whichever address it came from."""
     names = {
-        await fetcher(tmp_path).fetch(parsed(f"http://{host}:{port}/x.png")) for host in ("localhost", "127.0.0.1")
+        await fetcher(tmp_path).fetch(parse_url(f"http://{host}:{port}/x.png")) for host in ("localhost", "127.0.0.1")
     }
     (kept,) = files_of(tmp_path)
     assert kept.read_bytes() == PICTURE
@@ -71,7 +71,7 @@ async def test_a_picture_of_a_listed_host_is_kept_as_one_that_was_sent(tmp_path:
 async def test_what_is_no_picture_at_its_address_is_refused(tmp_path: Path, port: int, path: str, told: str) -> None:
     """A redirect is not followed, since it may lead inside; nothing of what is too large is kept."""
     with pytest.raises(ChatInvalidError, match=told):
-        await fetcher(tmp_path).fetch(parsed(f"http://127.0.0.1:{port}/{path}.png"))
+        await fetcher(tmp_path).fetch(parse_url(f"http://127.0.0.1:{port}/{path}.png"))
     assert files_of(tmp_path) == []
 
 

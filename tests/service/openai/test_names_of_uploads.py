@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as bounds
 from hypothesis import strategies as st
 
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.test_batches import end_of, lines, read, start_batch
@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 class Leak:
     """A picture of Ada's that Bob knows every name of, and who he is."""
 
-    def __init__(self, gateway: RunningGateway, uploads: Settings) -> None:
+    def __init__(self, gateway: RunningGateway, uploads: GatewaySettings) -> None:
         self.gateway = gateway
         self.ada, self.bob = (Tenant(gateway, owner, requests_a_minute=None) for owner in ("ada", "bob"))
         sent = self.ada.post("/v1/files", data={"purpose": "vision"}, files={"file": ("a.png", png(1))})
@@ -45,7 +45,7 @@ def picture(url: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def leak(start: Callable[..., RunningGateway], settings: Settings) -> Iterator[Leak]:
+def leak(start: Callable[..., RunningGateway], settings: GatewaySettings) -> Iterator[Leak]:
     """A gateway that asks for keys, a worker, and what has leaked."""
     gateway = start(require_keys=True)
     with ExitStack() as stack:

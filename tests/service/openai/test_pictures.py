@@ -6,7 +6,7 @@ from typing import Any
 import openai
 import pytest
 
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, deep, png, twin
@@ -21,7 +21,7 @@ def ask(client: openai.OpenAI, *urls: str, **asked: Any) -> Any:
 
 
 def test_a_picture_sent_ten_times_is_stored_rendered_and_encoded_once(
-    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+    client: openai.OpenAI, worker: RunningWorker, settings: GatewaySettings
 ) -> None:
     """In one body and in several, beside another picture."""
     first, second = data_url(png(1)), data_url(png(2))
@@ -34,7 +34,7 @@ def test_a_picture_sent_ten_times_is_stored_rendered_and_encoded_once(
 
 
 def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
-    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+    client: openai.OpenAI, worker: RunningWorker, settings: GatewaySettings
 ) -> None:
     """Whichever way it comes, it is rendered once; and it is asked about by its id."""
     file = client.files.create(file=("land.png", png(3)), purpose="vision")
@@ -49,7 +49,7 @@ def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
 
 
 def test_what_a_power_cut_left_of_a_picture_is_replaced_when_it_comes_again(
-    client: openai.OpenAI, worker: RunningWorker, settings: Settings
+    client: openai.OpenAI, worker: RunningWorker, settings: GatewaySettings
 ) -> None:
     """A file of another length is not what its name says."""
     ask(client, data_url(png(1)))

@@ -7,7 +7,7 @@ from typing import Any
 import openai
 import pytest
 
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import data_url, png
 from tests.service.openai.test_batches import end_of, lines, read, start_batch
@@ -22,7 +22,7 @@ CHAT = [
 
 
 @pytest.fixture
-def begin(start: Callable[..., RunningGateway], settings: Settings) -> Iterator[Callable[..., RunningGateway]]:
+def begin(start: Callable[..., RunningGateway], settings: GatewaySettings) -> Iterator[Callable[..., RunningGateway]]:
     """Starts a gateway, and a worker on the simulated engine beside it."""
     with ExitStack() as stack:
 

@@ -11,8 +11,8 @@ import pytest
 from redis import Redis
 
 from jobs.access import Role
-from jobs.keys import KEYS
-from service.settings import Settings
+from jobs.redis_keys import KEYS
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import png
 from tests.service.openai.test_batches import end_of, lines, read, start_batch
@@ -31,7 +31,7 @@ class Shared(NamedTuple):
 
 
 @pytest.fixture
-def shared(start: Callable[..., RunningGateway], settings: Settings) -> Iterator[Shared]:
+def shared(start: Callable[..., RunningGateway], settings: GatewaySettings) -> Iterator[Shared]:
     """With a worker on the simulated engine."""
     gateway = start(require_keys=True)
     with ExitStack() as stack:
@@ -117,7 +117,7 @@ def start_from(client: openai.OpenAI, file_id: str) -> object:
     return client.batches.create(input_file_id=file_id, endpoint="/v1/chat/completions", completion_window="24h")
 
 
-def test_files_at_once_fill_an_owners_room_exactly(shared: Shared, settings: Settings) -> None:
+def test_files_at_once_fill_an_owners_room_exactly(shared: Shared, settings: GatewaySettings) -> None:
     """What was refused leaves no bytes behind; deleting makes room, and another owner's room is another."""
     content, room = b"x" * 1000, 3500
     ada, bob = shared.client("ada", upload_bytes=room), shared.client("bob", upload_bytes=room)

@@ -10,9 +10,9 @@ import openai
 import pytest
 from redis import Redis
 
-from jobs.chats import CHAT
-from jobs.keys import KEYS
-from service.settings import Settings
+from jobs.chats import CHAT_ID_PREFIX
+from jobs.redis_keys import KEYS
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking, data_url, png
@@ -29,7 +29,7 @@ def slow() -> SimulatedEngine:
 
 
 @pytest.fixture
-def slow_worker(settings: Settings, gateway: RunningGateway) -> Iterator[RunningWorker]:
+def slow_worker(settings: GatewaySettings, gateway: RunningGateway) -> Iterator[RunningWorker]:
     """A worker on such an engine."""
     with working(settings, slow) as worker:
         wait_for_worker(gateway)
@@ -63,7 +63,7 @@ def test_what_a_leaving_client_asked_for_is_aborted(
 
 
 def test_a_stream_goes_on_when_its_worker_dies(
-    gateway: RunningGateway, settings: Settings, client: openai.OpenAI
+    gateway: RunningGateway, settings: GatewaySettings, client: openai.OpenAI
 ) -> None:
     """Another worker writes it anew, and the client gets each piece once."""
     with working(settings, slow) as dying:
@@ -80,7 +80,7 @@ def test_a_stream_goes_on_when_its_worker_dies(
 
 
 def test_a_chat_that_waits_is_answered_by_the_worker_that_comes_back(
-    gateway: RunningGateway, settings: Settings
+    gateway: RunningGateway, settings: GatewaySettings
 ) -> None:
     """Nothing is lost while a client waits: not with the worker that held it, either."""
     with ThreadPoolExecutor() as pool:
@@ -97,7 +97,7 @@ def test_a_chat_that_waits_is_answered_by_the_worker_that_comes_back(
     assert answer.json()["choices"][0]["message"]["content"].startswith("The answer is")
 
 
-def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, settings: Settings) -> None:
+def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, settings: GatewaySettings) -> None:
     """It came back as it was before the question, of which client and gateway know nothing."""
     with ThreadPoolExecutor() as pool, Redis.from_url(gateway.redis_url) as server:
         with working(settings, slow) as dying:
@@ -107,14 +107,14 @@ def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, set
             )
             wait_until(lambda: dying.running == 1, timeout=20, what="the beginning")
             dying.die()
-        server.delete(KEYS.chats(), KEYS.depth(), KEYS.outstanding(), *server.scan_iter(f"*{CHAT}*"))
+        server.delete(KEYS.chats(), KEYS.depth(), KEYS.outstanding(), *server.scan_iter(f"*{CHAT_ID_PREFIX}*"))
         with working(settings):
             answer = asked.result(timeout=30)
         assert answer.status_code == 200
         assert answer.json()["choices"][0]["message"]["content"].startswith("The answer is")
 
 
-def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], settings: Settings) -> None:
+def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], settings: GatewaySettings) -> None:
     """The client gets an error that it may repeat elsewhere, and no silent end."""
     gateway = start()
     with working(settings, slow):
@@ -129,7 +129,7 @@ def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], setti
     assert json.loads(events[-2])["error"]["code"] == "server_unavailable"
 
 
-def test_a_chat_waits_for_room_in_a_full_queue(start: Callable[..., RunningGateway], settings: Settings) -> None:
+def test_a_chat_waits_for_room_in_a_full_queue(start: Callable[..., RunningGateway], settings: GatewaySettings) -> None:
     """It is answered once there is some; a stream is refused at once, and so is a chat where nobody has time."""
     patient, hasty = start(queue_requests=1), start(queue_requests=1, chat_room_seconds=0)
     body = {"model": MODEL, "messages": MESSAGES, "max_tokens": 4}
@@ -148,7 +148,7 @@ def test_a_chat_waits_for_room_in_a_full_queue(start: Callable[..., RunningGatew
 
 
 def test_64_loops_that_resend_their_pictures_every_round(
-    gateway: RunningGateway, worker: RunningWorker, settings: Settings
+    gateway: RunningGateway, worker: RunningWorker, settings: GatewaySettings
 ) -> None:
     """As agents do that call tools by text: each round has one more picture and all before; each is worked on once."""
     pictures = [data_url(png(number, (256, 192))) for number in range(12)]

@@ -11,17 +11,17 @@ from prometheus_client import CollectorRegistry
 
 from catalogue.load import load_catalogue
 from jobs.connection import connect
-from service.settings import Settings
+from service.settings import GatewaySettings
 from tests.service.gateways import MODEL
 from tests.waiting import wait_until
 from tests.workers.rig import SETTINGS
-from tiling.library import Library
+from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
 from workers.engines.engine import Engine
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.instrumentation import Instruments
-from workers.stage import Served, Surroundings
-from workers.tools.searching import Sources
+from workers.instrumentation import Instrumentation
+from workers.model_runtime import ServedModel, WorkerContext
+from workers.tools.searches import SearchSources
 from workers.worker import Worker
 
 ENTRY = load_catalogue()[MODEL]
@@ -33,11 +33,11 @@ _DEAD: list[asyncio.AbstractEventLoop] = []  # what they were doing stays where 
 class RunningWorker:
     """A worker that claims; `engines` are those that it made."""
 
-    def __init__(self, settings: Settings, make: Make, sources: Sources | None = None) -> None:
+    def __init__(self, settings: GatewaySettings, make: Make, sources: SearchSources | None = None) -> None:
         self.engines: list[Engine] = []
         self._make = make
-        self._sources = sources or Sources()
-        self._library = Library(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
+        self._sources = sources or SearchSources()
+        self._library = Renderer(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
         self._ready = threading.Event()
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, args=(settings,))
@@ -71,16 +71,16 @@ class RunningWorker:
         self._thread.join(timeout=30)
         _DEAD.append(self.loop)
 
-    def _work(self, settings: Settings) -> None:
+    def _work(self, settings: GatewaySettings) -> None:
         # A loop that is stopped says so.
         with contextlib.suppress(RuntimeError):
             self.loop.run_until_complete(self._run(settings))
 
-    async def _run(self, settings: Settings) -> None:
+    async def _run(self, settings: GatewaySettings) -> None:
         redis = connect(settings.redis_url or "")
-        served = Served(ENTRY, self._engine, _SETTINGS.max_requests)
-        around = Surroundings(redis, self._library, sources=self._sources)
-        self._worker = Worker([served], around, _SETTINGS, Instruments(CollectorRegistry()))
+        served = ServedModel(ENTRY, self._engine, _SETTINGS.max_requests)
+        around = WorkerContext(redis, self._library, sources=self._sources)
+        self._worker = Worker([served], around, _SETTINGS, Instrumentation(CollectorRegistry()))
         self._ready.set()
         await self._worker.run()
         await redis.aclose()
@@ -92,7 +92,9 @@ class RunningWorker:
 
 @contextmanager
 def working(
-    settings: Settings, make: Make = lambda: SimulatedEngine(ENTRY, speed=0), sources: Sources | None = None
+    settings: GatewaySettings,
+    make: Make = lambda: SimulatedEngine(ENTRY, speed=0),
+    sources: SearchSources | None = None,
 ) -> Iterator[RunningWorker]:
     """Run a worker for the length of a block."""
     worker = RunningWorker(settings, make, sources)
@@ -103,6 +105,6 @@ def working(
         worker.stop()
 
 
-def folder_of_uploads(settings: Settings) -> list[Path]:
+def folder_of_uploads(settings: GatewaySettings) -> list[Path]:
     """The pictures that are kept."""
     return sorted((settings.uploads / "sha256").glob("??/*"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from retrieval.sources import Source
+from retrieval.sources import SearchSource
 
 Answer = tuple[int, Mapping[str, str], bytes]
 
@@ -46,7 +46,7 @@ def shown(html: str | bytes, kind: str = "text/html", status: int = 200, **heade
     return status, {"Content-Type": kind, **headers}, html.encode() if isinstance(html, str) else html
 
 
-def adapter_of(source: Source) -> Callable[[Mapping[str, Any]], Answer]:
+def adapter_of(source: SearchSource) -> Callable[[Mapping[str, Any]], Answer]:
     """Answers searches from another source, a corpus say, as servers of the shape `adapter` do."""
 
     def answer(asked: Mapping[str, Any]) -> Answer:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.keys import KEYS
+from jobs.redis_keys import KEYS
 from jobs.registry import JobRegistry
 from jobs.searches import SearchStore, search_key
 from retrieval.errors import SourceFailedError
 from tests.waiting import async_wait_until
 from tests.workers.examples import create_job
 from tests.workers.loops import LOOK_UP, CountingSource, write_pages
-from workers.tools.searching import Outcome, Searching
+from workers.tools.searches import SearchExecutor, SearchOutcome
 
 LEASE_SECONDS = 1.0
 
@@ -24,12 +24,14 @@ class Fleet:
 
     def __init__(self, redis: Redis, folder: Path, job_id: str, workers: int = 2) -> None:
         self.source = CountingSource(write_pages(folder / "pages"), folder / "indexes")
-        self.outcomes = Counter[Outcome]()
+        self.outcomes = Counter[SearchOutcome]()
         self.store = SearchStore(redis)
         self._redis = redis
         self._job_id = job_id
         self._workers = [
-            Searching(self.source.sources, self.store, LEASE_SECONDS, lambda outcome: self.outcomes.update([outcome]))
+            SearchExecutor(
+                self.source.sources, self.store, LEASE_SECONDS, lambda outcome: self.outcomes.update([outcome])
+            )
             for _ in range(workers)
         ]
 

@@ -7,26 +7,28 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from jobs.embedded_store import running_store
 from jobs.errors import SettingsInvalidError
-from jobs.keys import KEYS
+from jobs.redis_keys import KEYS
 from jobs.searches import SearchStore
-from jobs.server import borrowed_server
 from retrieval.errors import SourceFailedError
-from retrieval.sources import MOST_RESULT, Page, Source
+from retrieval.sources import MAX_RESULT_CHARACTERS, SearchHit, SearchSource
 from tests.service.gateways import MODEL, running, settings_of
 from tests.service.openai.workers import ENTRY, working
 from tests.workers.examples import create_job
 from tests.workers.loops import LOOK_UP
 from tests.workers.tools.engines_of_search import Server, serving, told
 from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.simulation.script import Script
-from workers.tools.searching import Searching, Sources
+from workers.engines.simulation.answer_script import AnswerScript
+from workers.tools.searches import SearchExecutor, SearchSources
 from workers.tools.sources import read_sources
 
 PAGES = [
-    Page("p-1", "Norrland Works", "It makes cranes.", "https://pages.invalid/1", "Norrland Works was founded in 1911."),
-    Page("p-2", "Ansel", "Ansel was born in 1870.", "https://pages.invalid/2", ""),
-    Page("p-3", "Quay 4", "A quay.", "https://pages.invalid/3", "Cranes stand at quay 4."),
+    SearchHit(
+        "p-1", "Norrland Works", "It makes cranes.", "https://pages.invalid/1", "Norrland Works was founded in 1911."
+    ),
+    SearchHit("p-2", "Ansel", "Ansel was born in 1870.", "https://pages.invalid/2", ""),
+    SearchHit("p-3", "Quay 4", "A quay.", "https://pages.invalid/3", "Cranes stand at quay 4."),
 ]
 CHATS = "/v1/chat/completions"
 
@@ -40,7 +42,7 @@ def models() -> Iterator[Server]:
 
 def source(
     folder: Path, address: str, more: str = "", environ: dict[str, str] | None = None, model: str = "qwen3-32b"
-) -> Source:
+) -> SearchSource:
     """A source whose summarizer is at an address."""
     path = folder / "sources.toml"
     path.write_text(
@@ -93,7 +95,7 @@ async def test_without_pages_no_model_is_asked(tmp_path: Path, models: Server) -
         (None, ""),
         (" \n", ""),
         ("\ud800", "?"),
-        ("x" * 40_000, "x" * MOST_RESULT + f"\n[cut off after {MOST_RESULT} of 40000 characters]"),
+        ("x" * 40_000, "x" * MAX_RESULT_CHARACTERS + f"\n[cut off after {MAX_RESULT_CHARACTERS} of 40000 characters]"),
     ],
 )
 async def test_what_is_shown_is_the_last_summary(tmp_path: Path, models: Server, answer: str | None, text: str) -> None:
@@ -184,8 +186,8 @@ async def test_what_is_recorded_of_a_search_names_who_summed_up(redis: Redis, tm
         "/": [told({"organic": [{"title": "Heron", "snippet": "A mark.", "link": "https://pages.invalid/1"}]})],
         CHATS: [told({}, 400), said("Founded in 1911.")],
     }
-    searching = Searching(
-        Sources(named={LOOK_UP.source: source(tmp_path, f"{address}/")}), SearchStore(redis), lease_seconds=1.0
+    searching = SearchExecutor(
+        SearchSources(named={LOOK_UP.source: source(tmp_path, f"{address}/")}), SearchStore(redis), lease_seconds=1.0
     )
     job_id = await create_job(redis)
     with pytest.raises(SourceFailedError, match="its summarizer"):
@@ -200,8 +202,8 @@ async def test_what_is_recorded_of_a_search_names_who_summed_up(redis: Redis, tm
 
 async def test_this_service_sums_up_for_itself(tmp_path: Path) -> None:
     """Through a real gateway and a worker of its own, whose engine is scripted."""
-    script = Script([["It was founded in 1911."]])
-    with borrowed_server(tmp_path / "server") as url:
+    script = AnswerScript([["It was founded in 1911."]])
+    with running_store(tmp_path / "server") as url:
         settings = settings_of(tmp_path, url)
         with running(settings) as gateway, working(settings, lambda: SimulatedEngine(ENTRY, speed=0, script=script)):
             asked = source(tmp_path, gateway.url, model=MODEL)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.loops import GRAMMARS, Grammar, ToolLoop
+from jobs.tool_loops import CALL_GRAMMARS, CallGrammar, ToolLoop
 from tests.jobs.test_loops import LOOP
 from workers.engines.compat.torch_companions import repair_torch_companions
 from workers.tools.calls import Call, find_call
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 HERE = Path(__file__).parent / "templates"
 VLLM = importlib.util.find_spec("vllm")
 VLLMS = Path(str(VLLM.origin)).parent / "transformers_utils" / "chat_templates" if VLLM else Path("none")
-TEMPLATES: dict[str, tuple[Path, Grammar, str]] = {
+TEMPLATES: dict[str, tuple[Path, CallGrammar, str]] = {
     "Qwen3-VL": (HERE / "qwen3_vl.jinja", "qwen3", "<|im_start|>assistant\n"),
     "MiniCPM-V 4.5": (VLLMS / "template_minicpmv45.jinja", "qwen3", "<|im_start|>assistant\n"),
     "Qwen3.5": (HERE / "qwen3_5_think.jinja", "qwen3.5", "<|im_start|>assistant\n"),
@@ -71,7 +71,7 @@ def read(family: str, name: str, arguments: dict[str, Any]) -> Call:
     _, grammar, header = TEMPLATES[family]
     called = [{"type": "function", "function": {"name": name, "arguments": arguments}}]
     said = rendered(family, {"role": "assistant", "content": "Hm.", "tool_calls": called}).rpartition(header)[2]
-    call = find_call(said, ToolLoop.model_validate({**LOOP.model_dump(), **GRAMMARS[grammar]}))
+    call = find_call(said, ToolLoop.model_validate({**LOOP.model_dump(), **CALL_GRAMMARS[grammar]}))
     assert call is not None
     return call
 

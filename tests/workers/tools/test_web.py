@@ -10,7 +10,7 @@ import pytest
 
 from jobs.errors import SettingsInvalidError
 from retrieval.errors import SourceFailedError
-from retrieval.sources import Page, Source
+from retrieval.sources import SearchHit, SearchSource
 from tests.workers.tools.engines_of_search import Server, serving, shown, told
 from workers.tools.markup import plain_text
 from workers.tools.sources import read_sources
@@ -30,7 +30,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def source(folder: Path, address: str, more: str = SERPER, environ: dict[str, str] | None = None) -> Source:
+def source(folder: Path, address: str, more: str = SERPER, environ: dict[str, str] | None = None) -> SearchSource:
     """The source of a file."""
     path = folder / "sources.toml"
     path.write_text(f'[web]\naddress = "{address}"\nversion = "2026-11"\npause_seconds = 0.01\n{more}')
@@ -42,7 +42,7 @@ async def test_a_source_in_the_shape_of_serper(tmp_path: Path, server: Server) -
     server.answers["/search"] = [told(ORGANIC)]
     asked = source(tmp_path, server.address(), f'{SERPER}key_env = "KEY_OF_WEB"\n', {"KEY_OF_WEB": "k-123"})
     pages = await asked.search("who owns \ud800 the “heron”?", 3)
-    assert pages[1] == Page("https://pages.invalid/1", "Page 1", "about 1", "https://pages.invalid/1", "")
+    assert pages[1] == SearchHit("https://pages.invalid/1", "Page 1", "about 1", "https://pages.invalid/1", "")
     assert len(pages) == 3
     (one,) = server.asked
     assert (one["body"], one["headers"]["X-API-KEY"]) == ({"q": "who owns ? the “heron”?"}, "k-123")
@@ -69,7 +69,7 @@ async def test_a_source_in_a_shape_of_its_own(tmp_path: Path, server: Server) ->
         'private = true\nmethod = "GET"\nquery_field = "q"\nresults = "0.hits"\ntitle = "names.0"\ntext = "body"\n'
         'page_characters = 10\nsummarizer = "none"\nfields = {format = "json", safe = 1}\n',
     )
-    assert await asked.search("a&b=c\ud800", 5) == (Page("T", "T", "", "", "x" * 10),)
+    assert await asked.search("a&b=c\ud800", 5) == (SearchHit("T", "T", "", "", "x" * 10),)
     assert server.asked[0]["query"] == "format=json&safe=1&q=a%26b%3Dc%3F"
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from catalogue.entry import CatalogueEntry
-from catalogue.families.family import THINK
-from jobs.models import FINISH_REASONS, Grow, Timings, TokenLogprob, TurnResponse, Usage
-from workers.engines.remote.refusals import AgainLaterError, MalformedError, Said, refusal
-from workers.engines.remote.replies import Counts, read_counts, read_json, read_piece
-from workers.engines.remote.texts import kept, settled, shown
+from catalogue.families.family import THINK_MARKS
+from jobs.models import FINISH_REASONS, OnTokens, Timings, TokenLogprob, TurnResponse, Usage
+from workers.engines.remote.error_replies import ErrorReply, MalformedReplyError, RetryLaterError, error_for_reply
+from workers.engines.remote.redaction import redact, redact_line, redactable_length
+from workers.engines.remote.replies import ReplyTokenCounts, read_chunk, read_json, read_token_counts
 
 _REASONS: Mapping[str, str] = {
     **{name: name for name in FINISH_REASONS},
@@ -26,7 +26,7 @@ _REASONS: Mapping[str, str] = {
 _ABORTED = {"abort", "aborted", "cancelled"}
 
 
-class Answer:
+class RemoteAnswer:
     """One answer to a chat that showed `num_rasters`; `grow` is told its text, for whoever reads it as it comes.
 
     A text of more than `most_characters` is none.
@@ -40,7 +40,7 @@ class Answer:
         num_rasters: int = 0,
         most_characters: int = 2**23,
         wants_logprobs: bool = False,
-        grow: Grow | None = None,
+        grow: OnTokens | None = None,
     ) -> None:
         self._entry = entry
         self._key = key
@@ -53,8 +53,8 @@ class Answer:
         self._logprobs: tuple[TokenLogprob, ...] = ()
         self._thinks = self._is_message = self._says = self._refuses = self._calls = False
         self._reason: str | None = None
-        self._error: Said | None = None
-        self._counts: Counts | None = None
+        self._error: ErrorReply | None = None
+        self._counts: ReplyTokenCounts | None = None
         self._names: tuple[str, ...] = ()
 
     @property
@@ -77,14 +77,14 @@ class Answer:
     def turn(self) -> TurnResponse:
         """The whole answer. Raises AgainLaterError and EngineError where there is none."""
         if self._error and (status := self._error.status):
-            raise refusal(status, {}, self._error, self._entry.max_model_len)
+            raise error_for_reply(status, {}, self._error, self._entry.max_model_len)
         if self._error:
-            raise MalformedError(f"there is no answer: {self._error.message}")
+            raise MalformedReplyError(f"there is no answer: {self._error.message}")
         reason = self._finish_reason()
         if not (self._is_message or reason == "content_filter"):  # where all is withheld, some have none
-            raise MalformedError("an answer has no message")
+            raise MalformedReplyError("an answer has no message")
         if reason == "stop" and not self._says:
-            raise MalformedError("an answer has no text, not even an empty one")
+            raise MalformedReplyError("an answer has no text, not even an empty one")
         return TurnResponse(
             text=self._text,
             finish_reason=reason,
@@ -115,19 +115,21 @@ class Answer:
         """Why it ended, of the reasons for which answers end. Raises AgainLaterError for any other."""
         told = self._reason
         if told is None:  # by the model, by a limit or by a filter: nothing is to be guessed
-            raise AgainLaterError("the answer does not say why it ended: whether it is whole, nobody can tell", "ended")
+            raise RetryLaterError("the answer does not say why it ended: whether it is whole, nobody can tell", "ended")
         name = told.lower()
         if name in _ABORTED:
-            raise AgainLaterError("the server aborted the request")
+            raise RetryLaterError("the server aborted the request")
         if self._calls and not self._text:
-            raise AgainLaterError("the model called a tool in place of an answer, and has none", "ended")
+            raise RetryLaterError("the model called a tool in place of an answer, and has none", "ended")
         if name not in _REASONS:
-            raise AgainLaterError(f"the answer ended as '{shown(told, self._key)}', and not as answers end", "ended")
+            raise RetryLaterError(
+                f"the answer ended as '{redact_line(told, self._key)}', and not as answers end", "ended"
+            )
         return "content_filter" if self._refuses else _REASONS[name]
 
     def _take(self, found: Any, name: Literal["message", "delta"]) -> None:
-        self._counts = read_counts(found) or self._counts
-        piece = read_piece(found, name, self._key, wants_logprobs=self._wants_logprobs)
+        self._counts = read_token_counts(found) or self._counts
+        piece = read_chunk(found, name, self._key, wants_logprobs=self._wants_logprobs)
         self._names = piece.names or self._names
         if self._error or self._reason:
             return  # what comes behind its end is none of it
@@ -152,14 +154,14 @@ class Answer:
         if not text:
             return
         if len(self._text) + len(self._unsettled) + len(text) > self._most:
-            raise MalformedError(
+            raise MalformedReplyError(
                 f"an answer is longer than {self._most} characters, and than what was asked for can be"
             )
         if thinks != self._thinks:
             self._mark()
         self._unsettled += text
-        end = settled(self._unsettled, self._key)
-        self._tell(kept(self._unsettled[:end], self._key))
+        end = redactable_length(self._unsettled, self._key)
+        self._tell(redact(self._unsettled[:end], self._key))
         self._unsettled = self._unsettled[end:]
 
     def _settle(self) -> None:
@@ -167,10 +169,10 @@ class Answer:
         if self._thinks:
             self._mark()
         rest, self._unsettled = self._unsettled, ""
-        self._tell(kept(rest, self._key))
+        self._tell(redact(rest, self._key))
 
     def _mark(self) -> None:
-        self._tell(kept(self._unsettled, self._key))
+        self._tell(redact(self._unsettled, self._key))
         self._unsettled = ""
         self._thinks = not self._thinks
         opening, closing = thought_marks(self._entry)
@@ -186,4 +188,4 @@ class Answer:
 def thought_marks(entry: CatalogueEntry) -> tuple[str, str]:
     """What stands before a thought and behind it, in the family's own texts."""
     family: Any = entry.known_family
-    return (family.marks.thought if family else None) or THINK
+    return (family.marks.thought if family else None) or THINK_MARKS

@@ -10,14 +10,14 @@ import httpx
 
 from workers.engines.engine import Message, PromptRaster
 from workers.engines.remote.dialects import Dialect
-from workers.engines.remote.pictures import Picture
+from workers.engines.remote.raster_encoding import EncodedRaster
 
 _PIECE = 2**18  # bytes written at a time
 _MARK = f"picture-{uuid4().hex}-"
 _MARKS = re.compile(f"{_MARK}([0-9a-f]+)".encode())
 
 
-class Body(httpx.AsyncByteStream):
+class RequestBody(httpx.AsyncByteStream):
     """A request's JSON; pictures are shared with other bodies, so that many of them cost their texts alone."""
 
     def __init__(self, parts: Sequence[bytes]) -> None:
@@ -31,7 +31,7 @@ class Body(httpx.AsyncByteStream):
                 yield bytes(view[start : start + _PIECE])
 
 
-class Writer:
+class BodyWriter:
     """Writes bodies in the dialect of a server. `name` names pictures by the keys of their rasters.
 
     `detail` is said of each picture where it is given.
@@ -42,15 +42,17 @@ class Writer:
         self._name = name
         self._detail = detail
 
-    def write(self, chat: Sequence[Message], parameters: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Body:
+    def write(
+        self, chat: Sequence[Message], parameters: Mapping[str, Any], pictures: Mapping[str, EncodedRaster]
+    ) -> RequestBody:
         """Write a body. Rasters without a picture are named, and not sent."""
         messages = [self._message(message, pictures) for message in chat]
         text = json.dumps({**parameters, "messages": messages}, ensure_ascii=False).encode("utf-8", "replace")
         urls = {self._name(key).hex.encode(): picture.url for key, picture in pictures.items()}
         # Data URLs need no escaping.
-        return Body([urls[piece] if number % 2 else piece for number, piece in enumerate(_MARKS.split(text))])
+        return RequestBody([urls[piece] if number % 2 else piece for number, piece in enumerate(_MARKS.split(text))])
 
-    def _message(self, message: Message, pictures: Mapping[str, Picture]) -> dict[str, Any]:
+    def _message(self, message: Message, pictures: Mapping[str, EncodedRaster]) -> dict[str, Any]:
         if not message.rasters:
             return {"role": message.role, "content": message.text}
         content = [
@@ -59,7 +61,7 @@ class Writer:
         ]
         return {"role": message.role, "content": content}
 
-    def _shown(self, raster: PromptRaster, picture: Picture | None) -> dict[str, Any]:
+    def _shown(self, raster: PromptRaster, picture: EncodedRaster | None) -> dict[str, Any]:
         name = self._name(raster.key)
         part: dict[str, Any] = {"type": "image_url", "image_url": None}
         if picture:

@@ -16,7 +16,7 @@ import httpx
 
 from workers.engines.engine import EngineDeadError
 
-_CLOSE = (b"connection", b"close")  # so that the server closes first, and this machine's ports are free at once
+_CLOSE_HEADER = (b"connection", b"close")  # so that the server closes first, and this machine's ports are free at once
 _KEEP_ALIVE = [
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),  # a machine that is gone says nothing, and answers take long
     (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30),
@@ -25,7 +25,7 @@ _KEEP_ALIVE = [
 ]
 
 
-class Connections(httpx.AsyncBaseTransport):
+class SingleUseTransport(httpx.AsyncBaseTransport):
     """All connections to an endpoint, by way of the proxy that the environment names for it.
 
     Raises EngineDeadError for a proxy that cannot be used.
@@ -36,10 +36,10 @@ class Connections(httpx.AsyncBaseTransport):
             "ssl_context": httpx.create_ssl_context() if endpoint.startswith("https:") else None,
             "max_connections": None,
             "max_keepalive_connections": 0,
-            "network_backend": _Backend(),
+            "network_backend": _KeepAliveBackend(),
         }
-        proxy = _proxy(endpoint)
-        self._pool = _through(proxy, shared) if proxy else httpcore.AsyncConnectionPool(**shared)
+        proxy = _proxy_address(endpoint)
+        self._pool = _proxied_pool(proxy, shared) if proxy else httpcore.AsyncConnectionPool(**shared)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; returns the beginning of its reply. Raises httpx.TransportError."""
@@ -47,34 +47,36 @@ class Connections(httpx.AsyncBaseTransport):
         sent = httpcore.Request(
             method=request.method,
             url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-            headers=[*(each for each in request.headers.raw if each[0].lower() != b"connection"), _CLOSE],
+            headers=[*(each for each in request.headers.raw if each[0].lower() != b"connection"), _CLOSE_HEADER],
             content=request.stream,
             extensions=request.extensions,
         )
-        with _httpx_errors():
+        with _translate_errors():
             reply = await self._pool.handle_async_request(sent)
-        return httpx.Response(reply.status, headers=reply.headers, stream=_Content(reply), extensions=reply.extensions)
+        return httpx.Response(
+            reply.status, headers=reply.headers, stream=_ReplyStream(reply), extensions=reply.extensions
+        )
 
     async def aclose(self) -> None:
         """Close all of them."""
         await self._pool.aclose()
 
 
-class _Content(httpx.AsyncByteStream):
+class _ReplyStream(httpx.AsyncByteStream):
     def __init__(self, reply: httpcore.Response) -> None:
         self._reply = reply
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _httpx_errors():
+        with _translate_errors():
             async for piece in self._reply.aiter_stream():
                 yield piece
 
     async def aclose(self) -> None:
-        with _httpx_errors():
+        with _translate_errors():
             await self._reply.aclose()
 
 
-class _Backend(httpcore.AsyncNetworkBackend):
+class _KeepAliveBackend(httpcore.AsyncNetworkBackend):
     def __init__(self) -> None:
         self._backend = httpcore.AnyIOBackend()
 
@@ -92,7 +94,7 @@ class _Backend(httpcore.AsyncNetworkBackend):
         await self._backend.sleep(seconds)
 
 
-def _proxy(endpoint: str) -> str | None:
+def _proxy_address(endpoint: str) -> str | None:
     url, proxies = urlsplit(endpoint), getproxies()
     found = proxies.get(url.scheme) or proxies.get("all")
     if not found or proxy_bypass(url.hostname or ""):
@@ -100,7 +102,7 @@ def _proxy(endpoint: str) -> str | None:
     return found if "://" in found else f"http://{found}"
 
 
-def _through(address: str, shared: dict[str, Any]) -> httpcore.AsyncConnectionPool:
+def _proxied_pool(address: str, shared: dict[str, Any]) -> httpcore.AsyncConnectionPool:
     try:
         proxy = httpx.Proxy(address)
         made = httpcore.AsyncSOCKSProxy if proxy.url.scheme.startswith("socks") else httpcore.AsyncHTTPProxy
@@ -113,7 +115,7 @@ def _through(address: str, shared: dict[str, Any]) -> httpcore.AsyncConnectionPo
 
 
 @contextmanager
-def _httpx_errors() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Raise httpx's error of the same name, with its kind where it has no words."""
     try:
         yield

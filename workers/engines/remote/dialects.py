@@ -9,13 +9,15 @@ from jobs.models import Sampling
 
 DialectName = Literal["vllm", "sglang", "dynamo", "openai", "azure", "anthropic", "google"]
 
-_OPENAIS = frozenset({"temperature", "top_p", "presence_penalty", "seed", "max_tokens", "max_completion_tokens"})
+_OPENAI_PARAMETERS = frozenset(
+    {"temperature", "top_p", "presence_penalty", "seed", "max_tokens", "max_completion_tokens"}
+)
 _HOSTS: Mapping[str, DialectName] = {
     "api.openai.com": "openai",
     "api.anthropic.com": "anthropic",
     "generativelanguage.googleapis.com": "google",
 }
-_AZURE = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
+_AZURE_SUFFIXES = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 _OWNERS: Mapping[str, DialectName] = {"vllm": "vllm", "sglang": "sglang", "nvidia": "dynamo"}
 
 
@@ -72,16 +74,16 @@ class Dialect:
         return given | {entry.remote.limit: given.pop("max_tokens")}
 
     def _refused(self, given: Collection[str], entry: CatalogueEntry) -> set[str]:
-        return {name for name in given if name in entry.remote.not_sent or name not in _OPENAIS | self.extras}
+        return {name for name in given if name in entry.remote.not_sent or name not in _OPENAI_PARAMETERS | self.extras}
 
 
-_ENGINES = frozenset({"top_k", "repetition_penalty", "min_p", "min_tokens", "ignore_eos", "stop_token_ids"})
+_ENGINE_PARAMETERS = frozenset({"top_k", "repetition_penalty", "min_p", "min_tokens", "ignore_eos", "stop_token_ids"})
 DIALECTS: Mapping[DialectName, Dialect] = {
     dialect.name: dialect
     for dialect in (
         Dialect(
             "vllm",
-            extras=_ENGINES | {"bad_words", "structured_outputs"},
+            extras=_ENGINE_PARAMETERS | {"bad_words", "structured_outputs"},
             # Marks are text; and a checkpoint's own defaults are not to join what was asked for.
             fixed={"skip_special_tokens": False, "spaces_between_special_tokens": False, "min_p": 0.0},
             identity="uuid",
@@ -92,14 +94,16 @@ DIALECTS: Mapping[DialectName, Dialect] = {
         ),
         Dialect(
             "sglang",
-            extras=_ENGINES,
+            extras=_ENGINE_PARAMETERS,
             fixed={"skip_special_tokens": False},
             identity="content_hash",
             ends_turns=True,
             templates=True,
             fills=True,
         ),
-        Dialect("dynamo", extras=_ENGINES, fixed={"skip_special_tokens": False}, identity="uuid", templates=True),
+        Dialect(
+            "dynamo", extras=_ENGINE_PARAMETERS, fixed={"skip_special_tokens": False}, identity="uuid", templates=True
+        ),
         Dialect("openai"),
         Dialect(
             "anthropic",
@@ -113,14 +117,14 @@ DIALECTS: Mapping[DialectName, Dialect] = {
 }
 
 
-def vendor(host: str) -> Dialect | None:
+def vendor_dialect(host: str) -> Dialect | None:
     """The dialect of a vendor's own endpoint."""
-    if host.endswith(_AZURE):
+    if host.endswith(_AZURE_SUFFIXES):
         return DIALECTS["azure"]
     return DIALECTS[_HOSTS[host]] if host in _HOSTS else None
 
 
-def recognise(owners: Collection[str], *, has_version: bool) -> Dialect:
+def recognise_dialect(owners: Collection[str], *, has_version: bool) -> Dialect:
     """The kind of a server, by the owners that it names of its models, and by whether it tells vLLM's version.
 
     A stranger is asked as OpenAI is, and gets no name of a picture.

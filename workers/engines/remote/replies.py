@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jobs.models import TokenLogprob
-from workers.engines.remote.refusals import MalformedError, Said, said_in
-from workers.engines.remote.texts import kept
+from workers.engines.remote.error_replies import ErrorReply, MalformedReplyError, error_from_json
+from workers.engines.remote.redaction import redact
 
 _MOST_TOKENS = 10**9  # no context is as large; what is beyond is no count
-_IMPOSSIBLE = -9999.0  # what OpenAI writes for it; JSON has no infinities
+_LOWEST_LOGPROB = -9999.0  # what OpenAI writes for it; JSON has no infinities
 _MOST_DIGITS = 4000
 _LONGEST_NAME = 200
-_THOUGHTS = ("reasoning", "reasoning_content")
+_THOUGHT_FIELDS = ("reasoning", "reasoning_content")
 
 
 @dataclass(frozen=True)
-class Counts:
+class ReplyTokenCounts:
     """Tokens as a server counted them; `image` are those of all pictures of the prompt. None where it does not say."""
 
     prompt: int | None = None
@@ -33,7 +33,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Piece:
+class AnswerChunk:
     """What one value of a server's says of the first answer. Texts are as they were sent.
 
     `is_message` tells whether there is a message at all, `says` whether it holds a text, be it empty; `refusal` is what
@@ -50,11 +50,11 @@ class Piece:
     reason: str | None = None
     logprobs: tuple[TokenLogprob, ...] = ()
     names: tuple[str, ...] = ()
-    error: Said | None = None
+    error: ErrorReply | None = None
 
 
 @dataclass(frozen=True)
-class Card:
+class RemoteModelCard:
     """A model that a server lists, whose it says it is, and the tokens of its context where it tells."""
 
     name: str
@@ -62,11 +62,11 @@ class Card:
     context: int | None = None
 
 
-def read_cards(content: bytes) -> list[Card] | None:
+def read_model_cards(content: bytes) -> list[RemoteModelCard] | None:
     """Read a list of models; None for what is none."""
     try:
         found = read_json(content)
-    except MalformedError:
+    except MalformedReplyError:
         return None
     data = found.get("data") if isinstance(found, dict) else None
     if not isinstance(data, list):
@@ -74,15 +74,15 @@ def read_cards(content: bytes) -> list[Card] | None:
     return [_card(each) for each in data if isinstance(each, dict) and isinstance(each.get("id"), str)]
 
 
-def listed_name(name: str) -> str:
+def bare_model_name(name: str) -> str:
     """The name of a model without what Google's lists put before it."""
     return name.removeprefix("models/")
 
 
-def _card(told: Mapping[str, Any]) -> Card:
+def _card(told: Mapping[str, Any]) -> RemoteModelCard:
     owner = told.get("owned_by")
-    return Card(
-        name=listed_name(told["id"]),
+    return RemoteModelCard(
+        name=bare_model_name(told["id"]),
         owner=owner if isinstance(owner, str) else None,
         context=_count(told.get("max_model_len")) or None,
     )
@@ -91,23 +91,23 @@ def _card(told: Mapping[str, Any]) -> Card:
 def read_json(content: bytes | str) -> Any:
     """Parse what a server sent. Raises MalformedError."""
     try:
-        return json.loads(content, parse_int=_int)
+        return json.loads(content, parse_int=_parse_int)
     except (ValueError, RecursionError):
-        raise MalformedError("an answer is no JSON") from None
+        raise MalformedReplyError("an answer is no JSON") from None
 
 
-def _int(digits: str) -> int | float:
+def _parse_int(digits: str) -> int | float:
     """Python reads no integer of thousands of digits; nothing here is one that a decimal would not do for."""
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
-def read_counts(found: Any) -> Counts | None:
+def read_token_counts(found: Any) -> ReplyTokenCounts | None:
     """Read what a completion or a chunk says that it took, whatever else is wrong with it."""
     told = found.get("usage") if isinstance(found, dict) else None
     if not isinstance(told, dict):
         return None
     prompt, completion = _mapping(told.get("prompt_tokens_details")), _mapping(told.get("completion_tokens_details"))
-    return Counts(
+    return ReplyTokenCounts(
         prompt=_count(told.get("prompt_tokens")),
         completion=_count(told.get("completion_tokens")),
         cached=_count(prompt.get("cached_tokens")),
@@ -116,25 +116,25 @@ def read_counts(found: Any) -> Counts | None:
     )
 
 
-def read_piece(
+def read_chunk(
     found: Any, name: Literal["message", "delta"], key: str | None, *, wants_logprobs: bool = False
-) -> Piece:
+) -> AnswerChunk:
     """Read a completion, whose answer is a `message`, or a chunk of one, a `delta`. Raises MalformedError."""
     if not isinstance(found, dict):
-        return Piece(error=said_in(found, key))
+        return AnswerChunk(error=error_from_json(found, key))
     told = filter(None, map(found.get, ("model", "system_fingerprint")))
-    names = tuple(kept(each, key)[:_LONGEST_NAME] for each in told if isinstance(each, str))
-    choice = _first(found.get("choices"), name)
+    names = tuple(redact(each, key)[:_LONGEST_NAME] for each in told if isinstance(each, str))
+    choice = _first_choice(found.get("choices"), name)
     error = found.get("error") or (choice or {}).get("error")
     if error or (choice is None and name == "message"):
-        return Piece(names=names, error=said_in({"error": error} if error else found, key))
+        return AnswerChunk(names=names, error=error_from_json({"error": error} if error else found, key))
     if choice is None:
-        return Piece(names=names)
+        return AnswerChunk(names=names)
     message = choice.get(name)
     if message is not None and not isinstance(message, dict):
-        raise MalformedError(f"an answer's {name} is no object")
-    thought, text, refusal = _written(message or {})
-    return Piece(
+        raise MalformedReplyError(f"an answer's {name} is no object")
+    thought, text, refusal = _message_texts(message or {})
+    return AnswerChunk(
         thought=thought,
         text=text,
         is_message=isinstance(message, dict),
@@ -147,20 +147,20 @@ def read_piece(
     )
 
 
-def _first(choices: Any, name: str) -> Mapping[str, Any] | None:
+def _first_choice(choices: Any, name: str) -> Mapping[str, Any] | None:
     """The choice of index 0, wherever it stands; None where there is none. Raises MalformedError."""
     if not choices:
         return None
     if not isinstance(choices, list) or not all(isinstance(each, dict) for each in choices):
-        raise MalformedError("an answer's choices are no list of objects")
+        raise MalformedReplyError("an answer's choices are no list of objects")
     if len(choices) == 1 and (name == "message" or choices[0].get("index") is None):
         return choices[0]  # type: ignore[no-any-return]
     return next((each for each in choices if each.get("index") == 0), None)
 
 
-def _written(message: Mapping[str, Any]) -> tuple[str, str, str]:
+def _message_texts(message: Mapping[str, Any]) -> tuple[str, str, str]:
     """Thought, text and refusal of a message. Raises MalformedError."""
-    content, thought = message.get("content"), next(filter(None, map(message.get, _THOUGHTS)), None)
+    content, thought = message.get("content"), next(filter(None, map(message.get, _THOUGHT_FIELDS)), None)
     thought, refusal = _text(thought, "thought"), _text(message.get("refusal"), "refusal")
     if not isinstance(content, list):
         return thought, _text(content, "content"), refusal
@@ -169,9 +169,9 @@ def _written(message: Mapping[str, Any]) -> tuple[str, str, str]:
         if isinstance(part, str):
             text += part
         elif not isinstance(part, dict):
-            raise MalformedError("a part of an answer is neither a text nor an object")
+            raise MalformedReplyError("a part of an answer is neither a text nor an object")
         elif (kind := str(part.get("type"))) in ("thinking", "reasoning"):
-            thought += _parts(part.get("thinking") or part.get("text"))
+            thought += _thought_text(part.get("thinking") or part.get("text"))
         elif kind == "refusal":
             refusal += _text(part.get("refusal"), "refusal")
         else:  # parts without a text are none of an answer in words
@@ -179,7 +179,7 @@ def _written(message: Mapping[str, Any]) -> tuple[str, str, str]:
     return thought, text, refusal
 
 
-def _parts(value: Any) -> str:
+def _thought_text(value: Any) -> str:
     """A thought, which may be a list of parts itself."""
     if isinstance(value, list):
         return "".join(_text(each.get("text") if isinstance(each, dict) else each, "thought") for each in value)
@@ -188,7 +188,7 @@ def _parts(value: Any) -> str:
 
 def _text(value: Any, what: str) -> str:
     if value is not None and not isinstance(value, str):
-        raise MalformedError(f"the {what} of an answer is no text")
+        raise MalformedReplyError(f"the {what} of an answer is no text")
     return value or ""
 
 
@@ -214,20 +214,20 @@ def _logprobs(told: Any, key: str | None) -> tuple[TokenLogprob, ...]:
     """How likely each token was; nothing where one of them cannot be read: the others would not fit the text."""
     tokens = _mapping(told).get("content")
     try:
-        return _likely(tokens, key) if tokens else ()
-    except (TypeError, ValueError, AttributeError, KeyError, OverflowError, MalformedError):
+        return _token_logprobs(tokens, key) if tokens else ()
+    except (TypeError, ValueError, AttributeError, KeyError, OverflowError, MalformedReplyError):
         return ()
 
 
-def _likely(tokens: Sequence[Any], key: str | None) -> tuple[TokenLogprob, ...]:
-    return tuple(_token(each, key) for each in tokens)
+def _token_logprobs(tokens: Sequence[Any], key: str | None) -> tuple[TokenLogprob, ...]:
+    return tuple(_token_logprob(each, key) for each in tokens)
 
 
-def _token(told: Mapping[str, Any], key: str | None) -> TokenLogprob:
+def _token_logprob(told: Mapping[str, Any], key: str | None) -> TokenLogprob:
     others, letters, logprob = told.get("top_logprobs"), told.get("bytes"), float(told["logprob"])
     return TokenLogprob(
-        token=kept(_text(told.get("token"), "token"), key),
-        logprob=logprob if math.isfinite(logprob) else _IMPOSSIBLE,
+        token=redact(_text(told.get("token"), "token"), key),
+        logprob=logprob if math.isfinite(logprob) else _LOWEST_LOGPROB,
         bytes=tuple(bytes(letters)) if letters is not None else None,
-        top_logprobs=None if others is None else _likely(others, key),
+        top_logprobs=None if others is None else _token_logprobs(others, key),
     )

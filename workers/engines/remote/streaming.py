@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 
-from workers.engines.remote.answers import Answer
-from workers.engines.remote.refusals import MalformedError
+from workers.engines.remote.answers import RemoteAnswer
+from workers.engines.remote.error_replies import MalformedReplyError
 from workers.engines.remote.replies import read_json
 
-ASKED = {"stream": True, "stream_options": {"include_usage": True}}
+STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}
 """What a body says that asks for a stream."""
 
 _LONGEST_ANSWER = 64 * 2**20
@@ -20,10 +20,10 @@ _ENDS = re.compile(rb"\r\n|\r|\n")
 _BEGINNING = re.compile(rb"\s*(?:data|event|id|retry)?:")
 
 
-class Events:
+class EventStreamParser:
     """Takes the bytes of a stream, wherever they are cut, and makes of each event a chunk of `answer`."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: RemoteAnswer) -> None:
         self._answer = answer
         self._line = b""
         self._after_return = False
@@ -41,7 +41,7 @@ class Events:
         *lines, self._line = _ENDS.split(self._line + piece)
         self._size += len(piece)
         if self._size > _LONGEST_EVENT:
-            raise MalformedError("an event of a stream has no end")
+            raise MalformedReplyError("an event of a stream has no end")
         for line in lines:
             self._take_line(line)
 
@@ -50,7 +50,7 @@ class Events:
         self._take_line(self._line)
         self._take_line(b"")
         if not (self.is_done or self._answer.has_ended):
-            raise MalformedError("an answer was cut off")
+            raise MalformedReplyError("an answer was cut off")
 
     def _take_line(self, line: bytes) -> None:
         if not line:
@@ -65,35 +65,35 @@ class Events:
 
     def _dispatch(self) -> None:
         data, kind, self._data, self._kind, self._size = self._data, self._kind, [], "", 0
-        for each in _values(data):
+        for each in _event_values(data):
             if each.strip() == "[DONE]":
                 self.is_done = True
             if not self.is_done:
                 self._answer.take_chunk(each, is_error=kind == "error")
 
 
-def _values(lines: list[str]) -> Iterator[str]:
+def _event_values(lines: list[str]) -> Iterator[str]:
     """The values of an event: its lines together, or each, where a server puts no empty lines between its events."""
     if len(lines) < 2:
         yield from filter(str.strip, lines)
         return
     try:
         read_json("\n".join(lines))
-    except MalformedError:
+    except MalformedReplyError:
         yield from filter(str.strip, lines)
     else:
         yield "\n".join(lines)
 
 
-async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeout) -> None:
+async def receive_answer(response: httpx.Response, answer: RemoteAnswer, bound: asyncio.Timeout) -> None:
     """Give an answer what comes, a stream piece by piece. Raises MalformedError."""
     content = bytearray()
     is_called_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-    events: Events | None = None
+    events: EventStreamParser | None = None
     has_ended = False
-    async for piece in pieces(response):
+    async for piece in iterate_body(response):
         if events is None and is_called_stream and not (content or _is_object(piece)):
-            events = Events(answer)
+            events = EventStreamParser(answer)
         if events is None:
             content += piece
             continue
@@ -102,7 +102,7 @@ async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeo
             tail = asyncio.get_running_loop().time() + _TAIL_SECONDS
             bound.reschedule(min(tail, bound.when() or tail))
     if events is None and (_is_stream(bytes(content[:100])) or (is_called_stream and not content)):
-        events = Events(answer)
+        events = EventStreamParser(answer)
         events.take(bytes(content))
     if events:
         events.end()
@@ -110,20 +110,23 @@ async def receive(response: httpx.Response, answer: Answer, bound: asyncio.Timeo
         answer.take_whole(bytes(content))
 
 
-async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+async def iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
     """Yield what comes. Raises MalformedError for more than any answer has."""
     size = 0
     async for piece in response.aiter_bytes():
         size += len(piece)
         if size > _LONGEST_ANSWER:
-            raise MalformedError(f"an answer is longer than {_LONGEST_ANSWER} bytes")
+            raise MalformedReplyError(f"an answer is longer than {_LONGEST_ANSWER} bytes")
         yield piece
 
 
-async def readable(response: httpx.Response) -> bytes:
-    """Read what stands beside a status that says enough, if it can be read. Raises MalformedError as `pieces` does."""
+async def read_error_body(response: httpx.Response) -> bytes:
+    """Read what stands beside a status that says enough, if it can be read.
+
+    Raises MalformedError as `iterate_body` does.
+    """
     try:
-        return b"".join([piece async for piece in pieces(response)])
+        return b"".join([piece async for piece in iterate_body(response)])
     except httpx.DecodingError:
         return b""
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from workers.engines.simulation.kv_pool import KvPool
-from workers.engines.simulation.prompts import Prompt, count_tokens
+from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
 from workers.engines.simulation.roofline import Roofline
 
 
 @dataclass
-class Held:
+class SequenceBlocks:
     """What a running sequence holds of the KV cache, and where it has to stop."""
 
     found: int = 0
@@ -48,7 +48,7 @@ class PrefixCache:
         """Let the states be found that the last step made."""
         self._fresh.clear()
 
-    def enter(self, prompt: Prompt, answer_tokens: int, *, alone: bool) -> Held | None:
+    def enter(self, prompt: SimulatedPrompt, answer_tokens: int, *, alone: bool) -> SequenceBlocks | None:
         """Hold what is there of a prompt, and room for the rest and its answer; None when something has to end first.
 
         One that is `alone` gets its room whatever it is. A state of this very step is waited for, as in vLLM.
@@ -68,9 +68,9 @@ class PrefixCache:
         self._pool.reserve(blocks)
         self._pool.release(copied)
         stops, states = self._stops(prompt, shared, found) if self._state else ([], [])
-        return Held(found * self._unit, names, blocks, seen, stops, states)
+        return SequenceBlocks(found * self._unit, names, blocks, seen, stops, states)
 
-    def end_of_step(self, prompt: Prompt, held: Held, start: int, end: int) -> int:
+    def end_of_step(self, prompt: SimulatedPrompt, held: SequenceBlocks, start: int, end: int) -> int:
         """Where a part of a prompt that could end at `end` does: at whole blocks, and where it has to stop."""
         if not self._state:
             return end
@@ -78,7 +78,7 @@ class PrefixCache:
             end = max(start, end // self._block * self._block)
         return min((stop for stop in held.stops if start < stop < end), default=end)
 
-    def compute(self, prompt: Prompt, held: Held, end: int) -> None:
+    def compute(self, prompt: SimulatedPrompt, held: SequenceBlocks, end: int) -> None:
         """Name what a prompt has up to `end`, the moment that it is scheduled: sequences of one step share blocks."""
         units = prompt.blocks
         full = end // self._block
@@ -92,7 +92,7 @@ class PrefixCache:
             if end > last * self._unit:
                 self._fresh.add(-units[last - 1])  # it is copied, since what follows changes the block that it lies in
 
-    def leave(self, prompt: Prompt, held: Held, said: str = "") -> None:
+    def leave(self, prompt: SimulatedPrompt, held: SequenceBlocks, said: str = "") -> None:
         """Let go of everything; what is named stays until its room is needed, and so does what was `said`."""
         if prompt.tokens % self._block + count_tokens(said) >= self._block:
             self._pool.reserve(1)  # the block that ends in the answer may have a name already, and then has two
@@ -101,7 +101,7 @@ class PrefixCache:
         self._pool.free(held.unnamed)
         self._pool.release(held.names)
 
-    def _find(self, prompt: Prompt) -> tuple[int, int]:
+    def _find(self, prompt: SimulatedPrompt) -> tuple[int, int]:
         """Units of a prompt that are cached, and units behind which a state is as well; all but the last token."""
         units, most = prompt.blocks, (prompt.tokens - 1) // self._unit
         full = self._pool.count_prefix(self._full(units), most // self._scale) * self._scale
@@ -111,7 +111,7 @@ class PrefixCache:
             return shared, shared
         return shared, next((end for end in range(shared, 0, -1) if -units[end - 1] in self._pool), 0)
 
-    def _stops(self, prompt: Prompt, shared: int, found: int) -> tuple[list[int], list[int]]:
+    def _stops(self, prompt: SimulatedPrompt, shared: int, found: int) -> tuple[list[int], list[int]]:
         """Where steps end, in tokens, and where states are kept, in units.
 
         As vLLM does with `prefix_cache_retention_interval` 0, its default: at the prompt's last block and its last
@@ -129,7 +129,7 @@ class PrefixCache:
             self._pool.reserve(self._state)
             self._pool.release(self._pool.name([state]))
 
-    def _name(self, held: Held, names: list[int]) -> None:
+    def _name(self, held: SequenceBlocks, names: list[int]) -> None:
         named = self._pool.name(names)
         held.names.extend(named)
         held.unnamed -= len(named)

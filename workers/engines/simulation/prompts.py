@@ -16,7 +16,7 @@ _NAME_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Picture:
+class RasterSpan:
     """A raster's place in a prompt: its key, its first token and how many there are."""
 
     key: str
@@ -29,7 +29,7 @@ class Picture:
         return self.start + self.tokens
 
 
-def tokens_of_text(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """Cut a text into tokens, reckoned: four letters, or a shorter word."""
     return _TOKEN.findall(text)
 
@@ -37,21 +37,21 @@ def tokens_of_text(text: str) -> list[str]:
 @lru_cache(maxsize=1024)
 def count_tokens(text: str) -> int:
     """How many tokens a text has."""
-    return len(tokens_of_text(text))
+    return len(split_tokens(text))
 
 
 def first_tokens(text: str, most: int) -> str:
     """The beginning of a text, no longer than so many tokens."""
-    found = _up_to(most).match(text) if most > 0 else None
+    found = _token_pattern(most).match(text) if most > 0 else None
     return found.group() if found else ""
 
 
-class Prompt:
+class SimulatedPrompt:
     """Grows from its beginning. `blocks` names each full block by all tokens up to its end, as prefix caches do."""
 
     def __init__(self, block_tokens: int, salt: str = "") -> None:
         self.blocks: list[int] = []
-        self.pictures: list[Picture] = []
+        self.pictures: list[RasterSpan] = []
         self.tokens = 0
         self._block_tokens = block_tokens
         self._parent = _name(0, salt) if salt else 0
@@ -60,7 +60,7 @@ class Prompt:
     def add_text(self, text: str) -> None:
         """Append the tokens of a text."""
         text, position = text.rstrip(), 0
-        while found := _up_to(self._room).match(text, position):
+        while found := _token_pattern(self._room).match(text, position):
             position = found.end()
             self._open.append(found.group())
             self._advance(self._room if position < len(text) else count_tokens(found.group()))
@@ -71,7 +71,7 @@ class Prompt:
         A whole block inside of a picture is named by counting on from the first, so that a picture of many tokens
         costs no more hashing than a small one.
         """
-        self.pictures.append(Picture(key, self.tokens, tokens))
+        self.pictures.append(RasterSpan(key, self.tokens, tokens))
         head = min(tokens, -self.tokens % self._block_tokens)
         whole, tail = divmod(tokens - head, self._block_tokens)
         self._add_part(key, 0, head)
@@ -82,7 +82,7 @@ class Prompt:
             self.tokens += whole * self._block_tokens
         self._add_part(key, tokens - tail, tail)
 
-    def followed_by(self, text: str) -> "Prompt":
+    def followed_by(self, text: str) -> "SimulatedPrompt":
         """A prompt that goes on from this one."""
         longer = copy(self)
         longer.blocks, longer.pictures, longer._open = [*self.blocks], [*self.pictures], [*self._open]
@@ -111,11 +111,11 @@ class Prompt:
             self._open = []
 
 
-def prompt_of(
+def lay_out_prompt(
     chat: Sequence[Message], visual_tokens: Mapping[str, int], block_tokens: int, *, is_answered: bool = True
-) -> Prompt:
+) -> SimulatedPrompt:
     """Lay out a chat whose rasters, by key, have so many visual tokens; an answer follows, or nothing does."""
-    prompt = Prompt(block_tokens, chat[0].salt if chat else "")
+    prompt = SimulatedPrompt(block_tokens, chat[0].salt if chat else "")
     for message in chat:
         prompt.add_text(ROLES[message.role])
         for part in message.parts:
@@ -135,5 +135,5 @@ def _name(parent: int, content: str) -> int:
 
 
 @cache
-def _up_to(tokens: int) -> re.Pattern[str]:
+def _token_pattern(tokens: int) -> re.Pattern[str]:
     return re.compile(rf"(?:{_TOKEN.pattern}){{1,{tokens}}}")

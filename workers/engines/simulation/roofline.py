@@ -11,7 +11,7 @@ from typing import Self
 
 
 @dataclass(frozen=True)
-class Machine:
+class GpuSpec:
     """One GPU, or several that share every product evenly. Operations and bytes are per second."""
 
     linear_flops: float
@@ -23,7 +23,7 @@ class Machine:
     encoder_seconds: float = 0.008
     """The least that a run of the vision encoder takes, however small its pictures."""
 
-    def times(self, gpus: int) -> "Machine":
+    def times(self, gpus: int) -> "GpuSpec":
         """So many of it, as if dividing the work cost nothing."""
         rates = (self.linear_flops, self.encoder_attention_flops, self.bandwidth)
         linear, encoder, bandwidth = (gpus * rate for rate in rates)
@@ -31,7 +31,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelCost:
     """What a model costs. Operations of attention over c tokens for n new ones are `attention` * n * (c - n/2)."""
 
     parameters: float
@@ -62,12 +62,12 @@ class Model:
 
 MEMORY_BYTES = 80 * 10**9
 """Of a GPU, as it is sold."""
-MACHINES = {"h100": Machine(linear_flops=5.45e14, encoder_attention_flops=4.45e14, bandwidth=2.3e12)}
+GPU_SPECS = {"h100": GpuSpec(linear_flops=5.45e14, encoder_attention_flops=4.45e14, bandwidth=2.3e12)}
 """By name. H100 SXM: peaks are 989 TFLOP/s and 3.35 TB/s (NVIDIA's data sheet)."""
 
-MODELS = {
-    "8b": Model(6.95e9, 15.1e9, 5.9e5, kv_bytes=147_456, kv_tokens=350_000),
-    "27b": Model(
+MODEL_COSTS = {
+    "8b": ModelCost(6.95e9, 15.1e9, 5.9e5, kv_bytes=147_456, kv_tokens=350_000),
+    "27b": ModelCost(
         24.35e9,
         51.2e9,
         3.93e5,
@@ -77,9 +77,11 @@ MODELS = {
         embedding_bytes=10_240,
         state_bytes=151_000_000,
     ),
-    "9b": Model(6.92e9, 15.9e9, 1.31e5, kv_bytes=32_768, kv_tokens=1_500_000, block_tokens=528, state_bytes=50_300_000),
-    "14b": Model(13.2e9, 28.0e9, 8.19e5, kv_bytes=163_840, kv_tokens=250_000),
-    "32b": Model(31.2e9, 64.0e9, 2.1e6, kv_bytes=262_144, kv_tokens=40_000),
+    "9b": ModelCost(
+        6.92e9, 15.9e9, 1.31e5, kv_bytes=32_768, kv_tokens=1_500_000, block_tokens=528, state_bytes=50_300_000
+    ),
+    "14b": ModelCost(13.2e9, 28.0e9, 8.19e5, kv_bytes=163_840, kv_tokens=250_000),
+    "32b": ModelCost(31.2e9, 64.0e9, 2.1e6, kv_bytes=262_144, kv_tokens=40_000),
 }
 """By size, in bfloat16: Qwen3-VL-8B and Qwen3.5-27B, whose vision encoders are alike (27 layers of 1152, attention over
 the whole picture, patches of 16); and Qwen3.5-9B, Qwen3-14B and Qwen3-32B, of which measurements are published. Every
@@ -87,7 +89,7 @@ fourth layer of Qwen3.5 has attention, the others a recurrent state (fp32, 128 x
 
 
 @dataclass(frozen=True)
-class Work:
+class StepWork:
     """What one step does. `prefill_attention` is the sum of n * (c - n/2) over prompts of n new tokens up to c."""
 
     prefilled: int = 0
@@ -103,9 +105,9 @@ class Work:
 class Roofline:
     """A machine, a model on it, and the bounds of the scheduler. Defaults: Qwen3-VL-8B on one H100."""
 
-    machine: Machine = MACHINES["h100"]
-    model: Model = MODELS["8b"]
-    kv_tokens: int = MODELS["8b"].kv_tokens
+    machine: GpuSpec = GPU_SPECS["h100"]
+    model: ModelCost = MODEL_COSTS["8b"]
+    kv_tokens: int = MODEL_COSTS["8b"].kv_tokens
     batched_tokens: int = 32_768
     """Tokens of one step, as `max_num_batched_tokens`; so many visual tokens are encoded in one step, too."""
     encoder_tokens: int = 32_768
@@ -118,10 +120,10 @@ class Roofline:
     @classmethod
     def of(cls, machine: str, model: str, gpus: int = 1) -> Self:
         """Look a machine and a model up by name, such as "h100" and "27b". Raises KeyError."""
-        size = MODELS[model]
-        return cls(machine=MACHINES[machine].times(gpus), model=size, kv_tokens=gpus * size.kv_tokens)
+        size = MODEL_COSTS[model]
+        return cls(machine=GPU_SPECS[machine].times(gpus), model=size, kv_tokens=gpus * size.kv_tokens)
 
-    def seconds(self, work: Work) -> float:
+    def seconds(self, work: StepWork) -> float:
         """Seconds of one step."""
         operations = 2 * self.model.parameters * (work.prefilled + work.decoding)
         operations += self.model.attention * work.prefill_attention

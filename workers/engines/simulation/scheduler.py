@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from workers.engines.simulation.encoder_cache import EncoderCache
-from workers.engines.simulation.prefix_cache import Held, PrefixCache
-from workers.engines.simulation.prompts import Picture, Prompt, first_tokens
-from workers.engines.simulation.roofline import Roofline, Work
+from workers.engines.simulation.prefix_cache import PrefixCache, SequenceBlocks
+from workers.engines.simulation.prompts import RasterSpan, SimulatedPrompt, first_tokens
+from workers.engines.simulation.roofline import Roofline, StepWork
 
 
 @dataclass(order=True)
-class Sequence:
+class SimulatedSequence:
     """A prompt to be answered in `answer_tokens`; lower priority and earlier arrival go first. Times are a clock's.
 
     `answer` is their text, where later prompts may go on from it.
@@ -23,7 +23,7 @@ class Sequence:
 
     priority: int
     arrival: int
-    prompt: Prompt = field(compare=False)
+    prompt: SimulatedPrompt = field(compare=False)
     answer_tokens: int = field(compare=False, default=1)
     answer: str = field(compare=False, default="")
     computed: int = field(compare=False, default=0)
@@ -31,8 +31,8 @@ class Sequence:
     cached: int = field(compare=False, default=0)
     scheduled: float | None = field(compare=False, default=None)
     first_token: float | None = field(compare=False, default=None)
-    held: Held = field(compare=False, default_factory=Held)
-    pictures: list[Picture] = field(compare=False, default_factory=list)
+    held: SequenceBlocks = field(compare=False, default_factory=SequenceBlocks)
+    pictures: list[RasterSpan] = field(compare=False, default_factory=list)
     """Those whose embeddings it holds."""
 
     @property
@@ -42,7 +42,7 @@ class Sequence:
 
 
 @dataclass
-class Counts:
+class WorkCounts:
     """Work since the start."""
 
     prompt_tokens: int = 0
@@ -60,20 +60,20 @@ class Counts:
 class Scheduler:
     """The steps of one engine. `step` begins one and says how long it takes, `finish` ends it."""
 
-    def __init__(self, roofline: Roofline, counts: Counts | None = None) -> None:
-        self.counts = counts or Counts()
-        self.waiting: list[Sequence] = []
-        self.running: list[Sequence] = []
+    def __init__(self, roofline: Roofline, counts: WorkCounts | None = None) -> None:
+        self.counts = counts or WorkCounts()
+        self.waiting: list[SimulatedSequence] = []
+        self.running: list[SimulatedSequence] = []
         self._roofline = roofline
         self._prefixes = PrefixCache(roofline)
         self._encoder = EncoderCache(roofline.encoder_tokens)
         self._repeats = 1
 
-    def add(self, sequence: Sequence) -> None:
+    def add(self, sequence: SimulatedSequence) -> None:
         """Let a sequence wait for its turn."""
         insort(self.waiting, sequence)
 
-    def drop(self, sequence: Sequence) -> None:
+    def drop(self, sequence: SimulatedSequence) -> None:
         """Forget a sequence, whether it waits, runs or has ended."""
         if sequence in self.running:
             self.running.remove(sequence)
@@ -99,7 +99,7 @@ class Scheduler:
         context = sum(sequence.prompt.tokens + sequence.decoded for sequence in decoding)
         return self._take(batch.work(len(decoding), context), decoding, most_seconds)
 
-    def finish(self, now: float) -> list[Sequence]:
+    def finish(self, now: float) -> list[SimulatedSequence]:
         """End the step at `now`; returns the sequences whose answers are complete."""
         ended = []
         for sequence in self.running:
@@ -119,7 +119,7 @@ class Scheduler:
             self.counts.generated_tokens += sequence.answer_tokens
         return ended
 
-    def _admit(self, sequence: Sequence, batch: "_Batch", now: float) -> bool:
+    def _admit(self, sequence: SimulatedSequence, batch: "_Batch", now: float) -> bool:
         """Move the first waiting sequence into the KV cache and begin its prompt; False when something is full."""
         held = self._prefixes.enter(sequence.prompt, sequence.answer_tokens, alone=not self.running)
         if held is None:
@@ -136,7 +136,7 @@ class Scheduler:
         self.counts.cached_tokens += sequence.cached
         return True
 
-    def _prefill(self, sequence: Sequence, batch: "_Batch") -> int:
+    def _prefill(self, sequence: SimulatedSequence, batch: "_Batch") -> int:
         """Compute as much of a prompt as the step has room for, and encode the pictures in it."""
         start, end = sequence.computed, min(sequence.prompt.tokens, sequence.computed + batch.room)
         for picture in sequence.prompt.pictures:
@@ -151,7 +151,7 @@ class Scheduler:
             self._prefixes.compute(sequence.prompt, sequence.held, end)
         return end - start
 
-    def _see(self, sequence: Sequence, picture: Picture, batch: "_Batch") -> bool:
+    def _see(self, sequence: SimulatedSequence, picture: RasterSpan, batch: "_Batch") -> bool:
         """Hold a picture's embeddings, encoded now where they are not cached; False when there is no room for that."""
         if picture in sequence.pictures:
             return True
@@ -165,19 +165,19 @@ class Scheduler:
         sequence.pictures.append(picture)
         return True
 
-    def _release_pictures(self, sequence: Sequence) -> None:
+    def _release_pictures(self, sequence: SimulatedSequence) -> None:
         """Let the embeddings go whose tokens are all computed."""
         for picture in [picture for picture in sequence.pictures if picture.end <= sequence.computed]:
             self._encoder.release(picture.key)
             sequence.pictures.remove(picture)
 
-    def _let_go(self, sequence: Sequence, said: str = "") -> None:
+    def _let_go(self, sequence: SimulatedSequence, said: str = "") -> None:
         self._prefixes.leave(sequence.prompt, sequence.held, said)
         for picture in sequence.pictures:
             self._encoder.release(picture.key)
-        sequence.held, sequence.pictures = Held(), []
+        sequence.held, sequence.pictures = SequenceBlocks(), []
 
-    def _take(self, work: Work, decoding: list[Sequence], most_seconds: float) -> float:
+    def _take(self, work: StepWork, decoding: list[SimulatedSequence], most_seconds: float) -> float:
         seconds, self._repeats = self._roofline.seconds(work), 1
         if decoding and not work.prefilled:
             left = min(sequence.answer_tokens - sequence.decoded for sequence in decoding)
@@ -211,5 +211,5 @@ class _Batch:
         """Whether a picture may be encoded in this step; the first one always, however large."""
         return not self.pictures or sum(self.pictures) + tokens <= self.encodable
 
-    def work(self, decoding: int, context: int) -> Work:
-        return Work(self.prefilled, self.attention, decoding, context, tuple(self.pictures))
+    def work(self, decoding: int, context: int) -> StepWork:
+        return StepWork(self.prefilled, self.attention, decoding, context, tuple(self.pictures))

@@ -1,6 +1,6 @@
 """Riddles about pictures, each asked with its picture and without."""
 
-from evaluation.benchmark import Benchmark, Chat, Scene, plan_of
+from evaluation.benchmark import Benchmark, Chat, Scene, cross_plan
 from evaluation.metrics.accuracy import Grouping
 from evaluation.samples import Sample
 from jobs.models import Cell, Turn
@@ -29,7 +29,7 @@ class Riddles(Benchmark[Riddle]):
     name = "riddles"
     title = "Riddles"
     sample_type = Riddle
-    plans = {"riddles": plan_of("ask", "V2 V0")}
+    plans = {"riddles": cross_plan("ask", "V2 V0")}
     protocols = {"ask": "the riddle and its options"}
     conditions = ("V0", "V1", "V2")
     grouping = Grouping(("level",))

@@ -1,0 +1,264 @@
+"""Plays batches: reads their lines, queues them as a job, and writes the files of answers and of errors.
+
+Every step can be repeated after a crash, by any gateway: ids, seeds and names follow from the batch and its lines.
+"""
+
+import asyncio
+import contextlib
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+
+from jobs.access import ALL_OWNERS, CacheSharing, cache_salt
+from jobs.batches import RETENTION_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
+from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
+from jobs.models import Bundle, InferenceRequest, JobStatus, Response
+from jobs.queue import JobQueue
+from jobs.registry import JobRegistry
+from jobs.results import PartCache, ResultStore
+from service.http.fair_semaphore import FairSemaphore
+from service.openai.batch_input import (
+    BatchCancelledError,
+    BatchFaultsError,
+    BatchInputIndex,
+    BatchReader,
+    RequestOffset,
+)
+from service.openai.batch_output import ERROR, OUTPUT, REFUSED, REQUESTS, BatchOutput, read_lines, read_request_names
+from service.openai.files import FileStore
+from service.openai.uploads import Uploads
+from service.operations.background import BackgroundTasks
+
+_POLL_SECONDS = 1.0
+_QUEUE_RETRY_SECONDS = 10.0
+_OWNERS_AT_A_TIME = 8
+
+
+class BatchRunner:
+    """Works on batches until they have ended. Its folder holds, of each, the requests that it has made of the lines."""
+
+    def __init__(
+        self,
+        *,
+        registry: BatchRegistry,
+        jobs: JobRegistry,
+        queue: JobQueue,
+        results: ResultStore,
+        files: FileStore,
+        uploads: Uploads,
+        reader: BatchReader,
+        bundle_requests: int,
+        cache_sharing: CacheSharing,
+        background: BackgroundTasks,
+    ) -> None:
+        self._registry = registry
+        self._jobs = jobs
+        self._queue = queue
+        self._results = results
+        self._files = files
+        self._reader = reader
+        self._bundle_requests = bundle_requests
+        self._cache_sharing = cache_sharing
+        self._background = background
+        self._turns = FairSemaphore(_OWNERS_AT_A_TIME, 1)
+        self._in_hand: set[str] = set()
+        self._not_before: dict[str, float] = {}
+        self._folder = uploads.folder / "batches"
+        self._news = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look at the batches now."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Take up all batches for ever, an owner's one after the other; to be run again when it fails."""
+        while True:
+            for batch_id in await self._registry.open():
+                if batch_id not in self._in_hand:
+                    self._in_hand.add(batch_id)
+                    self._background.once("batches", partial(self._take_up, batch_id))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), _POLL_SECONDS)
+            self._news.clear()
+
+    async def progress(self, batch: StoredBatch) -> BatchCounts:
+        """The counts of a batch as they are now."""
+        if batch.status != "in_progress":
+            return batch.counts
+        try:
+            now = (await self._jobs.get(batch.id)).request_counts
+        except JobNotFoundError:
+            return batch.counts
+        # A line of several answers is several requests.
+        share = (batch.counts.total - batch.counts.failed) / max(1, now.total)
+        return BatchCounts(
+            total=batch.counts.total,
+            completed=int(now.completed * share),
+            failed=batch.counts.failed + int(now.failed * share),
+        )
+
+    async def _take_up(self, batch_id: str) -> None:
+        try:
+            if batch := await self._registry.get(batch_id, ALL_OWNERS):
+                async with self._turns.of(batch.owner):
+                    await self._work_on(batch_id)
+        finally:
+            self._in_hand.discard(batch_id)
+
+    async def _work_on(self, batch_id: str) -> None:
+        batch = await self._registry.to_work_on(batch_id)
+        if batch is None:
+            return
+        try:
+            await self._go_on(batch)
+        finally:
+            await asyncio.shield(self._registry.leave(batch_id))
+
+    async def _go_on(self, batch: StoredBatch) -> None:
+        steps = {"validating": self._begin, "in_progress": self._follow, "finalizing": self._finalize}
+        while step := steps.get(batch.status):
+            after = await step(batch)
+            if after is batch:
+                return
+            await self._registry.save(after)
+            batch = after
+        await self._forget(batch)
+
+    async def _begin(self, batch: StoredBatch) -> StoredBatch:
+        """Make requests of the lines, and queue them; the same batch while the queue has no room."""
+        if await self._registry.is_cancelled(batch.id):
+            return batch.turned("cancelled")
+        if self._is_late(batch):
+            return batch.turned("expired")
+        if time.monotonic() < self._not_before.get(batch.id, 0.0):
+            return batch
+        try:
+            read = await self._reader.read(
+                batch, self._folder / batch.id, partial(self._registry.is_cancelled, batch.id)
+            )
+        except BatchCancelledError:
+            return batch.turned("cancelled")
+        except BatchFaultsError as errors:
+            return batch.turned("failed", errors=tuple(errors.faults))
+        begun = batch.turned("in_progress", model=read.model, counts=BatchCounts(**read.counts))
+        return await self._queued(batch, begun, read) if read.index else begun.turned("finalizing")
+
+    async def _queued(self, batch: StoredBatch, begun: StoredBatch, read: BatchInputIndex) -> StoredBatch:
+        await self._registry.open_job(begun)
+        try:
+            await self._queue.reserve(batch.id, len(read.index), None)
+        except JobTooLargeError as error:
+            return batch.turned("failed", errors=(BatchFault(code="too_many_requests", message=str(error)),))
+        except QueueFullError:
+            self._not_before[batch.id] = time.monotonic() + _QUEUE_RETRY_SECONDS
+            return batch
+        await self._queue.append(batch.id, self._bundles(batch, read.index))
+        return begun
+
+    async def _follow(self, batch: StoredBatch) -> StoredBatch:
+        """Wait for the job to end; cancel it when that is asked for, or its time is over."""
+        status = await self._jobs.status(batch.id)
+        if status is None or status is JobStatus.VALIDATING:  # the server came back without what it had been told last
+            return batch.turned("validating")
+        if not status.final and (self._is_late(batch) or await self._registry.is_cancelled(batch.id)):
+            status = (await self._jobs.cancel(batch.id)).status
+        return batch.turned("finalizing") if status.final else batch
+
+    async def _finalize(self, batch: StoredBatch) -> StoredBatch:
+        """Keep what came of the lines as files; where the server lost answers meanwhile, they are waited for again."""
+        ended: BatchStatus = "completed"
+        if self._is_late(batch):
+            ended = "expired"
+        if await self._registry.is_cancelled(batch.id):
+            ended = "cancelled"
+        written = await self._written(batch, ended)
+        if written.left_open and ended == "completed":
+            status = await self._jobs.status(batch.id)
+            if status is None or not status.final:
+                return batch.turned("in_progress")
+            if status is JobStatus.COMPLETED:
+                return batch
+        ids = {
+            "output_file_id": await self._kept(batch, OUTPUT) if written.completed else None,
+            "error_file_id": await self._kept(batch, ERROR) if written.failed else None,
+        }
+        counts = BatchCounts(total=batch.counts.total, completed=written.completed, failed=written.failed)
+        # All may have been answered before it was cut off.
+        return batch.turned(ended if written.left_open else "completed", counts=counts, usage=written.usage, **ids)
+
+    async def _written(self, batch: StoredBatch, ended: BatchStatus) -> BatchOutput:
+        folder = self._folder / batch.id
+        with BatchOutput(folder, ended) as written:
+            for line in await asyncio.to_thread(read_lines, folder / REFUSED):
+                written.refuse(line)
+            async for responses in self._answered_lines(batch):
+                written.add(responses)
+            written.leave_open(await asyncio.to_thread(read_request_names, folder / REQUESTS))
+        return written
+
+    async def _kept(self, batch: StoredBatch, name: str) -> str:
+        """Keep a file of the batch's folder; returns its id, the same when it is done again."""
+        kind, seconds = name.partition(".")[0], batch.output_expires_after or RETENTION_SECONDS
+        kept = await self._files.add(
+            self._folder / batch.id / name,
+            filename=f"{batch.id}_{name}",
+            purpose="batch_output",
+            owner=batch.owner,
+            file_id=f"file-{batch.id}-{kind}",
+            expires_at=int(time.time()) + seconds,
+        )
+        return kept.id
+
+    async def _forget(self, batch: StoredBatch) -> None:
+        """Remove the job and the requests of a batch that has ended."""
+        try:
+            await self._jobs.cancel(batch.id)
+            await self._jobs.delete(batch.id)
+        except JobNotFoundError:
+            pass
+        except JobActiveError:
+            return  # workers give up what they hold
+        self._not_before.pop(batch.id, None)
+        await asyncio.to_thread(shutil.rmtree, self._folder / batch.id, ignore_errors=True)
+        await self._registry.close(batch)
+
+    def _is_late(self, batch: StoredBatch) -> bool:
+        return time.time() >= batch.expires_at
+
+    def _bundles(self, batch: StoredBatch, index: Sequence[RequestOffset]) -> Iterator[Bundle]:
+        """The requests of all lines, those about one picture together; read from the file as they are queued."""
+        number = 0
+        with (self._folder / batch.id / REQUESTS).open("rb") as file:
+            for (model, image), places in groupby(sorted(index), key=lambda place: (place.model, place.image)):
+                alike = list(places)
+                for start in range(0, len(alike), self._bundle_requests):
+                    requests = []
+                    for place in alike[start : start + self._bundle_requests]:
+                        file.seek(place.offset)
+                        requests.append(InferenceRequest.model_validate_json(file.readline()))
+                    yield Bundle(
+                        id=f"{batch.id}-{number}",
+                        job_id=batch.id,
+                        model=model,
+                        image=image,
+                        priority="batch",
+                        cache_salt=cache_salt(batch.owner, self._cache_sharing),
+                        requests=tuple(requests),
+                    )
+                    number += 1
+
+    async def _answered_lines(self, batch: StoredBatch) -> AsyncIterator[list[Response]]:
+        """The responses of each line, when all of them are there."""
+        waiting: dict[str, list[Response]] = defaultdict(list)
+        kept, after = PartCache(), "0-0"
+        while page := await self._results.read(batch.id, after, kept=kept):
+            after = page[-1][0]
+            for _, response in page:
+                if not isinstance(response, Response):
+                    continue
+                waiting[response.sample_id].append(response)
+                if len(waiting[response.sample_id]) == response.details.get("answers", 1):
+                    yield sorted(waiting.pop(response.sample_id), key=lambda each: each.repeat)

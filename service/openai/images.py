@@ -1,0 +1,166 @@
+"""From what a message says of a picture to a view of it, checked by its header; no pixel is decoded.
+
+A picture is sent (as a data URL, or as a file before), or named: one below the data root, by `gigavqa:` or by its IIIF
+address at this installation, with a region and a size; or it is fetched, from hosts that the operator lists.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import SplitResult, parse_qsl, unquote
+
+from catalogue.entry import CatalogueEntry
+from jobs.public_addresses import AddressRefusedError, parse_url
+from service.errors import ChatInvalidError, ProblemFinding, ServiceError
+from service.http.freshness import StampedCache, file_stamp
+from service.openai.fetching import ImageFetcher
+from service.openai.files import FileStore
+from service.openai.uploads import Uploads, decode_base64
+from tiling.errors import TilingError, quote_text
+from tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
+from tiling.headers import Header, read_header
+from tiling.roots import UPLOAD_PREFIX, ImageRoot, check_image_name
+from tiling.views import View, plan_view
+
+SCHEME = "gigavqa:"
+"""What the name of a picture below the data root begins with."""
+
+_IIIF = re.compile(r"/iiif/(?:3/)?([^/]+)/([^/]+)/([^/]+)/([^/]+)/(default|color)\.(jpg|png|webp|tif)")
+_CONDITIONS = {"V1": "longest:1024", "V2": "native"}
+_DATA = re.compile(r"data:[^,]{0,400};base64,")
+_MOST_HEADERS = 10_000
+_ASPECT_TOLERANCE_PIXELS = 1.0
+_MOST_ADDRESS = 16_384  # a name as long as one may be, in characters that take nine to write in an address
+_PERCENT_SIZE = re.compile(f"pct:{DECIMAL}", re.ASCII)
+_FIT_SIZE = re.compile(f"!{INTEGER},{INTEGER}", re.ASCII)
+_SIDES = re.compile(rf"{INTEGER}?,{INTEGER}?", re.ASCII)
+
+
+class ImageResolver:
+    """Knows what the parts of messages show. Blocks, but for `view`."""
+
+    def __init__(
+        self, data: Path, uploads: Uploads, files: FileStore, fetcher: ImageFetcher, origins: Sequence[str]
+    ) -> None:
+        self._root = ImageRoot(data, uploads.folder)
+        self._uploads = uploads
+        self._files = files
+        self._fetcher = fetcher
+        self._origins = frozenset(origins)
+        self._headers = StampedCache[Header](_MOST_HEADERS)
+
+    async def view(self, url: str | None, file_id: str | None, sent: Mapping[str, str], own: str, owner: str) -> View:
+        """Find out what to show; `sent` names pictures that came with the body, `own` is the gateway's own origin.
+
+        Raises ServiceError and TilingError.
+        """
+        if file_id is not None:
+            return View(image=await self._files.picture(file_id, owner))
+        if not url:
+            raise ChatInvalidError("there is neither an address nor a file_id; a uuid alone names no picture here")
+        if url in sent:
+            return View(image=sent[url])
+        if found := _DATA.match(url):
+            return View(image=self._keep(url[found.end() :]))
+        if len(url) > _MOST_ADDRESS:
+            raise ChatInvalidError(
+                f"'{quote_text(url)}' has {len(url)} characters; addresses have at most {_MOST_ADDRESS}"
+            )
+        if url.startswith(SCHEME):
+            return _parse_gigavqa_url(url)
+        try:
+            parts = parse_url(url)
+        except AddressRefusedError as error:
+            raise ChatInvalidError(str(error)) from error
+        if self._is_own(parts, own):
+            return self._at_iiif(parts)
+        return View(image=await self._fetcher.fetch(parts))
+
+    def check(self, view: View, entry: CatalogueEntry, num_images: int) -> None:
+        """Raise TilingError where there is no such picture, no such region of it, or none that the model takes."""
+        plan_view(self._size(view.image), view, entry.visual_budget, num_images)
+
+    def _keep(self, text: str) -> str:
+        arriving = self._uploads.arriving()
+        try:
+            arriving.write(decode_base64(text))
+            return self._uploads.keep(arriving)
+        except ValueError as error:
+            raise ChatInvalidError(f"the data URL is not base64: {error}") from error
+        finally:
+            arriving.drop()
+
+    def _is_own(self, parts: SplitResult, own: str) -> bool:
+        return f"{parts.scheme}://{parts.netloc}".lower() in {own, *self._origins} and "/iiif/" in parts.path
+
+    def _at_iiif(self, parts: SplitResult) -> View:
+        found = _IIIF.fullmatch(parts.path)
+        if not found:
+            raise ChatInvalidError(
+                f"'{quote_text(parts.geturl())}' is no address of a picture: /iiif/NAME/REGION/SIZE/0/default.jpg"
+            )
+        name, region, size, rotation, *_ = map(unquote, found.groups())
+        if rotation != "0":
+            raise ChatInvalidError(f"rotation '{quote_text(rotation)}' is not shown to models; say 0")
+        name = check_image_name(name)
+        shown = resolve_region(region, self._size(name))
+        return View(image=name, region=region, sizing=_sizing_of_iiif(size, shown))
+
+    def _size(self, image: str) -> Size:
+        path = self._root.locate(image)
+        try:
+            return self._headers.get(path, file_stamp(path), lambda: read_header(path)).size
+        except TilingError as error:
+            shown = "the picture" if image.startswith(UPLOAD_PREFIX) else image
+            raise type(error)(str(error).replace(str(path), shown)) from error
+
+
+def _parse_gigavqa_url(url: str) -> View:
+    """`gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`."""
+    name, _, query = url.removeprefix(SCHEME).partition("?")
+    asked = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := sorted(set(asked) - {"region", "sizing", "condition"}):
+        raise ChatInvalidError(
+            f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing and condition"
+        )
+    sizing = asked.get("sizing", "native")
+    if condition := asked.get("condition"):
+        if condition not in _CONDITIONS:
+            raise ChatInvalidError(
+                f"condition {quote_text(condition)} is shown of samples only; of a picture there are V1 "
+                f"(a thumbnail), V2, "
+                "and `region` for any part of it"
+            )
+        sizing = asked.get("sizing", _CONDITIONS[condition])
+    try:
+        return View(image=check_image_name(unquote(name)), region=asked.get("region", "full"), sizing=sizing)
+    except ValueError as error:
+        raise ChatInvalidError(f"sizing '{quote_text(sizing)}' is none of native, longest:N and fit:...") from error
+
+
+def _sizing_of_iiif(size: str, region: Region) -> str:
+    """The sizing of a view for IIIF's size: what is made smaller must keep its shape."""
+    width, height = region.width, region.height
+    if size in ("max", "full"):
+        return "native"
+    if found := _PERCENT_SIZE.fullmatch(size):
+        scale = float(found[1]) / 100
+    elif found := _FIT_SIZE.fullmatch(size):
+        scale = min(int(found[1]) / width, int(found[2]) / height)
+    elif (found := _SIDES.fullmatch(size)) and any(found.groups()):
+        scale = int(found[1]) / width if found[1] else int(found[2]) / height
+        if all(found.groups()) and abs(int(found[2]) - height * scale) > _ASPECT_TOLERANCE_PIXELS:
+            raise ChatInvalidError(f"size '{quote_text(size)}' changes the shape of a region of {width}x{height}")
+    else:
+        raise ChatInvalidError(f"size '{quote_text(size)}' is none of max, w,h, w,, ,h, !w,h and pct:n")
+    longest = round(max(width, height) * scale)
+    if not longest or longest > max(width, height):
+        raise ChatInvalidError(f"size '{quote_text(size)}' is larger than the region of {width}x{height}, or nothing")
+    return f"longest:{longest}"
+
+
+def error_at(error: ServiceError | TilingError, pointer: str) -> ChatInvalidError:
+    """The same error, with the part of the body that it is about."""
+    if isinstance(error, ChatInvalidError) and error.findings:
+        return error
+    return ChatInvalidError(str(error), [ProblemFinding(detail=str(error), pointer=pointer)])

@@ -1,0 +1,151 @@
+"""From what a chat asks for to the bundle that workers play."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from catalogue.entry import CatalogueEntry
+from jobs.models import Bundle, InferenceRequest, PriorMessage, Turn
+from jobs.worker_registry import WorkerRegistry
+from service.errors import ModelUnservedError, ServiceError
+from service.openai.chat_bodies import ChatJson
+from service.openai.chat_request import ChatCompletionRequest, ChatMessage, ContentPart
+from service.openai.images import ImageResolver, error_at
+from service.operations.inventory import ModelInventory
+from tiling.errors import TilingError
+from tiling.views import View
+
+PROTOCOL = "chat"
+"""What requests of chats are labelled with in place of a protocol."""
+
+
+def parse_chat_request(body: object) -> ChatCompletionRequest:
+    """Check the body of a chat. Raises RequestValidationError naming every field that is wrong."""
+    try:
+        return ChatCompletionRequest.model_validate(body)
+    except ValidationError as error:
+        wrong = [
+            {**each, "loc": ("body", *each["loc"]), "msg": _strip_error_prefix(each["msg"])} for each in error.errors()
+        ]
+        raise RequestValidationError(wrong) from error
+
+
+class RequestBuilder:
+    """Finds the model and the pictures of chats, and writes their requests."""
+
+    def __init__(self, models: ModelInventory, fleet: WorkerRegistry, pictures: ImageResolver) -> None:
+        self._models = models
+        self._fleet = fleet
+        self._pictures = pictures
+
+    async def entry(self, name: str) -> CatalogueEntry:
+        """The model of a chat. Raises ModelUnknownError."""
+        catalogue = await asyncio.to_thread(self._models.catalogue)
+        return catalogue.find(name)
+
+    async def require_served(self, entry: CatalogueEntry) -> None:
+        """Raises ModelUnservedError when no worker serves a model, or will once it has started."""
+        for worker in await self._fleet.workers():
+            if entry.id in worker.models and worker.state != "draining":
+                return
+        raise ModelUnservedError(f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one")
+
+    async def requests(
+        self,
+        asked: ChatCompletionRequest,
+        entry: CatalogueEntry,
+        sent: ChatJson,
+        name: str,
+        *,
+        own: str = "",
+        owner: str,
+        seed: int | None = None,
+    ) -> list[InferenceRequest]:
+        """Write one request for each answer; they show the same. Raises ChatInvalidError naming the part.
+
+        `own` is the gateway's own origin, and `seed` goes where the chat says none.
+        """
+        parts = await self._parts(asked, sent.pictures, own, owner)
+        shown = [part for message in parts for part in message if isinstance(part, View)]
+        if shown:
+            await asyncio.to_thread(self._check, parts, entry, len(shown))
+        *before, last = zip(asked.messages, parts, strict=True)
+        said = tuple(PriorMessage(role=_role(message), parts=tuple(said) or ("",)) for message, said in before)
+        is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
+        system = "".join(map(str, said[0].parts)) if is_system else None
+        return [
+            InferenceRequest(
+                request_id=str(number),
+                sample_id=name,
+                model=entry.id,
+                protocol=PROTOCOL,
+                condition="V2" if shown else "V0",
+                repeat=number,
+                system=system,
+                before=said[1:] if is_system else said,
+                turns=(Turn(parts=tuple(last[1]) or ("",)),),
+                sampling=sampling,
+            )
+            for number, sampling in enumerate(asked.samplings(entry, seed))
+        ]
+
+    async def _parts(
+        self, asked: ChatCompletionRequest, sent: Mapping[str, str], own: str, owner: str
+    ) -> list[list[str | View]]:
+        return [
+            [
+                await self._part(part, f"#/messages/{row}/content/{place}", sent, own, owner)
+                for place, part in enumerate(message.content)
+            ]
+            for row, message in enumerate(asked.messages)
+        ]
+
+    async def _part(self, part: ContentPart, pointer: str, sent: Mapping[str, str], own: str, owner: str) -> str | View:
+        if part.type == "text":
+            return _require_text(part.text or "", pointer, sent)
+        url = part.image_url.url if part.image_url else part.file.file_data if part.file else None
+        file_id = part.image_url.file_id if part.image_url else part.file.file_id if part.file else None
+        try:
+            return await self._pictures.view(url, file_id, sent, own, owner)
+        except (ServiceError, TilingError) as error:
+            raise error_at(error, f"{pointer}/{part.type}") from error
+
+    def _check(self, parts: Sequence[Sequence[str | View]], entry: CatalogueEntry, num_images: int) -> None:
+        for row, message in enumerate(parts):
+            for place, part in enumerate(message):
+                if isinstance(part, View):
+                    try:
+                        self._pictures.check(part, entry, num_images)
+                    except TilingError as error:
+                        raise error_at(error, f"#/messages/{row}/content/{place}/image_url") from error
+
+
+def chat_bundle(chat_id: str, requests: Sequence[InferenceRequest], *, listener: str | None, salt: str) -> Bundle:
+    """The bundle of a chat that somebody waits for; `listener` hears its text, and it shares caches under `salt`."""
+    views = requests[0].views
+    heard = tuple(request.model_copy(update={"listener": listener}) for request in requests)
+    return Bundle(
+        id=f"{chat_id}-0",
+        job_id=chat_id,
+        model=requests[0].model,
+        image=views[0].image if views else "",
+        priority="interactive",
+        cache_salt=salt,
+        requests=heard,
+    )
+
+
+def _role(message: ChatMessage) -> str:
+    return "system" if message.role == "developer" else message.role
+
+
+def _require_text(text: str, pointer: str, sent: Mapping[str, str]) -> str:
+    if text in sent:
+        raise error_at(ServiceError("a data URL stands where a text is expected; send it as image_url"), pointer)
+    return text
+
+
+def _strip_error_prefix(message: str) -> str:
+    return message.removeprefix("Value error, ")

@@ -1,0 +1,268 @@
+"""How the installation stands at one moment, as metrics: what the server counts and holds, the workers, the disks."""
+
+import asyncio
+import logging
+import platform
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from jobs.models import JobStatus, JobSummary
+from jobs.queue import JobQueue, QueueAges
+from jobs.registry import JobRegistry
+from jobs.store_stats import StoreStats
+from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from service.http.openapi import VERSION
+from service.settings import GatewaySettings
+
+log = logging.getLogger(__name__)
+
+_TIMEOUT_SECONDS = 2.0
+_RUNNING_SHOWN = 20
+_TOKENS = {"prompt": "prompt_tokens", "cached": "cached_tokens", "generated": "completion_tokens"}
+
+
+@dataclass(frozen=True)
+class DiskSpace:
+    """What is free on the disk of one of the installation's places, and how large it is."""
+
+    free: int
+    total: int
+
+
+@dataclass(frozen=True)
+class StoreSnapshot:
+    """What one look at the server found; `running` are the newest jobs in progress."""
+
+    vitals: StoreStats
+    jobs: Mapping[JobStatus, int]
+    ages: Mapping[str, QueueAges]
+    workers: Sequence[WorkerStatus]
+    running: Sequence[JobSummary]
+
+
+@dataclass(frozen=True)
+class StatusSnapshot:
+    """What one look saw; no server while it does not answer. Disks are by place."""
+
+    server: StoreSnapshot | None
+    takes_writes: bool
+    disks: Mapping[str, DiskSpace]
+
+
+class StatusCollector(Collector):
+    """Looks, and shows what it saw last. While the server does not answer, it shows that and nothing of before."""
+
+    def __init__(self, redis: Redis, settings: GatewaySettings, sink: Callable[[], tuple[int, int]]) -> None:
+        self._redis = redis
+        self._sink = sink
+        self._settings = settings
+        self._registry = JobRegistry(redis)
+        self._queue = JobQueue(redis)
+        self._fleet = WorkerRegistry(redis)
+        self.seen = StatusSnapshot(None, False, {})
+        """What the last look saw."""
+
+    async def look(self) -> StatusSnapshot:
+        """Look at everything; costs the same however many jobs are kept, and at most two seconds."""
+        disks, server, takes_writes = await asyncio.to_thread(_measure_disks, self._settings), None, False
+        try:
+            # The client waits out a restart of the server; a scrape does not.
+            async with asyncio.timeout(_TIMEOUT_SECONDS):
+                server = await self._look_at_server()
+                await self._registry.beat()
+                takes_writes = True
+        except (TimeoutError, RedisError) as error:
+            log.debug("the state server: %s", error)  # two metrics say it
+        self.seen = StatusSnapshot(server, takes_writes, disks)
+        return self.seen
+
+    async def _look_at_server(self) -> StoreSnapshot:
+        return StoreSnapshot(
+            *await asyncio.gather(
+                StoreStats.of(self._redis),
+                self._registry.count(),
+                self._queue.ages(),
+                self._fleet.workers(),
+                self._registry.list(limit=_RUNNING_SHOWN, status=JobStatus.IN_PROGRESS),
+            )
+        )
+
+    def collect(self) -> Iterable[Metric]:
+        """Show what the last look saw."""
+        seen = self.seen
+        yield _gauge("server_up", "Whether the state server answers: 1 or 0.", [], {(): seen.server is not None})
+        sentence = "Whether the state server takes what is written: 1 or 0."
+        yield _gauge("server_takes_writes", sentence, [], {(): seen.takes_writes})
+        yield _gauge(
+            "build_info",
+            "1, with the gateway's version and Python's.",
+            ["version", "python"],
+            {(VERSION, platform.python_version()): 1},
+        )
+        free = {(place,): disk.free for place, disk in seen.disks.items()}
+        total = {(place,): disk.total for place, disk in seen.disks.items()}
+        yield _gauge("disk_free_bytes", "What is free on the disk of a place of the gateway.", ["place"], free)
+        yield _gauge("disk_bytes", "Size of the disk of a place of the gateway.", ["place"], total)
+        failures, aside = self._sink()
+        failed, put_aside = {(): failures}, {(): aside}
+        yield _counter("sink_failures", "Rounds of the results sink that were put off by this gateway.", [], failed)
+        sentence = "Responses that no Parquet part can hold: they stay in the state server, and the log names them."
+        yield _counter("sink_put_aside", sentence, [], put_aside)
+        yield from _memory_metrics(seen.server)
+        yield from _queue_metrics(seen.server, self._settings.queue_requests)
+        yield from _work_metrics(seen.server)
+        yield _duration_metric(seen.server)
+
+
+def _memory_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
+    vitals = server.vitals if server else None
+    used = {(): vitals.used_bytes} if vitals else {}
+    limit = {(): vitals.limit_bytes} if vitals else {}
+    unsunk = {(): vitals.unsunk} if vitals else {}
+    oldest = {(): vitals.unsunk_seconds} if vitals else {}
+    version = {(vitals.version,): 1} if vitals else {}
+    yield _gauge("server_info", "1, with the state server's version.", ["version"], version)
+    yield _gauge("server_memory_used_bytes", "Memory that the state server uses.", [], used)
+    yield _gauge(
+        "server_memory_limit_bytes", "Memory that the state server may use: its maxmemory, or the machine's.", [], limit
+    )
+    yield _gauge("unsunk_responses", "Responses that are in no Parquet part yet.", [], unsunk)
+    yield _gauge(
+        "unsunk_oldest_seconds",
+        "Seconds since the oldest response was recorded that is in no Parquet part.",
+        [],
+        oldest,
+    )
+
+
+def _queue_metrics(server: StoreSnapshot | None, limit: int) -> Iterable[Metric]:
+    depths = server.vitals.depths if server else {}
+    bundles = {(model, "waiting"): depth.waiting for model, depth in depths.items()}
+    bundles |= {(model, "leased"): depth.leased for model, depth in depths.items()}
+    ages = server.ages.items() if server else ()
+    oldest = {(model, "waiting"): age.waiting for model, age in ages}
+    oldest |= {(model, "leased"): age.leased for model, age in ages}
+    workers = Counter((model, str(one.state)) for one in (server.workers if server else ()) for model in one.models)
+    yield _gauge("queue_bundles", "Bundles in the queue, waiting or leased.", ["model", "state"], bundles)
+    yield _gauge(
+        "queue_oldest_seconds",
+        "Seconds since the oldest bundle was queued that waits, or that is leased; 0 where there is none.",
+        ["model", "state"],
+        {labels: seconds or 0.0 for labels, seconds in oldest.items()},
+    )
+    outstanding = {(): server.vitals.outstanding} if server else {}
+    yield _gauge("queue_requests", "Requests in the queue that have no response.", [], outstanding)
+    yield _gauge("queue_limit_requests", "Most requests that the queue takes.", [], {(): limit})
+    yield _gauge("workers", "Workers that announce themselves, by model and state.", ["model", "state"], workers)
+
+
+def _work_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
+    jobs = {(status.value,): number for status, number in server.jobs.items()} if server else {}
+    yield _gauge("jobs", "Jobs that are kept, by status.", ["status"], jobs)
+    running: dict[tuple[str, str, str], int] = {}
+    for job in server.running if server else ():
+        done = job.request_counts.completed + job.request_counts.failed
+        running |= {(job.id, job.spec.dataset, "done"): done}
+        running |= {(job.id, job.spec.dataset, "left"): job.request_counts.total - done}
+    sentence = f"Requests of each of the {_RUNNING_SHOWN} newest jobs in progress: done, or left."
+    yield _gauge("running_job_requests", sentence, ["job_id", "dataset", "state"], running)
+    yield _counter(
+        "responses_recorded",
+        "Responses recorded since the server's state began; without a model those of before they were told apart.",
+        ["model", "outcome"],
+        _responses_by_outcome(server),
+    )
+    tokens = {
+        (model, kind): number for kind, name in _TOKENS.items() for (model,), number in _by_model(server, name).items()
+    }
+    dollars = {labels: number / 1e6 for labels, number in _by_model(server, "microdollars").items()}
+    yield _counter(
+        "tokens", "Tokens of responses: prompt, cached ones among them, generated.", ["model", "kind"], tokens
+    )
+    yield _counter("views", "Rasters that requests were shown.", ["model"], _by_model(server, "views"))
+    yield _counter("dollars", "What engines elsewhere were paid, by the catalogue's prices.", ["model"], dollars)
+    yield _counter(
+        "lease_reclaims",
+        "Bundles whose lease ran out: their worker died, or was cut off.",
+        ["model"],
+        _by_model(server, "reclaims"),
+    )
+    yield _counter(
+        "unreadable_bundles",
+        "Bundles that were passed over because their requests are gone or damaged; `gigavqa fsck` names their jobs.",
+        ["model"],
+        _by_model(server, "unreadable"),
+    )
+
+
+def _by_model(server: StoreSnapshot | None, name: str) -> dict[tuple[str], float]:
+    if server is None:
+        return {}
+    counted = server.vitals.totals.by(name)
+    # Nothing is told as 0, so that what comes first is an increase.
+    return {(model,): counted.get(model, 0) for model in sorted({*server.vitals.depths, *counted})}
+
+
+def _responses_by_outcome(server: StoreSnapshot | None) -> dict[tuple[str, ...], float]:
+    recorded: dict[tuple[str, ...], float] = {}
+    for outcome in ("completed", "failed"):
+        by_model = _by_model(server, outcome)
+        recorded |= {(model, outcome): number for (model,), number in by_model.items()}
+        before = server.vitals.totals.recorded.get(outcome, 0) - sum(by_model.values()) if server else 0
+        recorded |= {("", outcome): before} if before > 0 else {}
+    return recorded
+
+
+def _duration_metric(server: StoreSnapshot | None) -> Metric:
+    family = HistogramMetricFamily(
+        "gigavqa_job_seconds",
+        "Seconds from submission to end, by kind (job, batch, chat) and status.",
+        labels=["kind", "status"],
+    )
+    for kind, status, buckets, seconds in server.vitals.totals.durations() if server else ():
+        family.add_metric([kind, status], buckets, seconds)
+    return family
+
+
+def _gauge(name: str, sentence: str, labels: Sequence[str], values: Mapping[Any, float]) -> Metric:
+    family = GaugeMetricFamily(f"gigavqa_{name}", sentence, labels=labels)
+    for given, value in values.items():
+        family.add_metric(given, float(value))
+    return family
+
+
+def _counter(name: str, sentence: str, labels: Sequence[str], values: Mapping[Any, float]) -> Metric:
+    family = CounterMetricFamily(f"gigavqa_{name}", sentence, labels=labels)
+    for given, value in values.items():
+        family.add_metric(given, value)
+    return family
+
+
+def _measure_disks(settings: GatewaySettings) -> dict[str, DiskSpace]:
+    results = urlsplit(settings.results_uri)
+    places = {"home": settings.folder, "data": settings.data, "uploads": settings.uploads}
+    if results.scheme in {"", "file"}:
+        places["results"] = Path(results.path)
+    return {place: disk for place, folder in places.items() if (disk := _measure_disk(folder))}
+
+
+def _measure_disk(folder: Path) -> DiskSpace | None:
+    """The disk that a folder is on, or will be."""
+    there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    if there is None:
+        return None
+    try:
+        usage = shutil.disk_usage(there)
+    except OSError:  # a mount that is away; the metric is missing then, which can be alerted on
+        return None
+    return DiskSpace(usage.free, usage.total)

@@ -1,0 +1,313 @@
+"""Checks a job whole, before anything of it is accepted, and then expands it into bundles, as a stream.
+
+Blocking, without Redis.
+"""
+
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from pathlib import Path
+
+from catalogue.load import Catalogue
+from evaluation.chat_order import ORDER_VERSION
+from evaluation.datasets import Dataset
+from evaluation.errors import EvaluationError
+from evaluation.expansion import Expansion, prepare_expansion
+from evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, prepare_judging
+from evaluation.replies import Reply
+from jobs.errors import JobTooLargeError
+from jobs.models import Bundle, InferenceRequest, Job, JobSpec
+from jobs.tool_loops import SearchTool
+from jobs.worker_registry import WorkerStatus
+from service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
+from service.http.freshness import StampedCache, file_stamp
+from service.operations.datasets import Datasets
+from service.submission.contexts import ContextCheck
+from tiling.errors import TilingError
+from tiling.geometry import Size
+from tiling.headers import Header, read_header
+from tiling.roots import ImageRoot
+
+RequestOfImage = tuple[str, InferenceRequest]
+_KEPT_HEADERS = 100_000
+_MOST_KEPT = 2000  # requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again
+
+
+@dataclass(frozen=True)
+class ImageSizes:
+    """Level-0 sizes, in pixels, of the images that can be served, and what is wrong with the others, by name."""
+
+    sizes: Mapping[str, Size]
+    errors: Mapping[str, str]
+
+
+class ImageSizeReader:
+    """The images below the data root, by name. Names that escape it are errors like unreadable files."""
+
+    def __init__(self, root: Path, num_threads: int) -> None:
+        self._root = ImageRoot(root)
+        self._num_threads = num_threads
+        self._kept = StampedCache[Header](_KEPT_HEADERS)
+        self._stopping = threading.Event()
+
+    def survey(self, names: Iterable[str]) -> ImageSizes:
+        """Read the headers of all these images; blocks."""
+        unique = tuple(dict.fromkeys(names))
+        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
+            found = dict(zip(unique, pool.map(self._look, unique), strict=True))
+        sizes = {name: size for name, size in found.items() if isinstance(size, Size)}
+        return ImageSizes(sizes, {name: error for name, error in found.items() if isinstance(error, str)})
+
+    def stop(self) -> None:
+        """End surveys that are under way, so that the process can exit."""
+        self._stopping.set()
+
+    def _look(self, name: str) -> Size | str:
+        if self._stopping.is_set():
+            raise InterruptedError("the gateway is stopping")
+        try:
+            path = self._root.locate(name)
+            return self._kept.get(path, file_stamp(path), lambda: read_header(path)).size
+        except TilingError as error:
+            # A client has no business with where the data root lies.
+            return str(error).replace(f"{self._root.folder}/", "")
+
+
+@dataclass(frozen=True)
+class ResolvedJob:
+    """A job whose names all exist, and how much it asks for."""
+
+    expansion: Expansion | JudgingExpansion
+    catalogue: Catalogue
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set that it asks about."""
+        return self.expansion.dataset
+
+    @property
+    def digest(self) -> str:
+        """Changes with what the requests are made from: the data set's records, and the answers that are judged."""
+        return self.expansion.digest
+
+    @property
+    def num_requests(self) -> int:
+        """How many requests the job has."""
+        return self.expansion.num_requests
+
+
+@dataclass(frozen=True)
+class ValidatedJob:
+    """A draft whose images were all looked at, and whose requests fit their models."""
+
+    draft: ResolvedJob
+    sizes: Mapping[str, Size]
+    kept: Sequence[RequestOfImage] = ()
+    """All requests, where they are few enough to be kept since they were checked."""
+    warnings: Sequence[str] = ()
+    """What a client should know of how the job asks."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What workers' operators must have named, each with the first sample whose chat may search there."""
+
+    def requests(self, without: Container[str] = ()) -> Iterator[RequestOfImage]:
+        """Yield the requests one after the other, the same every time; `without` leaves out those of these ids."""
+        for image, request in self.kept or self.draft.expansion.requests(self.sizes.__getitem__):
+            if request.id not in without:
+                yield image, request
+
+
+class JobValidator:
+    """Turns what a client asks for into requests, or into an error that names everything that is wrong."""
+
+    def __init__(
+        self, datasets: Datasets, images: ImageSizeReader, catalogue: Callable[[], Catalogue], max_requests: int
+    ) -> None:
+        self._datasets = datasets
+        self._images = images
+        self._catalogue = catalogue
+        self._max_requests = max_requests
+
+    def named(self, spec: JobSpec) -> JobSpec:
+        """The specification with its models by their ids, at the budget that is asked for; unknown names stay."""
+        catalogue = self._catalogue()
+        models = tuple(map(catalogue.id_of, spec.models))
+        if spec.options.get("budget") == "published":
+            models = tuple(own.id if (own := catalogue.published(model)) else model for model in models)
+        return spec.model_copy(update={"models": models})
+
+    def draft(self, spec: JobSpec, judged: Iterable[Reply] = ()) -> ResolvedJob:
+        """Check everything but images: data set and its samples, models, plan, sampling, evidence.
+
+        `judged` are the replies that a job judges.
+
+        Raises SubmissionInvalidError, DatasetInvalidError (bad samples by file and line) and JobTooLargeError.
+        """
+        catalogue = self._catalogue()
+        _require_models(spec, catalogue)
+        dataset = self._load(spec)
+        try:
+            if spec.judge is None:
+                expansion: Expansion | JudgingExpansion = prepare_expansion(dataset, spec, catalogue)
+            else:
+                expansion = prepare_judging(dataset, spec, catalogue, judged, self._max_requests)
+        except EvaluationError as error:
+            raise _submission_error(ProblemFinding(detail=line) for line in str(error).split("\n")) from error
+        num_requests = expansion.num_requests
+        if num_requests > self._max_requests:
+            raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
+        return ResolvedJob(expansion, catalogue)
+
+    def require_judge(self, spec: JobSpec) -> None:
+        """Check what can be of a job that judges without its replies; raises as `draft` does."""
+        assert spec.judge is not None
+        _require_models(spec, self._catalogue())
+        dataset = self._load(spec)
+        try:
+            judge_prompt_of(dataset, spec.judge)
+        except EvaluationError as error:
+            raise _submission_error([ProblemFinding(detail=str(error), pointer="#/judge")]) from error
+
+    def _load(self, spec: JobSpec) -> Dataset:
+        try:
+            return self._datasets.load(spec.dataset)
+        except DatasetNotFoundError as error:
+            raise SubmissionInvalidError(
+                str(error), [ProblemFinding(detail=str(error), pointer="#/dataset")]
+            ) from error
+
+    def check(self, draft: ResolvedJob) -> ValidatedJob:
+        """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
+        sizes, repeats = self._sizes(draft.expansion), draft.expansion.spec.repeats
+        contexts = ContextCheck(draft.catalogue, sizes.__getitem__, repeats)
+        remark = draft.dataset.benchmark.remark
+        keeps = repeats == 1 and draft.num_requests <= _MOST_KEPT
+        kept: list[RequestOfImage] = []
+        sources: dict[str, str] = {}
+        remarks: Counter[str] = Counter()
+        findings: list[ProblemFinding] = []
+        try:
+            for image, request in draft.expansion.requests(sizes.__getitem__, repeats=1):
+                contexts.admits(request)
+                remarks[remark(request.details)] += repeats
+                for source in _sources_of(request):
+                    sources.setdefault(source, request.sample_id)
+                if keeps:
+                    kept.append((image, request))
+        except (EvaluationError, TilingError) as error:
+            findings.append(ProblemFinding(detail=str(error)))
+        findings += contexts.findings()
+        if findings:
+            raise _submission_error(findings)
+        told = (f"{number} of {draft.num_requests} requests: {text}" for text, number in remarks.items() if text)
+        remarked = (*contexts.remarks(), *draft.expansion.remarks(), *told, *_budget_warnings(draft))
+        return ValidatedJob(draft, sizes, kept, remarked, sources)
+
+    def _sizes(self, expansion: Expansion | JudgingExpansion) -> Mapping[str, Size]:
+        image_of = expansion.dataset.image_of
+        users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
+        survey = self._images.survey(users)
+        if survey.errors:
+            wrong = survey.errors.items()
+            raise _submission_error(
+                ProblemFinding(detail=detail, image=name, sample=users[name]) for name, detail in wrong
+            )
+        return survey.sizes
+
+
+def _budget_warnings(draft: ResolvedJob) -> Iterator[str]:
+    """Tell of models that are shown more or less than by their checkpoints' own files, as papers mostly had them."""
+    if draft.dataset.benchmark.budget == "entry":
+        return
+    for model in draft.expansion.spec.models:
+        if own := draft.catalogue.published(model):
+            yield (
+                f"{model} is shown pictures at {draft.catalogue[model].visual_budget}; the checkpoint's own files say "
+                f"{own.visual_budget}, which `--option budget=published` asks of {own.id}, if a worker serves it"
+            )
+
+
+def _require_models(spec: JobSpec, catalogue: Catalogue) -> None:
+    unknown = [(place, model) for place, model in enumerate(spec.models) if model not in catalogue]
+    if unknown:
+        raise _submission_error(
+            ProblemFinding(detail=catalogue.lacks(model), pointer=f"#/models/{place}") for place, model in unknown
+        )
+
+
+def require_schema_support(spec: JobSpec, workers: Iterable[WorkerStatus]) -> None:
+    """Raise SubmissionInvalidError where closing turns are wanted of a model that no worker can hold to anything."""
+    remote = [(model, worker.engine.remote) for worker in workers if worker.engine for model in worker.models]
+    for place, model in enumerate(spec.models if spec.closing else ()):
+        servers = [server for name, server in remote if name == model]
+        if servers and not any(server is None or server.keeps_to_schemas for server in servers):
+            kinds = ", ".join(sorted({server.dialect for server in servers if server}))
+            detail = f"{model}: a server of the kind '{kinds}' holds no answer to a schema; ask it without closing"
+            raise _submission_error([ProblemFinding(detail=detail, pointer=f"#/models/{place}")])
+
+
+def require_sources(checked: ValidatedJob, announced: Container[str]) -> None:
+    """Raise SubmissionInvalidError where a chat may search in what no worker has announced."""
+    missing = [(source, sample) for source, sample in checked.sources.items() if source not in announced]
+    if missing:
+        raise _submission_error(
+            ProblemFinding(
+                detail=f"no worker has the source '{source}'; GIGAVQA_SEARCH names a worker's file", sample=sample
+            )
+            for source, sample in missing
+        )
+
+
+def _sources_of(request: InferenceRequest) -> Iterator[str]:
+    """The sources that a chat may search, but for corpora, which all workers find below the data root."""
+    tools = request.loop.tools if request.loop else ()
+    return (tool.source for tool in tools if isinstance(tool, SearchTool) and "/" not in tool.source)
+
+
+def _submission_error(findings: Iterable[ProblemFinding]) -> SubmissionInvalidError:
+    found = list(dict.fromkeys(findings))
+    more = "" if len(found) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
+    detail = found[0].detail if len(found) == 1 else f"{len(found)} things are wrong{more}"
+    return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
+
+
+def bundle_requests(
+    job: Job, requests: Iterable[RequestOfImage], max_requests: int, generation: str = "0", salt: str = ""
+) -> Iterator[Bundle]:
+    """Group the consecutive requests of one (model, image), at most `max_requests` together.
+
+    Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
+    bundles, and those made again with another size or by another version of the order are others. They share caches
+    under `salt`.
+    """
+    number = 0
+    for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
+        for chunk in _chunks(alike, max_requests):
+            yield Bundle(
+                id=f"{job.id}-{generation}-{max_requests}-{ORDER_VERSION}-{number}",
+                job_id=job.id,
+                model=model,
+                image=image,
+                priority=job.spec.priority,
+                cache_salt=salt,
+                requests=chunk,
+            )
+            number += 1
+
+
+def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
+    """Name the retry of exactly these responses, given by request id and cursor.
+
+    `ended` is when the job ended: one that is cancelled twice may have the same failures, or none, both times.
+    """
+    text = "\n".join([ended, *(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))])
+    return "r" + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _chunks(requests: Iterable[RequestOfImage], size: int) -> Iterator[tuple[InferenceRequest, ...]]:
+    remaining = iter(requests)
+    while chunk := tuple(request for _, request in islice(remaining, size)):
+        yield chunk

@@ -1,0 +1,56 @@
+"""What people should know of an image's file that its header and its last bytes tell, without decoding a pixel."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from tifffile import TiffFile
+
+from tiling.errors import translate_decoder_errors
+from tiling.files import OpenFile
+from tiling.formats import container_of
+from tiling.tiff import tiff_layout
+
+_TAIL = 1 << 16
+"""Bytes behind which the end of a file is looked for: some programs write their own behind it."""
+_END_MARKERS = {"jpeg": b"\xff\xd9", "png": b"IEND", "jp2": b"\xff\xd9"}
+_HEAD = 1 << 12
+_WEBP_FLAGS, _WEBP_ANIMATED = 20, 0x02
+"""Where the flags of a WebP's first chunk stand, and which of them tells of frames (the container's specification)."""
+
+
+def file_remarks(path: Path) -> tuple[str, ...]:
+    """Say that a file ends before its picture does, or holds more than the one that is shown.
+
+    Sentences go on from the file's name. Raises as `tiling.headers.read_header` does.
+    """
+    with OpenFile(path) as file:
+        return tuple(_remarks(file))
+
+
+def _remarks(file: OpenFile) -> Iterator[str]:
+    container = container_of(file)
+    if container == "tiff":
+        with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+            others = tiff_layout(tiff, file.path).num_others
+        if others:
+            yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
+        return
+    size = os.fstat(file.descriptor).st_size
+    head = os.pread(file.descriptor, _HEAD, 0)
+    if _is_cut(container, head, os.pread(file.descriptor, _TAIL, max(0, size - _TAIL)), size):
+        yield "its end is missing, as where a file was not copied whole; `gigavqa dataset check --pixels` decodes it"
+    if _is_animated(container, head):
+        yield "it is an animation; its first frame is shown"
+
+
+def _is_cut(container: str, head: bytes, tail: bytes, size: int) -> bool:
+    if container == "webp":
+        return size < 8 + int.from_bytes(head[4:8], "little")
+    return _END_MARKERS[container] not in tail
+
+
+def _is_animated(container: str, head: bytes) -> bool:
+    if container == "png":
+        return b"acTL" in head.partition(b"IDAT")[0]
+    return container == "webp" and head[12:16] == b"VP8X" and bool(head[_WEBP_FLAGS] & _WEBP_ANIMATED)

@@ -1,0 +1,194 @@
+"""Whether an image's smaller levels show what its largest one shows: each is compared with the mean of the one before.
+
+A level may be of another page, may have been made by leaving pixels out, or may lie beside the one before. So a few
+places of it are compared with the mean of the pixels that they stand for, and with what leaving pixels out, and what
+lying half a pixel beside, would have given: it is believed where the mean is nearest. That tells wherever there is
+structure, however much was lost to JPEG; elsewhere a level is believed (docs/decisions/2026-11-24-levels.md).
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import accumulate, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiling.errors import ImageUnreadableError
+from tiling.geometry import Region, Size
+from tiling.sources.base import Decoder, Pixels
+
+_SQUARE_SIDE = 96
+_MIN_LEVEL_SIDE = 16  # a level of fewer pixels on a side tells nothing, and serves no view
+_INNER = slice(2, -2)  # where what lies half a pixel beside is whole
+_MARGIN = 1.25  # another explanation must be nearer than the mean by so much, of squared errors
+_ROUNDING = 2.0  # squared grey levels that rounding explains
+_UNRELATED = 0.7  # of both variances; images that have nothing in common differ by 1
+_DETAIL = 2.0  # of what means of unrelated pixels vary by; no filter differs more from the mean than by 1.2
+_NOISE = 16.0  # squared grey levels that lossy compression explains where there is nothing to see
+_LOSS = {False: 80.0, True: 180.0}  # and elsewhere, by whether the file is lossy as it is; it may have been before
+_SHADE = 13.0  # grey levels between mean colours; sharp filters overshoot white, which is cut off
+_OTHER_CONTENT = "shows something else"
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_SAMPLE_OFFSETS = tuple(
+    product((0.0, 0.25, 0.5, 0.75), repeat=2)
+)  # where in a pixel of a level the one that was kept lay
+_SHIFTED_OFFSETS = tuple(offset for offset in product((-0.5, 0.0, 0.5), repeat=2) if any(offset))
+
+_Grey = NDArray[np.float32]
+
+
+class LevelAgreement(NamedTuple):
+    """How many levels show the same image, from the first one on, and what is wrong with the next."""
+
+    num_levels: int
+    doubt: str = ""
+
+
+def compare_levels(decoder: Decoder) -> LevelAgreement:
+    """Compare each level of an open image with the one before, until one differs; reads a few tiles of each."""
+    for number in range(1, len(decoder.levels)):
+        if doubt := _find_mismatch(decoder, number):
+            width, height = decoder.levels[number].size
+            return LevelAgreement(number, f"its level of {width}x{height} pixels {doubt}")
+    return LevelAgreement(len(decoder.levels))
+
+
+def _find_mismatch(decoder: Decoder, number: int) -> str:
+    if number in decoder.incomplete:
+        return "lacks tiles"
+    if min(decoder.levels[number].size) < _MIN_LEVEL_SIDE:
+        return ""
+    return _mismatch_in_squares(list(_square_pairs(decoder, number)), _LOSS[decoder.is_lossy])
+
+
+def _mismatch_in_squares(places: list["_SquarePair"], loss: float) -> str:
+    if not places:
+        return "cannot be compared with the one before"
+    mean = sum(place.error(place.mean(0, 0)) for place in places)
+    most = mean / _MARGIN - _ROUNDING * len(places)
+    if any(_is_nearer((place.error(place.sample(*at)) for place in places), most) for at in _SAMPLE_OFFSETS):
+        return "was made by leaving pixels out"
+    if any(place.is_unrelated for place in places):
+        return _OTHER_CONTENT
+    if any(_is_nearer((place.error(place.mean(*at)) for place in places), most) for at in _SHIFTED_OFFSETS):
+        return "lies beside the one before"
+    return _OTHER_CONTENT if any(place.differs_by_more_than(loss) for place in places) else ""
+
+
+def _is_nearer(errors: Iterator[float], most: float) -> bool:
+    """Whether all errors together are less than so much; most often one place is enough to tell that they are not."""
+    return all(total < most for total in accumulate(errors))
+
+
+class _SquarePair:
+    """The pixels of a square of a level, and those of the finer level that lie there, which begin `lead` before it."""
+
+    def __init__(self, coarse: Pixels, fine: Pixels, factor: float, lead: tuple[float, float]) -> None:
+        self._fine, self._factor, self._lead = _luma(fine), factor, lead
+        self._sums = np.pad(self._fine.astype(np.float64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+        self._height, self._width = coarse.shape[:2]
+        self._shades = coarse.mean((0, 1)), fine.mean((0, 1))
+        self._luma = _luma(coarse)[_INNER, _INNER]
+
+    @property
+    def is_unrelated(self) -> bool:
+        """Whether both have no more in common than two images have."""
+        mean = self.mean(0, 0)
+        apart = max(abs(one - other) for one, other in zip(*self._shades, strict=True))
+        return bool(apart > _SHADE or self.error(mean) > _UNRELATED * (self._luma.var() + mean.var()) + _NOISE)
+
+    def differs_by_more_than(self, loss: float) -> bool:
+        """Whether more differs than filters do, and so much loss: pages of type have grey lines in common."""
+        return self.error(self.mean(0, 0)) > _DETAIL * self._detail() / self._factor**2 + loss
+
+    def error(self, explanation: _Grey) -> float:
+        """The mean square of what an explanation leaves unexplained."""
+        return float(np.square(self._luma - explanation).mean())
+
+    def mean(self, right: float, down: float) -> _Grey:
+        """Averages of the finer pixels, so many pixels of the level beside where they should be."""
+        rows = (np.arange(self._height + 1) + down) * self._factor + self._lead[1]
+        columns = (np.arange(self._width + 1) + right) * self._factor + self._lead[0]
+        sums = _interpolate_sums(_interpolate_sums(self._sums, rows).T, columns).T
+        return (np.diff(np.diff(sums, axis=0), axis=1) / self._factor**2).astype(np.float32)[_INNER, _INNER]
+
+    def _detail(self) -> float:
+        """The mean variance of the finer pixels that one of the level stands for."""
+        side = max(2, round(self._factor))
+        rows, columns = (length // side for length in self._fine.shape)
+        blocks = self._fine[: rows * side, : columns * side].reshape(rows, side, columns, side)
+        return float(blocks.var((1, 3)).mean())
+
+    def sample(self, right: float, down: float) -> _Grey:
+        """One of the finer pixels for each of the level."""
+        rows = ((np.arange(self._height) + down) * self._factor + self._lead[1]).astype(int)
+        columns = ((np.arange(self._width) + right) * self._factor + self._lead[0]).astype(int)
+        sample: _Grey = self._fine[np.ix_(rows, columns)][_INNER, _INNER]
+        return sample
+
+
+def _square_pairs(decoder: Decoder, number: int) -> Iterator[_SquarePair]:
+    """Where there is most to see in either level; what cannot be decoded tells nothing."""
+    level, finer = decoder.levels[number], decoder.levels[number - 1]
+    factor = level.downsample / finer.downsample
+    shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
+    for landmark in _landmarks(decoder, number, factor):
+        region = _fit_within(landmark, shared)
+        if region and (pixels := _read(decoder, number, region)) is not None:
+            square = _busiest_square(pixels)
+            left, top = (region.x + square.x) * factor, (region.y + square.y) * factor
+            x, y = math.floor(left), math.floor(top)
+            right, bottom = math.ceil(left + square.width * factor), math.ceil(top + square.height * factor)
+            there = Region(x, y, min(right, finer.size.width) - x, min(bottom, finer.size.height) - y)
+            if (fine := _read(decoder, number - 1, there)) is not None:
+                yield _SquarePair(_crop(pixels, square), fine, factor, (left - x, top - y))
+
+
+def _landmarks(decoder: Decoder, number: int, factor: float) -> list[Region]:
+    """In the pixels of a level, what there is to see in it and in the finer one."""
+    finer = (Region(*(int(side / factor) for side in region)) for region in decoder.landmarks(number - 1))
+    return list(dict.fromkeys([*decoder.landmarks(number), *finer]))
+
+
+def _fit_within(region: Region, shared: Size) -> Region | None:
+    """A region moved and widened to a square's size, within what both levels share; None where that is too small."""
+    x, y = max(0, min(region.x, shared.width - _SQUARE_SIDE)), max(0, min(region.y, shared.height - _SQUARE_SIDE))
+    width, height = (
+        min(max(region.width, _SQUARE_SIDE), shared.width - x),
+        min(max(region.height, _SQUARE_SIDE), shared.height - y),
+    )
+    return Region(x, y, width, height) if min(width, height) >= _MIN_LEVEL_SIDE else None
+
+
+def _busiest_square(pixels: Pixels) -> Region:
+    height, width = pixels.shape[:2]
+    side_x, side_y = min(_SQUARE_SIDE, width), min(_SQUARE_SIDE, height)
+    corners = product(range(0, width - side_x + 1, side_x), range(0, height - side_y + 1, side_y))
+    squares = (Region(left, top, side_x, side_y) for left, top in corners)
+    return max(squares, key=lambda square: float(_crop(pixels, square)[..., 1].var()))
+
+
+def _crop(pixels: Pixels, region: Region) -> Pixels:
+    return pixels[region.y : region.y + region.height, region.x : region.x + region.width]
+
+
+def _read(decoder: Decoder, number: int, region: Region) -> Pixels | None:
+    try:
+        return np.concatenate(list(decoder.bands(number, region)))
+    except ImageUnreadableError:  # whoever looks there will say so
+        return None
+
+
+def _luma(pixels: Pixels) -> _Grey:
+    grey: _Grey = (pixels @ _LUMA).astype(np.float32)
+    return grey
+
+
+def _interpolate_sums(sums: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of running sums at ends that may lie between them."""
+    ends = np.clip(ends, 0, sums.shape[0] - 1)
+    whole = np.minimum(ends.astype(int), sums.shape[0] - 2)
+    part = (ends - whole)[:, None]
+    between: NDArray[np.float64] = sums[whole] * (1 - part) + sums[whole + 1] * part
+    return between

@@ -1,0 +1,75 @@
+"""Makes the raster of one recipe of the rows of a level, as they pass."""
+
+import numpy as np
+
+from tiling.edges import WindowEdges, window_edges
+from tiling.geometry import Region
+from tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
+from tiling.recipes import Recipe
+from tiling.resampling import Resizer, whole_box
+from tiling.sources import Level
+from tiling.sources.base import Decoder, Pixels
+from tiling.sources.window import level_window
+
+
+class StreamingResize:
+    """Takes bands of rows of a level from top to bottom, and uses what they have of the recipe's region.
+
+    The region is resized in the stored frame and turned at the end. Its pixels do not depend on how bands are cut.
+    What a level whose size was rounded down lacks of the region is read of `decoder`; without one, its last row and
+    column stand in for it.
+    """
+
+    def __init__(self, recipe: Recipe, level: Level, orientation: int, decoder: Decoder | None = None) -> None:
+        size_s = orient_size(recipe.source_size, orientation)
+        window = level_window(level, region_s_from_oriented(recipe.region, size_s, orientation))
+        self.region_l: Region = window.region_l
+        """What is used of the level, in its pixels and the stored frame."""
+        self.is_done = False
+        self._missing = window.size.width - window.region_l.width, window.size.height - window.region_l.height
+        self._edges = window_edges(decoder, level, window.region_l, self._missing) if decoder else WindowEdges()
+        self._orientation = orientation
+        self._resizers: list[Resizer] = []
+        size, box = window.size, window.box
+        for target in recipe.stages:
+            target_s = orient_size(target, orientation)
+            if target_s != size or box != whole_box(size):
+                self._resizers.append(Resizer(size, box, target_s, recipe.plan.filter))
+            size, box = target_s, whole_box(target_s)
+        self._pixels_s = np.empty((size.height, size.width, 3), np.uint8)
+        self._rows = 0
+
+    def needs(self, top: int, rows: int) -> bool:
+        """Whether some of so many rows of the level from `top` on lie in the region."""
+        return top < self.region_l.y + self.region_l.height and top + rows > self.region_l.y
+
+    def take(self, band: Pixels, left: int, top: int) -> None:
+        """Use a band whose first pixel is at (left, top) of the level; bands come in order, and cover the region."""
+        x, y, width, height = self.region_l
+        last = min(top + band.shape[0], y + height)
+        part = band[max(top, y) - top : last - top, x - left : x - left + width]
+        right, below = self._missing
+        if right:
+            last_column = np.repeat(part[:, -1:], right, axis=1)
+            column = last_column if self._edges.right is None else self._edges.right[max(top, y) - y : last - y]
+            part = np.concatenate([part, column], axis=1)
+        self._push(part, 0)
+        if last == y + height:
+            if below:
+                last_row = np.repeat(part[-1:], below, axis=0)
+                self._push(last_row if self._edges.below is None else self._edges.below, 0)
+            self.is_done = True
+
+    def pixels(self) -> Pixels:
+        """The raster's pixels, H x W x 3, C-contiguous and read-only, when it is done."""
+        pixels = orient_pixels(self._pixels_s, self._orientation)
+        pixels.flags.writeable = False
+        return pixels
+
+    def _push(self, band: Pixels, stage: int) -> None:
+        if stage == len(self._resizers):
+            self._pixels_s[self._rows : self._rows + band.shape[0]] = band
+            self._rows += band.shape[0]
+            return
+        for rows in self._resizers[stage].push(band):
+            self._push(rows, stage + 1)

@@ -1,0 +1,121 @@
+"""The pictures below the data root, by the names that addresses give them, and their files, kept open for a while."""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tiling.digest import DIGEST_PATTERN
+from tiling.errors import quote_text
+from tiling.file_facts import cached_identity, matches_recorded_digest, name_image_in_errors
+from tiling.geometry import Size
+from tiling.ingest import RenderSource, find_render_source
+from tiling.levels import LARGE_PIXELS, ReadPlan
+from tiling.roots import ImageRoot
+from tiling.sources import Source, open_source
+from viewer.errors import NoSuchImageError
+
+_PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ViewerImage:
+    """A picture as it is now: what lies at `path`, and what is read for it: itself, or the pyramid made of it.
+
+    `is_pinned`: its address names its content, so that answers never change.
+    """
+
+    name: str
+    path: Path
+    original: RenderSource
+    digest: str
+    size: Size
+    format: str
+    is_pinned: bool
+
+    @property
+    def reading(self) -> ReadPlan:
+        """How it is read."""
+        return self.original.reading
+
+    @property
+    def needs_pyramid(self) -> bool:
+        """Whether it is large, and whatever is shown of it, much of the file would be decoded."""
+        return self.reading.is_flat and self.size.area >= LARGE_PIXELS
+
+
+class ImagePool:
+    """Finds pictures by identifier, and opens them. Thread-safe; at most `most_open` files stay open unused."""
+
+    def __init__(self, root: ImageRoot, pyramids: Path, most_open: int = 8) -> None:
+        self.pyramids = pyramids
+        self._root = root
+        self._most_open = most_open
+        self._lock = threading.Lock()
+        self._idle: OrderedDict[int, tuple[tuple[Path, str], Source]] = OrderedDict()
+
+    def find(self, identifier: str) -> ViewerImage:
+        """Find the picture called `NAME`, or `NAME@DIGEST` while that is its content.
+
+        Blocks: reads headers. Raises NoSuchPictureError and TilingError subclasses.
+        """
+        pinned = _PINNED_NAME.fullmatch(identifier)
+        name = pinned[1] if pinned else identifier
+        path = self._root.locate(name)
+        with self.naming(name, path):
+            found = cached_identity(path)
+            if pinned and found.digest != pinned[2] and not matches_recorded_digest(path, pinned[2], found.digest):
+                raise NoSuchImageError(f"'{quote_text(name)}' has changed: its content is no longer {pinned[2]}")
+            original = find_render_source(path, found.digest, self.pyramids)
+            header = found.header
+            return ViewerImage(name, path, original, found.digest, header.size, header.format, pinned is not None)
+
+    @contextmanager
+    def opened(self, picture: ViewerImage) -> Iterator[Source]:
+        """Lend the open file of a picture, which nobody else uses meanwhile; one that failed is closed.
+
+        Raises ImageChangedError at the end where the file did not keep the picture's content: what was read is nothing.
+        """
+        file, digest, _ = picture.original
+        key = file, picture.digest
+        source = self._take(key) or open_source(file, digest)
+        try:
+            with source.unchanging():
+                yield source
+        except BaseException:
+            source.close()
+            raise
+        self._put(key, source)
+
+    @contextmanager
+    def naming(self, name: str, path: Path) -> Iterator[None]:
+        """Let errors about a file call it by the picture's name."""
+        with name_image_in_errors(name, path, self.pyramids):
+            yield
+
+    def close(self) -> None:
+        """Close what is open and unused."""
+        with self._lock:
+            idle, self._idle = self._idle, OrderedDict()
+        for _, source in idle.values():
+            source.close()
+
+    def _take(self, key: tuple[Path, str]) -> Source | None:
+        """An idle source of a file that is still what it was when it was opened."""
+        while True:
+            with self._lock:
+                number = next((number for number, (kept, _) in reversed(self._idle.items()) if kept == key), None)
+                source = None if number is None else self._idle.pop(number)[1]
+            if source is None or source.is_unchanged:
+                return source
+            source.close()
+
+    def _put(self, key: tuple[Path, str], source: Source) -> None:
+        with self._lock:
+            self._idle[id(source)] = key, source
+            surplus = self._idle.popitem(last=False)[1][1] if len(self._idle) > self._most_open else None
+        if surplus:
+            surplus.close()

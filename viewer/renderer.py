@@ -1,0 +1,151 @@
+"""Makes what is wished of pictures: of a file's own levels, of a flat picture in memory, or of its pyramid."""
+
+import asyncio
+import hashlib
+import threading
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tiling.ingest import RenderSource, pyramid_read_plan
+from tiling.rendering import render_recipe
+from tiling.sources import Level
+from tiling.sources.base import Pixels
+from tiling.store import RasterStore
+from viewer.drawing import (
+    Overview,
+    decode_overview,
+    draw_from_file,
+    draw_from_overview,
+    encode,
+    has_enough_pixels,
+    is_cheap,
+    overview_level,
+    raster_recipe,
+)
+from viewer.errors import ViewerBusyError
+from viewer.images import ImagePool, ViewerImage
+from viewer.pyramids import PyramidBuilder
+from viewer.request import IiifRequest
+from viewer.settings import ViewerSettings
+from viewer.single_flight import RenderPool, SingleFlightCache
+from viewer.streaming import UnsentBytes
+
+_VERSION = 3  # counts changes that give other bytes for the same wish
+
+
+@dataclass(frozen=True)
+class EncodedImage:
+    """The bytes of a wish; `is_final`: better ones will not come."""
+
+    content: bytes
+    is_final: bool
+
+
+class ImageRenderer:
+    """Everything that a viewer makes and keeps; for one event loop."""
+
+    def __init__(self, settings: ViewerSettings) -> None:
+        self._settings = settings
+        self.crew = RenderPool(settings.renders)
+        self.pictures = ImagePool(settings.root, settings.pyramids, most_open=2 * settings.renders + 4)
+        self.pyramids = PyramidBuilder(settings.pyramids, settings.patience_seconds)
+        self.answers: SingleFlightCache[EncodedImage] = SingleFlightCache(
+            settings.tile_bytes, lambda one: len(one.content) * one.is_final
+        )
+        self.overviews: SingleFlightCache[Overview] = SingleFlightCache(
+            settings.overview_bytes, lambda one: one.pixels.nbytes
+        )
+        self._store = RasterStore(settings.rasters, 0)
+        self.held = UnsentBytes()
+        self.waiting = 0
+
+    def tag(self, picture: ViewerImage, wish: IiifRequest) -> str:
+        """Names the bytes of a wish: content, canonical request, and how pixels become bytes."""
+        wished = wish.canonical, wish.is_raster
+        parts = _VERSION, picture.digest, *wished, self._settings.jpeg_quality, picture.original.path == picture.path
+        return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
+
+    async def make(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
+        """Make what is wished, or find it. Raises BusyError, and TilingError subclasses."""
+        if self.waiting >= self._settings.waiting:
+            raise ViewerBusyError(f"{self.waiting} requests wait already; come again")
+        if self.held.bytes > self._settings.held_bytes:
+            raise ViewerBusyError(f"clients have not taken {self.held.bytes >> 20} MiB of answers yet; come again")
+        self.waiting += 1
+        try:
+            return await self.answers.get(self.tag(picture, wish), partial(self._make, picture, wish))
+        finally:
+            self.waiting -= 1
+
+    def close(self) -> None:
+        """End the threads, and close the files."""
+        self.crew.close()
+        self.pyramids.close()
+        self.pictures.close()
+
+    async def _make(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
+        region, size = wish.region, wish.size
+        if wish.is_raster:
+            return await self._raster(picture, wish)
+        if not picture.reading.is_flat or is_cheap(picture, region):
+            return await self.crew.do(partial(self._of_file, picture, wish))
+        if has_enough_pixels(overview_level(picture), region, size):
+            overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
+            return await self.crew.do(partial(self._of_overview, picture, overview, wish))
+        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+            return recorded
+        return await self.crew.do(partial(self._of_file, await self._with_pyramid(picture), wish))
+
+    async def _raster(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
+        """Make what a model is shown, by the very rules; of a large flat picture its pyramid gives the same pixels."""
+        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+            return recorded
+        if picture.needs_pyramid and not is_cheap(picture, wish.region):
+            picture = await self._with_pyramid(picture)
+
+        def make() -> EncodedImage:
+            with self.pictures.naming(picture.name, picture.path):
+                recipe = raster_recipe(picture, wish.region, wish.size)
+                return self._answer(render_recipe(picture.original, recipe).pixels, wish)
+
+        return await self.crew.do(make)
+
+    async def _with_pyramid(self, picture: ViewerImage) -> ViewerImage:
+        with self.pictures.naming(picture.name, picture.path):
+            file = await self.pyramids.wait_for(picture)
+            reading = await asyncio.to_thread(pyramid_read_plan, file, picture.reading)
+            return replace(picture, original=RenderSource(file, None, reading))
+
+    async def _overview(self, picture: ViewerImage) -> Overview:
+        is_wanted = threading.Event()
+        is_wanted.set()
+
+        def make() -> Overview:
+            with self.pictures.naming(picture.name, picture.path):
+                return decode_overview(picture, is_wanted.is_set)
+
+        try:
+            return await self.crew.do(make)
+        finally:
+            is_wanted.clear()  # who looked has gone: it may take minutes, and a thread that others wait for
+
+    def _of_overview(self, picture: ViewerImage, overview: Overview, wish: IiifRequest) -> EncodedImage:
+        if recorded := self._recorded(picture, wish):
+            return recorded
+        return self._answer(draw_from_overview(picture, overview, wish.region, wish.size), wish, overview.level)
+
+    def _of_file(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
+        if recorded := self._recorded(picture, wish):
+            return recorded
+        with self.pictures.naming(picture.name, picture.path), self.pictures.opened(picture) as source:
+            return self._answer(draw_from_file(picture, source, wish.region, wish.size), wish)
+
+    def _recorded(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage | None:
+        """The very raster that a worker of this machine kept, if this region at this size is one."""
+        found = self._store.get(raster_recipe(picture, wish.region, wish.size))
+        return self._answer(found.pixels, wish) if found else None
+
+    def _answer(self, pixels: Pixels, wish: IiifRequest, level: Level | None = None) -> EncodedImage:
+        """Encode pixels; those of an overview's level will be better ones unless it is the picture's own."""
+        is_final = level is None or level.downsample == 1
+        return EncodedImage(encode(pixels, wish, self._settings.jpeg_quality), is_final)
