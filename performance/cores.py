@@ -3,12 +3,13 @@
     python -m performance.cores [--pictures N] [--answer-tokens 8B 27B] [--no-check]
 
 CPU seconds of rendering are measured, in a process of its own for each sample, through a worker's own
-`RasterPreparation` and one thread: every view that plan `ultravr` asks of one sample of the demo data set, at the native budget, of a
-file of full size. The rest is a discrete-event simulation of a worker (`performance.pipeline`): claimed ahead within a worker's
-bounds, so many render threads, chats turn by turn, and the simulated engine on an H100, in its own time. Every picture
-is new and has one sample, ten requests: the hardest case. "Waits" is the share of the time in which the engine has
-nothing to do. A node's cores are divided evenly among the workers of its GPUs. At last, the simulation is held
-against a real worker with one render thread and an engine that is as fast as that thread. Some four minutes.
+`RasterPreparation` and one thread: every view that plan `ultravr` asks of one sample of the demo data set, at the
+native budget, of a file of full size. The rest is a discrete-event simulation of a worker (`performance.pipeline`):
+claimed ahead within a worker's bounds, so many render threads, chats turn by turn, and the simulated engine on an
+H100, in its own time. Every picture is new and has one sample, ten requests: the hardest case. "Waits" is the share of
+the time in which the engine has nothing to do. A node's cores are divided evenly among the workers of its GPUs. At
+last, the simulation is held against a real worker with one render thread and an engine that is as fast as that thread.
+Some four minutes.
 """
 
 import argparse

@@ -85,7 +85,9 @@ def fault_table(found: Sequence[FaultDiagnosis]) -> Table:
                     keyed_column("left_right", "left and right"),
                     keyed_column("up_down", "up and down"),
                     keyed_column("quarter", "turned by a quarter", note="to the side to which more are"),
-                    keyed_column("neighbour", "neighbour", note="right of the one before or behind, whichever is more"),
+                    keyed_column(
+                        "neighbour", "neighbour", note="right of the picture before or behind, whichever is more"
+                    ),
                 ),
             ),
             ColumnGroup(

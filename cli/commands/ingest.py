@@ -74,7 +74,7 @@ def _make(name: str, path: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def _progress(name: str) -> "Iterator[pyramid.Progress | None]":
+def _progress(name: str) -> "Iterator[pyramid.OnProgress | None]":
     """A bar on a terminal, which leaves with the work; nothing elsewhere."""
     if not err.is_terminal:
         yield None
