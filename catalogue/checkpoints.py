@@ -48,12 +48,12 @@ class Checkpoint:
 
 
 def folder_checkpoint(folder: Path) -> Checkpoint:
-    """A checkpoint on this machine."""
+    """Return a checkpoint on this machine."""
     return Checkpoint(str(folder.resolve()), folder.joinpath)
 
 
 def hub_checkpoint(hub_id: str, revision: str | None = None) -> Checkpoint:
-    """A checkpoint on Hugging Face; only the files that are read are fetched."""
+    """Return a checkpoint on Hugging Face; only the files that are read are fetched."""
     return Checkpoint(hub_id, lambda file: _fetch(hub_id, file, revision))
 
 
@@ -94,7 +94,7 @@ def _fetch(hub_id: str, file: str, revision: str | None) -> Path:
 
 @functools.cache
 def _is_reachable(endpoint: str) -> bool:
-    """Whether anything answers there, through whatever proxy; asked once."""
+    """Return whether anything answers there, through whatever proxy; asked once."""
     from huggingface_hub.errors import HTTPError
     from huggingface_hub.utils import get_session
 

@@ -51,7 +51,7 @@ class Prices(BaseModel):
     completion: NonNegativeFloat
 
     def of(self, prompt: int, cached: int, completion: int) -> float:
-        """What so many tokens cost; those that were `cached` are part of the prompt's."""
+        """Return what so many tokens cost; those that were `cached` are part of the prompt's."""
         cheap = self.prompt if self.cached is None else self.cached
         return ((prompt - cached) * self.prompt + cached * cheap + completion * self.completion) / 1e6
 
@@ -165,7 +165,10 @@ class CatalogueEntry(BaseModel):
         return (self.weights.removeprefix(_REMOTE_PREFIX),) if self.is_closed else (self.id, self.weights)
 
     def in_history(self, text: str) -> str:
-        """What later turns of a chat with this model repeat of its own raw `text`; see `Marks.without_thought`."""
+        """Return what later turns of a chat with this model repeat of its own raw `text`.
+
+        See `Marks.without_thought`.
+        """
         family = self.known_family
         if family is None:
             return text

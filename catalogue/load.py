@@ -29,14 +29,17 @@ class Catalogue(Mapping[str, CatalogueEntry]):
             raise ModelUnknownError(self.lacks(model_id)) from None
 
     def get(self, model_id: str, default: Any = None) -> Any:
-        """The entry of this id, or the default: answers may be those of a model that nobody serves here."""
+        """Return the entry of this id, or the default: answers may be those of a model that nobody serves here."""
         return self._entries.get(model_id, default)
 
     def __contains__(self, model_id: object) -> bool:
         return model_id in self._entries
 
     def find(self, name: str) -> CatalogueEntry:
-        """The entry of this id, title, weights or alias, in whatever case it is written. Raises ModelUnknownError."""
+        """Return the entry of this id, title, weights or alias, in whatever case it is written.
+
+        Raises ModelUnknownError.
+        """
         if name in self._entries:
             return self._entries[name]
         wanted = name.lower()
@@ -46,14 +49,14 @@ class Catalogue(Mapping[str, CatalogueEntry]):
         raise ModelUnknownError(self.lacks(name))
 
     def id_of(self, name: str) -> str:
-        """The id of the entry that `find` finds; the name itself where there is none."""
+        """Return the id of the entry that `find` finds; the name itself where there is none."""
         try:
             return self.find(name).id
         except ModelUnknownError:
             return name
 
     def published(self, model_id: str) -> CatalogueEntry | None:
-        """The entry of the same model at its published budget, where that is another one."""
+        """Return the entry of the same model at its published budget, where that is another one."""
         return self._published.get(model_id)
 
     def lacks(self, model_id: str) -> str:

@@ -35,7 +35,7 @@ def resolve_model(name: str, catalogue: Mapping[str, CatalogueEntry]) -> Catalog
 
 
 def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint | None:
-    """The checkpoint of a folder or of a Hugging Face id; None where the name can be neither."""
+    """Return the checkpoint of a folder or of a Hugging Face id; None where the name can be neither."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder_checkpoint(folder)

@@ -97,7 +97,7 @@ class AnswerTable:
         return f"{self._done} of {self._total}  {', '.join(f'{count} {name}' for name, count in counts.most_common())}"
 
     def table(self) -> Table:
-        """The board as a terminal shows it."""
+        """Return the board as a terminal shows it."""
         title = f"{self._done} of {self._total} answered"
         if self._rows or not self._done:
             table = Table("question", "asked", "answer", "true", "", title=title, box=None, title_justify="left")
@@ -118,7 +118,7 @@ def _outcome_columns(outcome: SampleOutcome) -> tuple[str, str, str, str, str]:
 
 
 def _closing(outcome: SampleOutcome) -> str:
-    """What the closing turn says, or that it says nothing; '' where there was none."""
+    """Return what the closing turn says, or that it says nothing; '' where there was none."""
     if outcome.closing is None:
         return ""
     return f"closing: {_short(outcome.closing) or '-'}"
@@ -130,7 +130,7 @@ def _short(text: str) -> str:
 
 
 def _share(counts: Counter[str]) -> str:
-    """The share that is right with its interval, of the answers that are scored."""
+    """Return the share that is right with its interval, of the answers that are scored."""
     scored = counts.total() - counts["unscored"] - counts["failed"]
     if not scored:
         return "-"

@@ -143,7 +143,7 @@ TextsOption = Annotated[bool, typer.Option("--texts", help="Verdicts with the ra
 
 
 def verdict_format(file: Path) -> VerdictFileFormat:
-    """The form of verdicts that a file's name ends in; raises ArgumentError."""
+    """Return the form of verdicts that a file's name ends in; raises ArgumentError."""
     suffixes = {f".{form}": form for form in VerdictFileFormat} | {".ndjson": VerdictFileFormat.JSONL}
     if file.suffix.lower() not in suffixes:
         raise ArgumentError(f"'{file}' ends in none of {', '.join(suffixes)}, which say how verdicts are written")

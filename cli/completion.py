@@ -13,7 +13,7 @@ _PATIENCE_SECONDS = 0.5
 
 
 def match_names(incomplete: str, names: Callable[[], Iterable[str]]) -> list[str]:
-    """The names that begin as what stands there; none where they cannot be found."""
+    """Return the names that begin as what stands there; none where they cannot be found."""
     try:
         return [name for name in names() if name.startswith(incomplete)]
     except (CatalogueError, CommandError, GigavqaError, OSError):

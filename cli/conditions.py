@@ -33,7 +33,7 @@ class EvidenceArguments:
     grid: str = "2x2"
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
-        """Every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
+        """Return every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
         try:
             parts = [resolve_region(region, size) for region in self.regions]
             parts += [grid_region(size, _pair(cell, ",", "--cell", "ROW,COL"), self._grid()) for cell in self.cells]
@@ -111,18 +111,18 @@ def request_of_sample(
 
 
 def size_in(root: ImageRoot) -> Callable[[str], Size]:
-    """How big an image below a root is, in level-0 pixels, by its header."""
+    """Return how big an image below a root is, in level-0 pixels, by its header."""
     return lambda name: read_header(root.locate(name)).size
 
 
 def _protocol(named: str | None, known: Iterable[str]) -> str:
-    """The first protocol unless one is named, which may be written small."""
+    """Return the first protocol unless one is named, which may be written small."""
     known = list(known)
     return next((name for name in known if name.lower() == named.lower()), named) if named else known[0]
 
 
 def _cell(protocol: str, condition: str, benchmark: "Benchmark[Any]") -> Any:
-    """The cell; of chats that go on in rounds with as many as the first plan gives that has any."""
+    """Return the cell; of chats that go on in rounds with as many as the first plan gives that has any."""
     planned = (cell.rounds for cells in benchmark.plans.values() for cell in cells if cell.protocol == protocol)
     try:
         return Cell.model_validate(

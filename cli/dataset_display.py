@@ -67,12 +67,12 @@ def problem_lines(problems: Iterable[Problem], most: int = _MOST_LINES) -> Itera
 
 
 def describe_kinds(kinds: Mapping[str, int]) -> str:
-    """How many questions of which type there are: "8 choice, 4 number"."""
+    """Return how many questions of which type there are: "8 choice, 4 number"."""
     return ", ".join(f"{number} {kind}" for kind, number in kinds.items())
 
 
 def describe_leaving_out(others: int, doing: str) -> str:
-    """What --leave-out-bad would do with so many good records; nothing where there is none."""
+    """Return what --leave-out-bad would do with so many good records; nothing where there is none."""
     return f"\n--leave-out-bad {doing} the other {count_noun(others, 'question')}" if others else ""
 
 

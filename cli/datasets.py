@@ -23,7 +23,7 @@ def records_path(name: str) -> Path:
 
 
 def load_checked(folder: Path) -> Dataset:
-    """The data set of a folder; raises ArgumentError with the first of its problems."""
+    """Return the data set of a folder; raises ArgumentError with the first of its problems."""
     try:
         return load_dataset(folder)
     except DatasetInvalidError as error:
@@ -35,7 +35,7 @@ def load_checked(folder: Path) -> Dataset:
 
 
 def sample_in(dataset: Dataset, sample_id: str) -> Sample:
-    """The sample of a data set that has this id; raises ArgumentError."""
+    """Return the sample of a data set that has this id; raises ArgumentError."""
     found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
     if found is None:
         close = did_you_mean(sample_id, (sample.id for sample in dataset.samples))

@@ -102,7 +102,7 @@ _FILES = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryEr
 
 
 def exit_status(error: BaseException) -> int:
-    """The status that the program ends with because of an error."""
+    """Return the status that the program ends with because of an error."""
     if isinstance(error, CommandError):
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):

@@ -20,7 +20,7 @@ class CommandEntry:
 
 
 def lazy_group(listed: Mapping[str, CommandEntry]) -> type[TyperGroup]:
-    """A class of groups that have the listed commands, each imported when it is called or completed."""
+    """Return a class of groups that have the listed commands, each imported when it is called or completed."""
 
     class LazyGroup(TyperGroup):
         def __init__(self, **settings: Any) -> None:

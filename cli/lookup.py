@@ -12,12 +12,12 @@ from tiling.geometry import Size
 
 
 def catalogue() -> Catalogue:
-    """The shipped catalogue with the operator's own entries."""
+    """Return the shipped catalogue with the operator's own entries."""
     return load_catalogue(Home.from_environment().catalogue)
 
 
 def model_entry(name: str) -> CatalogueEntry:
-    """The entry of a catalogue id, a local checkpoint folder or a Hugging Face id of a supported family.
+    """Return the entry of a catalogue id, a local checkpoint folder or a Hugging Face id of a supported family.
 
     Raises what `resolve_model` raises.
     """
@@ -25,7 +25,10 @@ def model_entry(name: str) -> CatalogueEntry:
 
 
 def image_path(name: str) -> Path:
-    """A file on disk: the path itself, else the path below the data root. Raises ArgumentError when neither exists."""
+    """Return a file on disk.
+
+    The path itself, else the path below the data root. Raises ArgumentError when neither exists.
+    """
     path = Path(name).expanduser()
     if path.is_file():
         return path

@@ -145,7 +145,7 @@ def _list_devices(folder: Path) -> Iterator[GpuDevice]:
 
 
 def _node_of(bus: str, folder: Path) -> int | None:
-    """The NUMA node of a PCI address as the driver writes it: `00000000:0F:00.0`."""
+    """Return the NUMA node of a PCI address as the driver writes it: `00000000:0F:00.0`."""
     place = folder / "bus/pci/devices" / bus.lower()[-len("0000:00:00.0") :] / "numa_node"
     node = int(place.read_text()) if place.exists() else -1
     return node if node >= 0 else None  # the kernel says -1 where the firmware does not tell

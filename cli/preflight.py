@@ -44,7 +44,7 @@ def require_viewer() -> None:
 
 
 def require_protected(host: str, allow_unauthenticated: bool) -> bool:
-    """Whether the gateway will ask for keys; raises ArgumentError when it would and there is none."""
+    """Return whether the gateway will ask for keys; raises ArgumentError when it would and there is none."""
     try:
         settings = GatewaySettings.from_environment()
         allowed = allow_unauthenticated or settings.allow_unauthenticated
@@ -56,7 +56,10 @@ def require_protected(host: str, allow_unauthenticated: bool) -> bool:
 
 
 def viewer_requires_keys(gateway_asks: bool) -> bool:
-    """Whether the viewer beside a gateway asks for keys, too, wherever it listens: unless its settings let in all."""
+    """Return whether the viewer beside a gateway asks for keys, too, wherever it listens.
+
+    Unless its settings let in all.
+    """
     from viewer.settings import ViewerSettings  # noqa: PLC0415 - the extra `pixels`, after `require_packages`
 
     return gateway_asks and not ViewerSettings.from_environment().allow_unauthenticated
@@ -96,7 +99,10 @@ class RemoteOptions:
 
 
 def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: RemoteOptions) -> tuple[str, ...]:
-    """What workers are told of the server elsewhere. Raises ArgumentError, EndpointError and SettingsInvalidError."""
+    """Return what workers are told of the server elsewhere.
+
+    Raises ArgumentError, EndpointError and SettingsInvalidError.
+    """
     words = [*(["--endpoint", said.endpoint] if said.endpoint else [])]
     words += [word for name in said.models for word in ("--remote-model", name)]
     words += ["--api-key-env", said.key_name] if said.key_name else []
@@ -135,7 +141,7 @@ def require_free_port(host: str, port: int) -> None:
 
 
 def viewer_port(host: str, wanted: int | None, taken: int) -> int:
-    """The port of the viewer: what is wanted, else 8471 if nobody has it, nor the gateway on `taken` will.
+    """Return the port of the viewer: what is wanted, else 8471 if nobody has it, nor the gateway on `taken` will.
 
     Raises PortTakenError when what is wanted is taken.
     """
@@ -150,7 +156,7 @@ def viewer_port(host: str, wanted: int | None, taken: int) -> int:
 
 
 def free_port(host: str) -> int:
-    """A port that nobody listens on at this moment."""
+    """Return a port that nobody listens on at this moment."""
     with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])

@@ -44,7 +44,7 @@ class RequestRate:
             self._seen.popleft()
 
     def per_second(self) -> float | None:
-        """The rate up to this moment; None while too little has been seen."""
+        """Return the rate up to this moment; None while too little has been seen."""
         if not self._seen:
             return None
         (since, before), (_, done) = self._seen[0], self._seen[-1]
@@ -52,7 +52,7 @@ class RequestRate:
         return (done - before) / seconds if seconds >= _LEAST_SECONDS and done > before else None
 
     def tell(self, left: int) -> str:
-        """The rate and the time that what is left takes at it, in words; nothing while it is unknown."""
+        """Return the rate and the time that what is left takes at it, in words; nothing while it is unknown."""
         rate = self.per_second()
         return f"{rate:.2f}/s, {format_duration(left / rate)} left" if rate and left else ""
 
@@ -138,12 +138,12 @@ def summary_lines(job: Job) -> Iterator[str]:
 
 
 def warning_lines(job: Job) -> Iterator[str]:
-    """What to know of how a job asks."""
+    """Return what to know of how a job asks."""
     return (f"warning: {text}" for text in job.warnings)
 
 
 def failure_lines(job: Job) -> Iterator[str]:
-    """What failed, by type, and for each kind what helps; `retry` alone is named only where it can help."""
+    """Yield what failed, by type, and for each kind what helps; `retry` alone is named only where it can help."""
     kinds = sorted(job.failures.items(), key=lambda kind: -kind[1])
     types = ", ".join(f"{number} {kind}" for kind, number in kinds)
     yield f"{job.request_counts.failed} of {job.request_counts.total} requests failed: {types or 'of unknown type'}"
@@ -179,7 +179,7 @@ def _seconds(job: Job) -> float | None:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration as people say it: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
+    """Return a duration as people say it: `0.42 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
     if seconds < 10:
         return f"{seconds:.2g} s" if seconds >= 0.01 else "no time"
     whole = round(seconds)

@@ -105,7 +105,7 @@ def save_report(gateway: TerminalClient, job: Job, home: Home) -> Path:
 
 
 def read_report(folder: Path) -> Report:
-    """The report that `save_report` wrote into a folder."""
+    """Return the report that `save_report` wrote into a folder."""
     return Report.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
 
 

@@ -189,7 +189,7 @@ def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
 
 
 def _viewers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
-    """The evidence viewer, if there is to be one."""
+    """Yield the evidence viewer, if there is to be one."""
     if options.viewer_port is None:
         return
     argv = [sys.executable, "-P", "-m", "viewer", "--host", options.host, "--port", str(options.viewer_port)]
@@ -199,7 +199,7 @@ def _viewers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
 
 
 def _viewer_url(options: StackOptions) -> str | None:
-    """Where browsers find the viewer: what the operator says, who may have put a proxy before it, goes first."""
+    """Return where browsers find the viewer: what the operator says, who may have put a proxy before it, goes first."""
     if options.viewer_port is None:
         return None
     return os.environ.get(VIEWER_URL) or f"http://{_reachable_host(options.host)}:{options.viewer_port}"

@@ -127,7 +127,7 @@ def describe_exit(code: int) -> str:
 
 
 def read_tail(log: Path, lines: int = _TAIL_LINES) -> list[str]:
-    """The last lines of a log; none when there is no log."""
+    """Return the last lines of a log; none when there is no log."""
     if not log.exists():
         return []
     with log.open("rb") as file:

@@ -34,7 +34,7 @@ class PlacementOptions:
 def plan_workers(
     entries: Sequence[CatalogueEntry], wanted: PlacementOptions, chosen: Mapping[str, Any]
 ) -> tuple[WorkerPlan, ...]:
-    """The workers for these models on this machine, each with its share of it.
+    """Return the workers for these models on this machine, each with its share of it.
 
     Raises ArgumentError, CheckpointUnavailableError, DevicesTooFewError, DevicesTooSmallError, DevicesUnusableError,
     SettingsInvalidError.
@@ -88,7 +88,7 @@ def require_memory(crews: Sequence[WorkerPlan], entries: Sequence[CatalogueEntry
 
 
 def describe_plan(crews: Sequence[WorkerPlan]) -> Iterator[str]:
-    """A line for each worker with GPUs: which, for what, where."""
+    """Yield a line for each worker with GPUs: which, for what, where."""
     for crew in sorted(crews, key=lambda crew: [device.number.zfill(4) for device in crew.devices]):
         numbers = ", ".join(device.number for device in crew.devices)
         nodes = ", ".join(map(str, crew.nodes))

@@ -33,14 +33,17 @@ class DrawnDataset:
 
 
 def benchmarks_drawn() -> tuple[str, ...]:
-    """The benchmarks that have a drawn data set, the default first."""
+    """Return the benchmarks that have a drawn data set, the default first."""
     folders = (module.name for module in pkgutil.iter_modules(demo.__path__) if module.ispkg)
     found = {name for name in folders if find_spec(f"demo.{name}.dataset")}
     return (DEFAULT, *sorted(found - {DEFAULT}))
 
 
 def drawn_of(benchmark: str) -> tuple[DrawnDataset, ...]:
-    """The data set of a benchmark, or of all of them for `all`; raises DemoUnknownError naming those that there are."""
+    """Return the data set of a benchmark, or of all of them for `all`.
+
+    Raises DemoUnknownError naming those that there are.
+    """
     known = benchmarks_drawn()
     if benchmark not in (*known, ALL):
         raise DemoUnknownError(f"no data set is drawn for '{benchmark}'; there are {', '.join(known)} and {ALL}")
@@ -48,7 +51,7 @@ def drawn_of(benchmark: str) -> tuple[DrawnDataset, ...]:
 
 
 def drawn_to_show(benchmark: str | None) -> tuple[DrawnDataset, ...]:
-    """What a demo asks: what is named, of all the first one first; without a name that one and the default."""
+    """Return what a demo asks: what is named, of all the first one first; without a name that one and the default."""
     if benchmark not in (None, ALL):
         return drawn_of(benchmark)
     others = (DEFAULT,) if benchmark is None else benchmarks_drawn()

@@ -34,12 +34,12 @@ class DemoManifest:
         return cls(folder, made_from, found["images"], records=found[_RECORDS])
 
     def holds(self, image: str) -> bool:
-        """Whether the image is complete and its file is still as long as it was."""
+        """Return whether the image is complete and its file is still as long as it was."""
         path = self._folder / image
         return image in self._images and path.is_file() and path.stat().st_size == self._images[image]
 
     def holds_records(self) -> bool:
-        """Whether the records are complete."""
+        """Return whether the records are complete."""
         return self._records and (self._folder / "dataset.toml").is_file()
 
     def add(self, image: str) -> None:

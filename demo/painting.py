@@ -26,7 +26,7 @@ class FlatShape(NamedTuple):
 
 
 def box(x1: float, y1: float, x2: float, y2: float, color: Color) -> FlatShape:
-    """A filled rectangle."""
+    """Return a filled rectangle."""
     return FlatShape("box", color, (x1, y1, x2, y2))
 
 
@@ -95,7 +95,7 @@ class ScenePainter:
         ]
 
     def part(self, left: int, top: int, size: Size, scale: float = 1.0, zoom: int = 1) -> Image.Image:
-        """The part of `size` pixels at (left, top), both counted in the scene times `scale`.
+        """Return the part of `size` pixels at (left, top), both counted in the scene times `scale`.
 
         Every pixel is the mean of `zoom` x `zoom` that are painted.
         """
@@ -113,14 +113,14 @@ class ScenePainter:
         return image
 
     def read(self, edges: Edges) -> list[Lettering]:
-        """The letterings that may be seen there."""
+        """Return the letterings that may be seen there."""
         x1, y1, x2, y2 = edges
         extents = ((one, one.extent) for one in self._scene.letterings)
         return [one for one, of in extents if of[0] < x2 and of[2] > x1 and of[1] < y2 and of[3] > y1]
 
 
 def seen(placed: Iterable[ShapeBounds], edges: Edges, margin: float) -> list[ShapeBounds]:
-    """The shapes that may be seen there, from the last one on that covers all of it.
+    """Return the shapes that may be seen there, from the last one on that covers all of it.
 
     `margin` is by how much the painted edge of an ellipse may differ from the true one.
     """
@@ -146,7 +146,7 @@ def seen(placed: Iterable[ShapeBounds], edges: Edges, margin: float) -> list[Sha
 
 
 def _reaches(x: float, y: float, across: float, down: float) -> float:
-    """How far a point lies from the middle of an ellipse; 1 is on its edge, and more is outside."""
+    """Return how far a point lies from the middle of an ellipse; 1 is on its edge, and more is outside."""
     return (x / across) ** 2 + (y / down) ** 2
 
 

@@ -61,7 +61,10 @@ class _Pyramid:
             self._make(top, row, column, painter.placed)
 
     def _make(self, level: int, row: int, column: int, among: Sequence[ShapeBounds]) -> int:
-        """The number of the tile at a place, which shows some of the shapes `among`; all below it are made, too."""
+        """Return the number of the tile at a place, which shows some of the shapes `among`.
+
+        All below it are made, too.
+        """
         size, numbers = self.levels[level]
         if row * TILE >= size.height or column * TILE >= size.width:
             return self._plain_one(INK)
@@ -84,7 +87,7 @@ class _Pyramid:
     def _painted(
         self, shapes: Sequence[ShapeBounds], texts: Sequence[Lettering], edges: tuple[int, int, int, int]
     ) -> int:
-        """The tile of level 0 that shows shapes and letterings."""
+        """Return the tile of level 0 that shows shapes and letterings."""
         left, top = edges[:2]
         key = (*_clipped(shapes, left, top), *((one.text, one.mask.size, one.x - left, one.y - top) for one in texts))
         if key in self._known:
@@ -93,7 +96,7 @@ class _Pyramid:
         return self._keep(key, self._painter.part(left, top, Size(TILE, TILE), zoom=_ZOOM if fine else 1))
 
     def _reduced(self, parts: tuple[int, ...]) -> int:
-        """The tile that shows others, row by row, each smaller by the step."""
+        """Return the tile that shows others, row by row, each smaller by the step."""
         if parts[0] in self._plain and len(set(parts)) == 1:
             return parts[0]
         if parts in self._known:
@@ -106,7 +109,7 @@ class _Pyramid:
         return self._keep(parts, joined)
 
     def _plain_one(self, color: Color) -> int:
-        """The tile of one colour alone."""
+        """Return the tile of one colour alone."""
         if color not in self._known:
             self._plain[self._add(color, Image.new("RGB", (TILE, TILE), color))] = color
         return self._known[color]
@@ -134,7 +137,7 @@ class _Pyramid:
 
 
 def _clipped(shapes: Iterable[ShapeBounds], left: int, top: int) -> Iterator[Hashable]:
-    """What tells a tile from others that show other things: boxes alone may be cut at its border."""
+    """Yield what tells a tile from others that show other things: boxes alone may be cut at its border."""
     for one in shapes:
         kind, color, points = one.shape
         if kind == "box":
@@ -171,7 +174,7 @@ def _write(file: BinaryIO, levels: Sequence[_Level], encoded: Sequence[bytes]) -
 
 
 def _smallest(tag: int, values: NDArray[np.uint64]) -> _Tag:
-    """A tag in the smallest type that holds its values."""
+    """Return a tag in the smallest type that holds its values."""
     return tag, next(kind for kind in "HIQ" if values.max() < 256 ** struct.calcsize(f"<{kind}")), values
 
 

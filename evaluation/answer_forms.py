@@ -30,7 +30,7 @@ class AnswerForm:
 
 
 def form_of_options(sample: Sample) -> AnswerForm:
-    """The form of a plain sample: one of its options, by letter or text; else a text."""
+    """Return the form of a plain sample: one of its options, by letter or text; else a text."""
     truths = (sample.truth,) if sample.truth else ()
     if sample.options:
         return AnswerForm("choice", truths, frozenset([*sample.options, *sample.options.values()]))

@@ -117,7 +117,10 @@ class Scene:
         return tuple(View(image=image) for image in self.images)
 
     def views(self, condition: Condition, local: Callable[[], tuple[View, ...]] = tuple) -> tuple[View, ...]:
-        """The views of a condition in order; `local` declares the local evidence, and is asked for V3 and V4 alone."""
+        """Return the views of a condition in order.
+
+        `local` declares the local evidence, and is asked for V3 and V4 alone.
+        """
         full = self.full() if condition in ("V2", "V4") else self.thumbnails() if condition == "V1" else ()
         return full + (local() if condition in LOCAL_CONDITIONS else ())
 
@@ -225,7 +228,7 @@ class Benchmark(ABC, Generic[SampleT]):
         return plain_fields(record, self.sample_type, origin.stem, origin.images)
 
     def answer_form(self, sample: SampleT) -> AnswerForm:
-        """What the prompt asks a sample's answer to be, which every truth is held against.
+        """Return what the prompt asks a sample's answer to be, which every truth is held against.
 
         By default one of the options, by letter or text; else a text.
         """
@@ -259,11 +262,11 @@ class Benchmark(ABC, Generic[SampleT]):
         raise JudgeUnavailableError(f"{self.title} is judged by no model")
 
     def read_judgement(self, text: str) -> bool | None:
-        """Whether a judge's reply says Yes or No; None where that cannot be read."""
+        """Return whether a judge's reply says Yes or No; None where that cannot be read."""
         return None
 
     def judged_with(self, panel: Panel) -> "Benchmark[SampleT]":
-        """The benchmark as it judges by what models said of cases: its scores are those of the first judge.
+        """Return the benchmark as it judges by what models said of cases: its scores are those of the first judge.
 
         A reply that was not judged, or not readably, has no score then.
         """
@@ -292,11 +295,14 @@ class Benchmark(ABC, Generic[SampleT]):
         return self
 
     def settled_in(self, folder: Path) -> "Benchmark[SampleT]":
-        """The settled benchmark with whatever else lies in a data set's folder; raises ValueError as `settled` does."""
+        """Return the settled benchmark with whatever else lies in a data set's folder.
+
+        Raises ValueError as `settled` does.
+        """
         return self
 
     def described(self, path: Path, name: str) -> ConfiguredDataset | None:
-        """What a configuration of the benchmark's own program says of the data set of this name.
+        """Return what a configuration of the benchmark's own program says of the data set of this name.
 
         None where the file is none. Raises ValueError, beginning with the file's name, for one that cannot be used.
         """
@@ -327,7 +333,7 @@ class Benchmark(ABC, Generic[SampleT]):
         return Evidence()
 
     def applies(self, sample: SampleT, cell: Cell) -> bool:
-        """Whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
+        """Return whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
         return True
 
     def unfit(self, sample: SampleT, protocol: str, condition: Condition) -> str:
@@ -350,7 +356,7 @@ class Benchmark(ABC, Generic[SampleT]):
         return ""
 
     def trait(self, reply: Reply) -> Hashable:
-        """What of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""
+        """Return what of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""
         return None
 
     def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -382,13 +388,16 @@ def find_benchmark(name: str) -> Benchmark[Any]:
 
 
 def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
-    """All benchmarks that are installed and can be loaded, by name, in order of their names."""
+    """Return all benchmarks that are installed and can be loaded, by name, in order of their names."""
     return _load_plugins()[0]
 
 
 @cache
 def _load_plugins() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
-    """What the entry points name, each a Benchmark class: those that can be loaded, and why the others cannot."""
+    """Return what the entry points name, each a Benchmark class.
+
+    Those that can be loaded, and why the others cannot.
+    """
     known: dict[str, Benchmark[Any]] = {}
     broken: dict[str, str] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
@@ -452,7 +461,7 @@ def select_cells(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
 
 
 def _with_rounds(cells: Sequence[Cell], benchmark: Benchmark[Any], rounds: int | None) -> tuple[Cell, ...]:
-    """The cells, each once, and those with a loop with so many rounds."""
+    """Return the cells, each once, and those with a loop with so many rounds."""
     if rounds is not None:
         if not any(cell.protocol in benchmark.loops for cell in cells):
             protocols = ", ".join(dict.fromkeys(cell.protocol for cell in cells))
@@ -464,6 +473,6 @@ def _with_rounds(cells: Sequence[Cell], benchmark: Benchmark[Any], rounds: int |
 
 
 def cross_plan(protocols: str, conditions: str) -> tuple[Cell, ...]:
-    """Every protocol under every condition, both as lists of names with spaces between."""
+    """Return every protocol under every condition, both as lists of names with spaces between."""
     pairs = ((protocol, condition) for protocol in protocols.split() for condition in conditions.split())
     return tuple(Cell.model_validate({"protocol": one, "condition": other}) for one, other in pairs)

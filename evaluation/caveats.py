@@ -162,7 +162,7 @@ def _thumbnail_caveats(tally: Tally) -> Iterator[str]:
 
 
 def _digests_differ(digests: Iterable[str]) -> bool:
-    """Whether contents differ; a digest of an earlier release and one of this may be of the same."""
+    """Return whether contents differ; a digest of an earlier release and one of this may be of the same."""
     return max(Counter(map(is_sampled_digest, digests)).values()) > 1
 
 

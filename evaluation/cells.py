@@ -180,7 +180,7 @@ def _exclusion(reason: str, count: int, samples: Iterable[str]) -> Exclusion:
 
 
 def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:
-    """What the numbers rest on: one row a cell, with counts, statuses, and the accuracy of every group."""
+    """Return what the numbers rest on: one row a cell, with counts, statuses, and the accuracy of every group."""
     places = list(
         dict.fromkeys(
             (group, name)

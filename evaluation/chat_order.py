@@ -63,7 +63,7 @@ def _chain_sort_key(chat: HasTurns) -> tuple[int, int]:
 
 
 def _visit_depth_first(groups: _ChatsByViews[_ChatT]) -> list[_ViewSequence]:
-    """The views of all groups, depth first; what stands below a node of the trie decides when it is visited."""
+    """Return the views of all groups, depth first; what stands below a node of the trie decides when it is visited."""
     numbers = count()
     nodes: dict[
         _ViewSequence, tuple[int, int, int]
@@ -78,7 +78,7 @@ def _visit_depth_first(groups: _ChatsByViews[_ChatT]) -> list[_ViewSequence]:
 
 
 def _move_suffixes(walk: Sequence[_ViewSequence]) -> list[_ViewSequence]:
-    """The same views, but those that are the end of longer ones stand right before the first of these."""
+    """Return the same views, but those that are the end of longer ones stand right before the first of these."""
     known, told = set(walk), dict[_ViewSequence, None]()
     ends = {views[start:] for views in walk for start in range(1, len(views))} & known
     for views in walk:

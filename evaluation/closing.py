@@ -46,7 +46,7 @@ class ClosingForm:
     meant: Callable[[str], str | None] = field(default=str)
 
     def closing(self, wanted: ClosingSetting) -> Closing | None:
-        """The closing turn of the kind that a job wants; None where this form is of another one."""
+        """Return the closing turn of the kind that a job wants; None where this form is of another one."""
         kind: ClosingKind = self.kind if wanted == "auto" else wanted
         if kind not in (self.kind, "json"):
             return None
@@ -58,7 +58,10 @@ class ClosingForm:
         return self._asked(kind, words, f"{_no_answer_object(self.schema)} in its place", held, _OBJECT_TOKENS)
 
     def value_of(self, text: str) -> str | None:
-        """What a closing turn answered, None where that is none. Raises ValueError where it is of another form."""
+        """Return what a closing turn answered, None where that is none.
+
+        Raises ValueError where it is of another form.
+        """
         said = text.strip()
         return self.read(_unwrap_answer(said, self.schema) if said.startswith("{") else said)
 
@@ -106,7 +109,7 @@ def choice_form(
 
 
 def number_form(is_right: Callable[[str], bool]) -> ClosingForm:
-    """A number, with a point before its fraction and without its unit."""
+    """Return a number, with a point before its fraction and without its unit."""
 
     def read(said: Any) -> str | None:
         is_number = isinstance(said, int | float) and not isinstance(said, bool) and abs(said) < _LARGEST
@@ -151,7 +154,7 @@ def object_form(
     read: Callable[[Any], str | None],
     is_right: Callable[[str], bool],
 ) -> ClosingForm:
-    """An object of a sample's own; `read` gets it, and gives None where its values are all null."""
+    """Return an object of a sample's own; `read` gets it, and gives None where its values are all null."""
     return ClosingForm(kind="json", words=words, schema=_schema(properties), read=read, is_right=is_right)
 
 
@@ -206,7 +209,7 @@ def _require_none(said: Any) -> None:
 
 
 def _unwrap_answer(text: str, schema: Mapping[str, Any]) -> Any:
-    """What stands in an object: under `answer` alone, else all of it. Raises ValueError."""
+    """Return what stands in an object: under `answer` alone, else all of it. Raises ValueError."""
     try:
         found = json.loads(text)
     except RecursionError as error:
@@ -232,7 +235,10 @@ def _schema(properties: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, Json
 
 
 def _pattern(schema: Mapping[str, Any]) -> str:
-    """What an object of the schema is as text, in one way: engines would let a model write blanks without an end."""
+    """Return what an object of the schema is as text, in one way.
+
+    Engines would let a model write blanks without an end.
+    """
     values = ((json.dumps(name), "|".join(_values(one))) for name, one in schema["properties"].items())
     return r"\{" + ", ".join(f"{name}: ({said})" for name, said in values) + r"\}"
 
@@ -249,5 +255,5 @@ def _skeleton(schema: Mapping[str, Any]) -> str:
 
 
 def _no_answer_object(schema: Mapping[str, Any]) -> str:
-    """How an object says that there is no answer."""
+    """Return how an object says that there is no answer."""
     return f'"{NO_ANSWER}"' if any("enum" in one for one in schema["properties"].values()) else "null"

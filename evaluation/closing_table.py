@@ -73,7 +73,7 @@ _COLUMNS = (
 
 
 def closing_tables(verdicts: Verdicts) -> Iterator[Table]:
-    """The table, where any reply was closed: one row a cell that has such replies."""
+    """Yield the table, where any reply was closed: one row a cell that has such replies."""
     rows = [row for key in verdicts.cells if (row := _row(verdicts, key))]
     if rows:
         yield Table(
@@ -111,7 +111,7 @@ def _row(verdicts: Verdicts, key: CellKey) -> Row | None:
 
 
 def _mean(verdicts: Verdicts, scores: Iterable[tuple[int, float]]) -> Estimate:
-    """The mean over samples of what their replies scored, each a mean over its repeats."""
+    """Return the mean over samples of what their replies scored, each a mean over its repeats."""
     found = RepeatScores()
     for sample, score in scores:
         found.add(sample, score)

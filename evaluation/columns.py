@@ -31,7 +31,7 @@ class ImportColumns:
         """The columns that there are, and whether one names a picture."""
 
     def __call__(self, record: Record) -> Record:
-        """The record with its columns renamed; a column that already has such a name gives way."""
+        """Return the record with its columns renamed; a column that already has such a name gives way."""
         if self._decimal:
             record = replace(record, decimal=self._decimal, decimal_told=True)
         value = record.value

@@ -46,7 +46,7 @@ class Dataset:
     panel: Panel = field(default_factory=Panel)
 
     def judged_with(self, panel: Panel) -> "Dataset":
-        """The data set whose replies are judged by what models said of them, where there is any judge."""
+        """Return the data set whose replies are judged by what models said of them, where there is any judge."""
         if not panel.judges:
             return self
         panel = panel.called()
@@ -123,7 +123,7 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
 def find_reader(
     path: Path, benchmark: str | None = None, named: Callable[[Record], Record] = lambda record: record
 ) -> Benchmark[Any]:
-    """The benchmark of that name, or the one that reads most of a file's or folder's records.
+    """Return the benchmark of that name, or the one that reads most of a file's or folder's records.
 
     `named` gives records' columns other names before. Raises BenchmarkUnknownError.
     """
@@ -135,7 +135,7 @@ def find_reader(
 def _best_reader(
     files: Sequence[Path], base: Path, named: Callable[[Record], Record] = lambda record: record
 ) -> Benchmark[Any]:
-    """The benchmark that finds the fewest problems in files of records, of those that are made for such records.
+    """Return the benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
     One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
     what it needs of its own, such as options, or are known by fields that there are not.
@@ -186,7 +186,10 @@ def _configure_benchmark(
 
 
 def read_settings(files: Iterable[Path]) -> dict[str, str]:
-    """The texts of files beside `dataset.toml`, by name. Raises ValueError, beginning with the name, for no UTF-8."""
+    """Return the texts of files beside `dataset.toml`, by name.
+
+    Raises ValueError, beginning with the name, for no UTF-8.
+    """
     texts = {}
     for path in files:
         try:
@@ -212,7 +215,7 @@ def list_settings_files(folder: Path) -> list[Path]:
 
 
 def sidecar_files(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
-    """Those of the benchmark's own files that lie in a folder."""
+    """Return those of the benchmark's own files that lie in a folder."""
     return [path for name in benchmark.beside if (path := folder / name).is_file()]
 
 
@@ -234,7 +237,7 @@ def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sam
 
 
 def _dataset_settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
-    """What `dataset.toml` says, or so much of it as can be read."""
+    """Return what `dataset.toml` says, or so much of it as can be read."""
     try:
         settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -72,7 +72,7 @@ class Expansion:
                             yield image, self._request(asked, model, settings, repeat)
 
     def remarks(self) -> Iterator[str]:
-        """What to know of how the job asks: which requests get no closing turn, where it wants them."""
+        """Yield what to know of how the job asks: which requests get no closing turn, where it wants them."""
         if unclosed := self.unclosed:
             requests = Counter({kind: number * self._times for kind, number in unclosed.items()})
             yield (
@@ -98,7 +98,10 @@ class Expansion:
         return self.dataset.benchmark.applies(sample, cell)
 
     def _closing(self, sample: Sample, cell: Cell) -> Closing | None:
-        """The closing turn that the job wants of a sample in a cell; None where its answer is of another form."""
+        """Return the closing turn that the job wants of a sample in a cell.
+
+        None where its answer is of another form.
+        """
         if self.spec.closing is None:
             return None
         key = (sample.id, cell.protocol)

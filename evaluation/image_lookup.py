@@ -35,7 +35,7 @@ class _ImagesByStem(Mapping[str, str]):
                 self._pictures.setdefault(path.stem, []).append(path.relative_to(folder).as_posix())
 
     def all(self, name: str) -> list[str]:
-        """The pictures of a file's name in whatever folders; of a name without an ending, of whatever ending."""
+        """Return the pictures of a file's name in whatever folders; of a name without an ending, of whatever ending."""
         file = PurePosixPath(name)
         alike = self._pictures.get(file.stem, [])
         return [one for one in alike if PurePosixPath(one).name == file.name or not file.suffix]
@@ -143,7 +143,7 @@ class ImageLookup:
         return f"images/{candidate}", self._verdict(path)
 
     def _place_of(self, name: str) -> tuple[str, Path] | None:
-        """Where an image lies, by its name below the folder; that of a record in the draft."""
+        """Return where an image lies, by its name below the folder; that of a record in the draft."""
         places = [(other, self._folder / other) for other in _name_endings(name)]
         for candidate, path in [(name.removeprefix("images/"), self._draft / name), *places]:
             if _is_file(path):
@@ -170,7 +170,7 @@ class ImageLookup:
         return f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"
 
     def _leads_out(self, path: Path) -> bool:
-        """Whether a file lies elsewhere: it would be brought into a data root, where all may see it."""
+        """Return whether a file lies elsewhere: it would be brought into a data root, where all may see it."""
         if self._follows_links:
             return False
         where = path.resolve()
@@ -207,7 +207,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _name_endings(name: str) -> list[str]:
-    """Where a file or folder of this name may lie: the whole name, and then ever less of its beginning."""
+    """Return where a file or folder of this name may lie: the whole name, and then ever less of its beginning."""
     parts = PurePosixPath(name).parts
     return [
         *dict.fromkeys([name.removeprefix("images/"), name, *("/".join(parts[at:]) for at in range(1, len(parts)))])

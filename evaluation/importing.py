@@ -137,7 +137,7 @@ def _draft_folder(target: Path) -> Iterator[Path]:
 def _configure_benchmark(
     benchmark: Benchmark[Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
 ) -> Benchmark[Any]:
-    """The benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
+    """Return the benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
     copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
         settled = benchmark.settled(read_settings(copies))
@@ -156,7 +156,7 @@ def _import_settings(benchmark: Benchmark[Any], name: str, gallery: ImageLookup)
 
 
 def find_config(path: Path, name: str, benchmark: str | None = None) -> tuple[Benchmark[Any], ConfiguredDataset] | None:
-    """What a configuration says of a data set, and whose it is; None where the file is one of records.
+    """Return what a configuration says of a data set, and whose it is; None where the file is one of records.
 
     `benchmark` names the only one to be asked. Raises DatasetInvalidError for a configuration that cannot be used.
     """
@@ -205,7 +205,7 @@ def _locate_samples(
 def _collect_warnings(
     benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
-    """What a check of the data set will say of records, with the lines that these had in their source."""
+    """Yield what a check of the data set will say of records, with the lines that these had in their source."""
     for finding in benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample]))):
         yield Problem(*places[finding.sample], finding.sample, finding.text)
     for sample in samples:
@@ -217,7 +217,7 @@ def _collect_warnings(
 def _check_truths(
     benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
-    """What is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
+    """Yield what is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
     by_file: dict[str, list[Sample]] = {}
     for sample in samples:
         by_file.setdefault(places[sample.id][0], []).append(sample)
@@ -258,7 +258,7 @@ def _write(
 
 
 def _lines_by_file(benchmark: Benchmark[Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
-    """The lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
+    """Return the lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
     files: dict[str, list[str]] = {}
     for sample in samples:
         known = benchmark.grouping.known

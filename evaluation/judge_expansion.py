@@ -96,7 +96,10 @@ class JudgingExpansion:
 
 
 def judge_prompt_of(dataset: Dataset, spec: JudgeSpec) -> str:
-    """The prompt by which a job judges. Raises JudgeUnavailableError where there is none, or none of that name."""
+    """Return the prompt by which a job judges.
+
+    Raises JudgeUnavailableError where there is none, or none of that name.
+    """
     prompts = dataset.benchmark.judge_prompts
     if not prompts:
         raise JudgeUnavailableError(f"data set '{dataset.name}' is of {dataset.benchmark.title}, which no model judges")
@@ -130,7 +133,7 @@ def prepare_judging(
 
 
 def _collect_cases(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[JudgeCase, ...]]:
-    """Every different case of replies by its sample, in an order that does not depend on that of the replies."""
+    """Return every different case of replies by its sample, in an order that does not depend on that of the replies."""
     samples = {sample.id: sample for sample in dataset.samples}
     found: dict[str, set[JudgeCase]] = {}
     number = 0

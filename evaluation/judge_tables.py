@@ -43,7 +43,7 @@ def _judge_caveats(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[st
 
 
 def judgement_contents(verdicts: Verdicts) -> Contents:
-    """What models said of the cases that they were asked about, where nothing else is reported."""
+    """Return what models said of the cases that they were asked about, where nothing else is reported."""
     columns = (
         Column(key="share", title="yes", keys={"metric": "yes_rate"}, note="of the verdicts that can be read"),
         *(Column(key=name, title=name, unit="count", keys={"metric": name}) for name in (*_JUDGEMENTS, "failed")),

@@ -32,7 +32,7 @@ class JudgeCase(NamedTuple):
 
 
 def case_of(reply: Reply) -> JudgeCase | None:
-    """The case that a judge's reply is about; None where it does not tell."""
+    """Return the case that a judge's reply is about; None where it does not tell."""
     truth, answer = (reply.labels.details.get(name) for name in ("truth", "answer"))
     told = isinstance(truth, str) and isinstance(answer, str)
     return JudgeCase(reply.sample_id, str(truth), str(answer)) if told else None
@@ -106,7 +106,7 @@ class Panel:
         return cls(tuple(found[key] for key in sorted(found, key=first.__getitem__)))
 
     def called(self) -> "Panel":
-        """The same judges for another report, which no reply has asked yet."""
+        """Return the same judges for another report, which no reply has asked yet."""
         return Panel(tuple(replace(one, asked=set()) for one in self.judges))
 
     @property
@@ -115,7 +115,7 @@ class Panel:
         return tuple(one.name for one in self.judges)
 
     def of_cases(self, cases: Sequence[JudgeCase]) -> Mapping[str, int]:
-        """What each judge that judged all cases says of them, by its name."""
+        """Return what each judge that judged all cases says of them, by its name."""
         said = ((one.name, one.of(cases)) for one in self.judges)
         return {name: verdict for name, verdict in said if verdict is not None}
 

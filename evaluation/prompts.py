@@ -66,7 +66,7 @@ class PromptRebuilder:
         return Prompt(unknown=reason) if (reason := _find_difference(chat, reply)) else Prompt(turns=chat.turns)
 
     def evidence(self, sample: Sample) -> Evidence:
-        """What answers a sample, its images named as views name them."""
+        """Return what answers a sample, its images named as views name them."""
         if sample.id not in self._evidence:
             found = self.dataset.benchmark.evidence(sample, self.dataset.samples)
             self._evidence[sample.id] = Evidence(found.lines, tuple(map(self.dataset.image_of, found.images)))
@@ -92,7 +92,10 @@ class PromptRebuilder:
 
 
 def _find_difference(chat: Chat, reply: Reply) -> str:
-    """What was recorded of a reply's chat and is otherwise in the one that was made; empty where all is the same."""
+    """Return what was recorded of a reply's chat and is otherwise in the one that was made.
+
+    Empty where all is the same.
+    """
     asked = reply.labels
     if chat.prompt_version != asked.prompt_version:
         return f"it was asked with prompts {asked.prompt_version}; this version writes {chat.prompt_version}"

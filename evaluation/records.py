@@ -67,7 +67,7 @@ class Record:
         return self.header or tuple(self.name_of(name) for name in own)
 
     def name_of(self, column: str) -> str:
-        """The file's own name of a column."""
+        """Return the file's own name of a column."""
         return self.called.get(column, column)
 
 
@@ -90,7 +90,7 @@ def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
 
 
 def encoding_note(path: Path) -> str:
-    """What is to be said of how a file's text is read; nothing of UTF-8, nor of what cannot be read."""
+    """Return what is to be said of how a file's text is read; nothing of UTF-8, nor of what cannot be read."""
     try:
         return "" if path.suffix == _PARQUET else detect_encoding(path).note
     except (OSError, EncodingUnknownError):
@@ -213,7 +213,7 @@ def _row_reader(metadata: dict[bytes, bytes]) -> Callable[[dict[str, Any]], dict
 
 
 def _require_whole_text(record: Record, name: str) -> Record | Problem:
-    """The record if all its texts can be written; a cut text may hold half of a pair of escapes."""
+    """Return the record if all its texts can be written; a cut text may hold half of a pair of escapes."""
     try:
         json.dumps(record.value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

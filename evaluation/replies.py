@@ -87,7 +87,10 @@ class Reply(NamedTuple):
         return "filtered" if is_filtered else "overflowed"
 
     def within(self, context: int | None) -> "Reply":
-        """The reply of a model whose context has so many tokens: what ended near them ended because it was full."""
+        """Return the reply of a model whose context has so many tokens.
+
+        What ended near them ended because it was full.
+        """
         if not self.capped or context is None or self.capped < _NEAR * context:
             return self
         return self._replace(cut_off=False, overflowed=True, capped=0)
@@ -186,7 +189,7 @@ def _failure_of(failure: Failure | None) -> str | None:
 
 
 def _ends_early(final: TurnResponse, sampling: Sampling) -> bool:
-    """Whether an answer ends before its limit of tokens and for its length all the same.
+    """Return whether an answer ends before its limit of tokens and for its length all the same.
 
     Some servers elsewhere leave the tokens of thoughts out of those of the completion.
     """

@@ -121,7 +121,7 @@ class Report(_ReportBase):
     work: WorkTotals = WorkTotals()
 
     def table(self, name: str) -> Table | None:
-        """The table of that name; None where the responses fill none."""
+        """Return the table of that name; None where the responses fill none."""
         return next((table for table in self.tables if table.name == name), None)
 
 
@@ -207,7 +207,7 @@ def versions_of(dataset: Dataset) -> dict[str, str]:
 
 
 def _is_judging(tally: Tally, specs: Sequence[JobSpec]) -> bool:
-    """Whether the replies are those of judges. Raises JudgesMixedError where some are, and others are not."""
+    """Return whether the replies are those of judges. Raises JudgesMixedError where some are, and others are not."""
     kinds = {key.protocol == JUDGE for key in tally.cells} | {spec.judge is not None for spec in specs}
     if len(kinds) > 1:
         raise JudgesMixedError("some responses are a judge's; name them as `judge`, and what was judged beside")
@@ -220,7 +220,7 @@ def _count_recorded(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
 
 
 def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
-    """How often each sample, by its position, was asked in each cell of the jobs."""
+    """Return how often each sample, by its position, was asked in each cell of the jobs."""
     asked: dict[CellKey, Counter[int]] = {}
     for spec in specs:
         chosen = set(spec.samples)
@@ -236,7 +236,7 @@ def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Co
 def _order_cells(
     benchmark: Benchmark[Any], asked: Mapping[CellKey, Mapping[int, int]]
 ) -> dict[CellKey, Mapping[int, int]]:
-    """The cells of each model in the benchmark's own order, whatever jobs or files they come from."""
+    """Return the cells of each model in the benchmark's own order, whatever jobs or files they come from."""
     models = list(dict.fromkeys(key.model for key in asked))
     protocols, conditions = [*benchmark.protocols], [*benchmark.conditions]
 

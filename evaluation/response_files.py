@@ -65,7 +65,10 @@ def read_replies(
 
 
 def list_response_files(path: Path) -> list[Path]:
-    """A file itself; of a folder its files of lines and its Parquet parts, also those of a results folder's jobs."""
+    """Return a file itself.
+
+    Of a folder its files of lines and its Parquet parts, also those of a results folder's jobs.
+    """
     if not path.is_dir():
         return [path]
     lines = (found for found in path.iterdir() if found.suffix in LINE_SUFFIXES)

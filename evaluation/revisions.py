@@ -67,7 +67,7 @@ def read_version_notes(folder: Path) -> dict[str, str]:
 
 
 def readers_of(versions: Mapping[str, str]) -> dict[str, str]:
-    """The host's reader, and a benchmark's own `versions`."""
+    """Return the host's reader, and a benchmark's own `versions`."""
     return {"answers": READER_VERSION, **versions}
 
 

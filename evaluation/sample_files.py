@@ -147,7 +147,7 @@ def make_record_context(
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
 ) -> RecordContext:
-    """Where records of a file come from, as a benchmark reads them."""
+    """Return where records of a file come from, as a benchmark reads them."""
 
     def again() -> Iterator[Record]:
         return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
@@ -156,17 +156,17 @@ def make_record_context(
 
 
 def images_by_stem(folder: Path) -> dict[str, str]:
-    """What lies in `images/` of a data set's folder, relative to it, by names without endings."""
+    """Return what lies in `images/` of a data set's folder, relative to it, by names without endings."""
     images = sorted((folder / "images").rglob("*"), reverse=True)
     return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
 
 
 def list_pages(base: Path, name: str) -> tuple[str, ...]:
-    """The images of a folder below `base`, by the numbers in their names; none where there is no such folder."""
+    """Return the images of a folder below `base`, by the numbers in their names; none where there is no such folder."""
     found = (path for path in (base / name).glob("*") if path.suffix.lower() in PAGE_SUFFIXES)
     return tuple(path.relative_to(base).as_posix() for path in sorted(found, key=order_pages))
 
 
 def order_pages(path: Path) -> tuple[list[int], str]:
-    """The order of pages: by the numbers in their files' names, page 9 before page 10."""
+    """Return the order of pages: by the numbers in their files' names, page 9 before page 10."""
     return [int(number) for number in re.findall(r"\d+", path.stem)], path.name

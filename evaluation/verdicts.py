@@ -104,7 +104,7 @@ class CellKey(NamedTuple):
 
     @classmethod
     def of(cls, model: str, cell: Cell) -> "CellKey":
-        """The cell of a plan, of one model."""
+        """Return the cell of a plan, of one model."""
         return cls(model, cell.protocol, cell.condition, cell.rounds or 0)
 
     @property
@@ -175,7 +175,7 @@ class RepeatScores:
         self.kept.append(kept)
 
     def copy(self) -> "RepeatScores":
-        """The same answers, to which others can be added."""
+        """Return the same answers, to which others can be added."""
         return RepeatScores(self.samples[:], self.scores[:], self.kept[:])
 
     def means(self, num_samples: int) -> Floats:
@@ -252,7 +252,7 @@ class CellTally:
         return scores.means(num_samples)
 
     def by_repeat(self) -> dict[tuple[str, int], RepeatScores]:
-        """The answers of each repeat of each job, by job and repeat, in that order."""
+        """Return the answers of each repeat of each job, by job and repeat, in that order."""
         rounds = {key: one.copy() for key, one in self.rounds.items()}
         for (job_id, _), verdict in self.verdicts.items():
             if not verdict.failure:
@@ -261,7 +261,7 @@ class CellTally:
         return dict(sorted(rounds.items()))
 
     def repeats(self, num_samples: int) -> list[Floats]:
-        """The scores of each sample in each repeat of each job, by job and repeat."""
+        """Return the scores of each sample in each repeat of each job, by job and repeat."""
         return [one.means(num_samples) for one in self.by_repeat().values()]
 
 
@@ -288,7 +288,7 @@ class SampleJudges:
         """Replies that were judged."""
 
     def position(self, sample_id: str) -> int | None:
-        """Where a sample stands; None for one that the data set does not have."""
+        """Return where a sample stands; None for one that the data set does not have."""
         return self._positions.get(sample_id)
 
     def judge(self, reply: Reply, position: int) -> Verdict | None:
@@ -301,7 +301,7 @@ class SampleJudges:
         return self.of(position)(reply, self._frame(reply))
 
     def closing(self, reply: Reply, position: int, verdict: Verdict | None) -> ClosingReading | None:
-        """What a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
+        """Return what a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
         if reply.closing is None or verdict is None or reply.protocol == JUDGE:
             return None
         sample, key = self._samples[position], (position, reply.protocol)
@@ -312,7 +312,7 @@ class SampleJudges:
         return read_closing(form, reply.closing, verdict.value, abstained=abstained, scored=sample.scored)
 
     def within(self, reply: Reply) -> Reply:
-        """The reply, told whether it ended because the context of its model was full."""
+        """Return the reply, told whether it ended because the context of its model was full."""
         known = reply.model in self._catalogue
         return reply.within(self._catalogue[reply.model].max_model_len if known else None)
 
@@ -323,7 +323,10 @@ class SampleJudges:
         return self._judges[position]
 
     def _judgement(self, reply: Reply) -> Verdict:
-        """What a model that judges says itself: yes, no, or nothing that can be read; it is neither right nor wrong."""
+        """Return what a model that judges says itself.
+
+        Yes, no, or nothing that can be read; it is neither right nor wrong.
+        """
         said = None if reply.text is None else self._read_judgement(reply.text)
         status = "unreadable" if said is None else "yes" if said else "no"
         case = case_of(reply)
@@ -345,7 +348,7 @@ class ClosingTokens(NamedTuple):
 
     @classmethod
     def of(cls, usage: Usage) -> "ClosingTokens":
-        """Those of one turn."""
+        """Return those of one turn."""
         return cls(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)
 
     def plus(self, other: "ClosingTokens") -> "ClosingTokens":
@@ -480,12 +483,12 @@ class Verdicts:
         return tuple(dict.fromkeys(cell.model for cell in self.cells))
 
     def models_asked(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
-        """The models that were asked any of the (protocol, condition) pairs."""
+        """Return the models that were asked any of the (protocol, condition) pairs."""
         wanted = list(pairs)
         return [model for model in self.models if any(CellKey(model, *pair) in self.cells for pair in wanted)]
 
     def cell(self, model: str, protocol: str, condition: str, rounds: int = 0) -> CellTally:
-        """The verdicts of a cell; none where it was not asked."""
+        """Return the verdicts of a cell; none where it was not asked."""
         return self.tally.cells.get(CellKey(model, protocol, condition, rounds), CellTally())
 
     def scores(self, model: str, protocol: str, condition: str, rounds: int = 0) -> Floats:
@@ -493,5 +496,5 @@ class Verdicts:
         return self.cell(model, protocol, condition, rounds).scores(len(self.samples))
 
     def title_of(self, model: str) -> str:
-        """What tables call a model: the catalogue's title, else its own id."""
+        """Return what tables call a model: the catalogue's title, else its own id."""
         return self.catalogue[model].title if model in self.catalogue else model

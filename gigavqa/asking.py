@@ -78,7 +78,7 @@ class QuestionFile:
         return _dataset_name(self.source.stem, digest.hexdigest())
 
     def made(self, name: str | None = None) -> tuple["Dataset", "ImportSummary | None"]:
-        """The data set of exactly these questions and pictures, and what its import says where it was not there.
+        """Return the data set of exactly these questions and pictures, and what its import says where it was not there.
 
         Raises QuestionsError.
         """
@@ -105,7 +105,7 @@ class QuestionFile:
             raise _import_error(error) from error
 
     def spec(self, dataset: "Dataset", models: Sequence[str]) -> JobSpec:
-        """What is asked of the models about a data set; raises QuestionsError for what it is not asked by."""
+        """Return what is asked of the models about a data set; raises QuestionsError for what it is not asked by."""
         benchmark, protocols = dataset.benchmark, self.protocols or ["own" if self.template else "direct"]
         for kind, asked, known in (
             ("protocol", protocols, tuple(benchmark.protocols)),
@@ -127,7 +127,10 @@ class QuestionFile:
         )
 
     def asked(self, models: Sequence[str]) -> JobSpec:
-        """What is asked of the models, over a data set that is made where it is not there. Raises QuestionsError."""
+        """Return what is asked of the models, over a data set that is made where it is not there.
+
+        Raises QuestionsError.
+        """
         dataset, made = self.made()
         for note in made.notes if made else ():
             log.warning("%s", note)
@@ -155,7 +158,7 @@ class ImageQuestion:
     closing: ClosingSetting | None = None
 
     def asked(self, models: Sequence[str]) -> JobSpec:
-        """What is asked of the models, over a data set of this one question. Raises QuestionsError."""
+        """Return what is asked of the models, over a data set of this one question. Raises QuestionsError."""
         if not self.picture.is_file():
             raise QuestionsError(f"{self.picture} is no picture")
         record: dict[str, Any] = {"id": "question", "image": self.picture.name, "question": self.text}
@@ -175,7 +178,7 @@ class ImageQuestion:
 
 
 def data_root_error(url: str, dataset: str) -> QuestionsError:
-    """The gateway does not see the data set that was made."""
+    """Return the gateway does not see the data set that was made."""
     return QuestionsError(
         f"the gateway at {url} has another data root: it does not see '{dataset}', which was made in "
         f"{Home.from_environment().data}; `data` or GIGAVQA_DATA names its own"

@@ -68,7 +68,7 @@ def submit(spec: JobSpec | Mapping[str, Any], idempotency_key: str | None) -> Ap
 
 
 def validate_spec(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
-    """A specification given whole or by its fields; raises RefusedError that names each field that is wrong."""
+    """Return a specification given whole or by its fields; raises RefusedError that names each field that is wrong."""
     try:
         return spec if isinstance(spec, JobSpec) else JobSpec.model_validate(spec)
     except ValidationError as error:
@@ -77,18 +77,18 @@ def validate_spec(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
 
 
 def submission_key(spec: JobSpec | Mapping[str, Any], *, again: bool) -> str:
-    """The key under which a specification is asked once, or one that no other submission has."""
+    """Return the key under which a specification is asked once, or one that no other submission has."""
     return f"ask-{uuid4().hex if again else hashlib.sha256(validate_spec(spec).model_dump_json().encode()).hexdigest()}"
 
 
 def next_step(job: Job) -> Literal["retry", "anew"] | None:
-    """What has to be done with an earlier job, so that all of it is asked."""
+    """Return what has to be done with an earlier job, so that all of it is asked."""
     steps: dict[JobStatus, Literal["retry", "anew"]] = {JobStatus.CANCELLED: "retry", JobStatus.FAILED: "anew"}
     return steps.get(job.status)
 
 
 def read_line(line: str) -> Response | UnreadableResponse:
-    """A line of a stream of responses as an object."""
+    """Return a line of a stream of responses as an object."""
     # Looked for as text first: few lines are worth reading twice.
     if '"unreadable"' in line and "unreadable" in (fields := json.loads(line)):
         return UnreadableResponse.model_validate(fields, extra="ignore")
@@ -96,7 +96,10 @@ def read_line(line: str) -> Response | UnreadableResponse:
 
 
 def single_response(found: Sequence[Response | UnreadableResponse]) -> Response:
-    """The response of a job of one request, its newest; raises GigavqaError where there is none that can be read."""
+    """Return the response of a job of one request, its newest.
+
+    Raises GigavqaError where there is none that can be read.
+    """
     if not found:
         raise GigavqaError("the job ended without a response")
     if isinstance(found[-1], UnreadableResponse):
@@ -110,7 +113,7 @@ def job(job_id: str) -> ApiCall[Job]:
 
 
 def jobs(after: str | None, limit: int | None, filters: JobFilter) -> ApiCall[tuple[list[JobSummary], str | None]]:
-    """A page of jobs, newest first, and the id to go on behind, where there are more."""
+    """Return a page of jobs, newest first, and the id to go on behind, where there are more."""
     asked = {**filters, "after": after, "limit": min(_PAGE_SIZE, limit or _PAGE_SIZE)}
     return ApiCall("GET", "/v1/jobs", _parse_job_page, {"params": _query_params(asked)})
 
@@ -138,7 +141,7 @@ def delete(job_id: str) -> ApiCall[str]:
 
 
 def workers() -> ApiCall[list[WorkerStatus]]:
-    """The workers that announce themselves."""
+    """Return the workers that announce themselves."""
     return ApiCall(
         "GET",
         "/v1/workers",
@@ -147,7 +150,7 @@ def workers() -> ApiCall[list[WorkerStatus]]:
 
 
 def list_items(path: str) -> ApiCall[list[dict[str, Any]]]:
-    """What a list holds, as it comes."""
+    """Return what a list holds, as it comes."""
     return ApiCall("GET", path, lambda answer: list(answer.json()["data"]))
 
 
@@ -160,19 +163,19 @@ def report(job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = (
 def verdicts(
     job_ids: Sequence[str], form: VerdictFormat, *, parts: bool, texts: bool, judges: Sequence[str] = ()
 ) -> ApiCall[bytes]:
-    """A file of the verdicts on jobs of one data set."""
+    """Return a file of the verdicts on jobs of one data set."""
     asked = {"job": list(job_ids), "judge": list(judges), "format": str(form), "parts": parts, "texts": texts}
     return ApiCall("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
 
 
 def results(job_id: str, after: str | None, limit: int | None, *, follow: bool, filters: ResultFilter) -> ApiCall[None]:
-    """A stream of responses; its lines are read by whoever opens it."""
+    """Return a stream of responses; its lines are read by whoever opens it."""
     asked = {**filters, "after": after, "limit": limit, "follow": follow or None}
     return ApiCall("GET", f"/v1/jobs/{job_id}/results", lambda _: None, {"params": _query_params(asked)})
 
 
 def events(job_id: str, after: str | None, silence: float = EVENTS_SILENCE) -> ApiCall[None]:
-    """A stream of a job's events behind the event `after`, given up after so many seconds of silence."""
+    """Return a stream of a job's events behind the event `after`, given up after so many seconds of silence."""
     asked = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
     asked |= {"Last-Event-ID": after} if after else {}
     return ApiCall(
@@ -204,6 +207,6 @@ def _parse_job_page(answer: httpx.Response) -> tuple[list[JobSummary], str | Non
 
 
 def apply_event(job: Job, data: Mapping[str, Any]) -> Job:
-    """The job as an event tells that it is now."""
+    """Return the job as an event tells that it is now."""
     counts = RequestCounts.model_validate(data["request_counts"], extra="ignore")
     return job.model_copy(update={"status": JobStatus(data["status"]), "request_counts": counts})

@@ -55,7 +55,7 @@ class Client:
         return self._ask(calls.submit(spec, idempotency_key))
 
     def submit_once(self, spec: JobSpec | Mapping[str, Any], *, again: bool = False) -> Job:
-        """The job that asked just this within the last day, taken up where it was left, or a new one.
+        """Return the job that asked just this within the last day, taken up where it was left, or a new one.
 
         One that was cancelled goes on, and one that failed as a whole is submitted anew, as every one is with `again`.
         """
@@ -69,7 +69,7 @@ class Client:
         return self._ask(calls.job(job_id))
 
     def jobs(self, limit: int | None = 20, **filters: Unpack[JobFilter]) -> list[JobSummary]:
-        """The newest jobs first, at most `limit`, or all."""
+        """Return the newest jobs first, at most `limit`, or all."""
         found, after = self._ask(calls.jobs(None, limit, filters))
         while after and (limit is None or len(found) < limit):
             page, after = self._ask(calls.jobs(after, None if limit is None else limit - len(found), filters))
@@ -168,14 +168,14 @@ class Client:
         return map(calls.read_line, self.result_lines(job_id, after=after, limit=limit, follow=follow, **filters))
 
     def results(self, job_id: str, **filters: Unpack[ResultFilter]) -> "pd.DataFrame":
-        """What is recorded so far, one row a response; raises PackageMissingError without pandas."""
+        """Return what is recorded so far, one row a response; raises PackageMissingError without pandas."""
         frames.require_pandas()
         return frames.from_responses(self.responses(job_id, **filters))
 
     def verdicts(
         self, *job_ids: str, parts: bool = False, texts: bool = False, judges: Sequence[str] = ()
     ) -> "pd.DataFrame":
-        """The verdicts on jobs of one data set, one row a response or a judged part.
+        """Return the verdicts on jobs of one data set, one row a response or a judged part.
 
         Raises PackageMissingError without pandas.
         """
@@ -193,7 +193,10 @@ class Client:
         texts: bool = False,
         judges: Sequence[str] = (),
     ) -> Iterator[bytes]:
-        """The same as a file (csv, jsonl, parquet), as the gateway sends it; one that breaks off is not taken up."""
+        """Yield the same as a file (csv, jsonl, parquet), as the gateway sends it.
+
+        One that breaks off is not taken up.
+        """
         asked = calls.verdicts(job_ids, form, parts=parts, texts=texts, judges=judges)
         with self._contact.reaching(), self._stream(asked) as answer:
             yield from answer.iter_bytes()
@@ -206,19 +209,19 @@ class Client:
         return self._ask(calls.report(job_ids, form, judges))
 
     def workers(self) -> list[WorkerStatus]:
-        """The workers that announce themselves."""
+        """Return the workers that announce themselves."""
         return self._ask(calls.workers())
 
     def models(self) -> list[dict[str, Any]]:
-        """The models of the catalogue, with visual budgets and workers."""
+        """Return the models of the catalogue, with visual budgets and workers."""
         return self._ask(calls.list_items("/v1/models"))
 
     def datasets(self) -> list[dict[str, Any]]:
-        """The data sets of the gateway's data root, by name."""
+        """Return the data sets of the gateway's data root, by name."""
         return self._ask(calls.list_items("/v1/datasets"))
 
     def has_dataset(self, name: str) -> bool:
-        """Whether the gateway's data root has a data set of this name."""
+        """Return whether the gateway's data root has a data set of this name."""
         return any(dataset["name"] == name for dataset in self.datasets())
 
     def ask(self, question: ImageQuestion, *, model: str, again: bool = False) -> Response:
@@ -233,7 +236,10 @@ class Client:
         return calls.single_response(list(self.responses(job.id)))
 
     def ask_all(self, questions: QuestionFile, *, models: Sequence[str], again: bool = False) -> Job:
-        """The job that asks a file of questions about pictures of this machine, as `ask` does; taken up, or new."""
+        """Return the job that asks a file of questions about pictures of this machine, as `ask` does.
+
+        Taken up, or new.
+        """
         return self._submit_own(questions.asked(models), again)
 
     def _submit_own(self, spec: JobSpec, again: bool) -> Job:

@@ -10,12 +10,12 @@ DEFAULT_URL = "http://127.0.0.1:8470"
 
 
 def gateway_url(url: str | None = None) -> str:
-    """The gateway's address: the one that is given, else GIGAVQA_URL, else this machine's."""
+    """Return the gateway's address: the one that is given, else GIGAVQA_URL, else this machine's."""
     return (url or os.environ.get("GIGAVQA_URL") or DEFAULT_URL).rstrip("/")
 
 
 def request_headers(api_key: str | None = None) -> dict[str, str]:
-    """The headers of every request: who asks, and the key that is given, else that of GIGAVQA_API_KEY, if any.
+    """Return the headers of every request: who asks, and the key that is given, else that of GIGAVQA_API_KEY, if any.
 
     Raises KeyRefusedError for a key that cannot stand in a header.
     """

@@ -97,7 +97,10 @@ _ERRORS_BY_STATUS: dict[int, type[ProblemError]] = {
 
 
 def problem_error(response: "httpx.Response") -> ProblemError:
-    """The error that an answer of status 4xx or 5xx, read whole, stands for; ten of its findings in the message."""
+    """Return the error that an answer of status 4xx or 5xx, read whole, stands for.
+
+    Ten of its findings in the message.
+    """
     status = response.status_code
     kind = _ERRORS_BY_STATUS.get(status, GatewayFailedError if response.is_server_error else RefusedError)
     problem = _document(response)
@@ -141,7 +144,7 @@ def _problem_text(problem: Mapping[str, Any]) -> str:
 
 
 def _finding_line(finding: Mapping[str, Any], said: str) -> str:
-    """Where a finding is and what it is; only what has not been said already."""
+    """Return where a finding is and what it is; only what has not been said already."""
     named = [f"{place} {finding[place]}" for place in _LOCATION_FIELDS if finding.get(place) is not None]
     detail = str(finding.get("detail", ""))
     if detail not in said:

@@ -35,7 +35,7 @@ def from_responses(responses: Iterable[Response | UnreadableResponse]) -> "pd.Da
 
 
 def from_parquet(content: bytes) -> "pd.DataFrame":
-    """The rows of a Parquet file."""
+    """Return the rows of a Parquet file."""
     import pandas as pd  # noqa: PLC0415 - an extra
 
     return pd.read_parquet(io.BytesIO(content))

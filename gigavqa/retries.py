@@ -54,7 +54,7 @@ class GatewayState:
         )
 
     def read(self, call: ApiCall[AnswerT], answer: httpx.Response) -> AnswerT:
-        """What an answer says; raises ProblemError."""
+        """Return what an answer says; raises ProblemError."""
         self.check(answer)
         return call.read(answer)
 
@@ -107,7 +107,7 @@ class StreamPosition:
         self.left = None if self.left is None else self.left - 1
 
     def call(self, job_id: str, *, follow: bool, filters: ResultFilter) -> ApiCall[None]:
-        """What asks for the rest."""
+        """Return what asks for the rest."""
         if self._last:
             self.after, self._last = str(json.loads(self._last)["cursor"]), ""
         return calls.results(job_id, self.after, self.left, follow=follow, filters=filters)
@@ -123,7 +123,7 @@ class EventPosition:
         self._last: str | None = None
 
     def call(self) -> ApiCall[None]:
-        """What asks for the events that were not heard."""
+        """Return what asks for the events that were not heard."""
         silence = calls.EVENTS_SILENCE if self._ends_at is None else self._ends_at - time.monotonic()
         if silence <= 0:
             counts = self.job.request_counts
@@ -132,7 +132,7 @@ class EventPosition:
         return calls.events(self.job.id, self._last, min(calls.EVENTS_SILENCE, silence))
 
     def hear(self, event: ServerSentEvent) -> Job | None:
-        """The job as it is now; None for a ping."""
+        """Return the job as it is now; None for a ping."""
         self._last = event.id or self._last
         if not event.data:
             return None

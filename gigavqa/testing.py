@@ -204,7 +204,7 @@ class BenchmarkChecks:
         return {name: render(report) for name, render in forms.items()} | {"html": page}
 
     def _counted_by_parts(self, files: Sequence[Sequence[str]]) -> str:
-        """The report of what was tallied of each file by itself, written and read again, as the service does."""
+        """Return the report of what was tallied of each file by itself, written and read again, as the service does."""
         dataset, catalogue = load_for_scoring(self.folder), load_catalogue()
         tally = tally_replies(dataset, (), catalogue)
         with TemporaryDirectory() as folder:

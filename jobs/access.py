@@ -96,7 +96,7 @@ class ApiKey(Contract):
         return "expired" if self.expires_at and self.expires_at <= datetime.now(UTC) else "valid"
 
     def may(self, role: Role) -> bool:
-        """Whether its role has this one in it."""
+        """Return whether its role has this one in it."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
@@ -154,13 +154,13 @@ class ApiKeys:
         return _public_key(kept)
 
     async def recall(self, key_id: str) -> ApiKey | None:
-        """A key that was found before, if it is still good."""
+        """Return a key that was found before, if it is still good."""
         text = await self._redis.hget(self._keys.api_keys(), key_id)
         kept = _ApiKeyRecord.model_validate_json(text) if text else None
         return _public_key(kept) if kept and kept.state == "valid" else None
 
     async def list(self) -> list[ApiKey]:
-        """Every key that was ever made, oldest first."""
+        """Return every key that was ever made, oldest first."""
         used = {key_id: int(at) for key_id, at in (await self._redis.hgetall(self._keys.api_keys_used())).items()}
         found = [
             _public_key(_ApiKeyRecord.model_validate_json(text), used.get(key_id))
@@ -169,7 +169,7 @@ class ApiKeys:
         return sorted(found, key=lambda key: key.created_at)
 
     async def any_valid(self) -> bool:
-        """Whether there is a key that opens anything."""
+        """Return whether there is a key that opens anything."""
         return any(key.state == "valid" for key in await self.list())
 
     async def revoke(self, key_id: str) -> ApiKey:
@@ -191,12 +191,12 @@ class ApiKeys:
 
 
 def key_id_of(text: str) -> str:
-    """The id in what a user calls a key: itself, `gvq_ID`, or a whole key."""
+    """Return the id in what a user calls a key: itself, `gvq_ID`, or a whole key."""
     return text.removeprefix("gvq_")[:_PUBLIC_LENGTH]
 
 
 def redact_keys(text: str) -> str:
-    """A text without what makes a key of the keys in it: clients send them in the wrong places."""
+    """Return a text without what makes a key of the keys in it: clients send them in the wrong places."""
     return _KEY_IN_TEXT.sub(r"\1_...", text)
 
 

@@ -79,7 +79,7 @@ class StoredBatch(Contract):
         return self.status in FINAL_BATCH
 
     def turned(self, status: BatchStatus, **fields: object) -> "StoredBatch":
-        """The batch in another status, since now."""
+        """Return the batch in another status, since now."""
         return self.model_copy(update={"status": status, "times": {**self.times, status: int(time.time())}, **fields})
 
 
@@ -139,7 +139,7 @@ class BatchRegistry:
         await self._redis.hsetnx(self._keys.batch(batch_id), "cancelling_at", int(time.time()))
 
     async def is_cancelled(self, batch_id: str) -> bool:
-        """Whether that is asked for."""
+        """Return whether that is asked for."""
         return bool(await self._redis.hexists(self._keys.batch(batch_id), "cancelling_at"))
 
     async def list(self, owner: str, *, after: str | None, limit: int) -> tuple[Sequence[StoredBatch], bool]:

@@ -75,7 +75,7 @@ class Chats:
             raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
     def fits(self, bundle: Bundle) -> bool:
-        """Whether an empty queue has room for a chat."""
+        """Return whether an empty queue has room for a chat."""
         return len(bundle.requests) <= self._limit
 
     async def answers(

@@ -70,7 +70,7 @@ async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:
 
 
 def is_state_store_down(error: Exception) -> bool:
-    """Whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
+    """Return whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
 
     It changed nothing then, or a lost reply hides what it did; the same call is worth making again.
     """

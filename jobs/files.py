@@ -78,7 +78,7 @@ class FileRegistry:
         return found[:limit], len(found) > limit
 
     async def totals(self, owner: str) -> tuple[int, int]:
-        """How many files an owner has, and how many bytes they have together."""
+        """Return how many files an owner has, and how many bytes they have together."""
         number = await self._redis.zcard(self._keys.files(owner))
         return number, int(await self._redis.hget(self._keys.uploaded(), owner) or 0)
 
@@ -92,7 +92,7 @@ class FileRegistry:
         return await self._read([id_.decode() for id_ in due])
 
     async def _read(self, file_ids: Sequence[str]) -> Sequence[StoredFile]:
-        """Those of these files that are there, in their order."""
+        """Return those of these files that are there, in their order."""
         if not file_ids:
             return []
         found = await self._redis.mget([self._keys.file(file_id) for file_id in file_ids])

@@ -13,7 +13,10 @@ GENERATION_FAILED = "GenerationFailedError"
 
 
 def flaw_of(turn: TurnResponse) -> Flaw | None:
-    """What is wrong with one answer; a reason that files of other programs leave empty says nothing against it."""
+    """Return what is wrong with one answer.
+
+    A reason that files of other programs leave empty says nothing against it.
+    """
     if turn.finish_reason and turn.finish_reason not in FINISH_REASONS:
         return "broken_off"
     if turn.finish_reason == "content_filter":
@@ -22,7 +25,7 @@ def flaw_of(turn: TurnResponse) -> Flaw | None:
 
 
 def flaws_of(response: Response) -> frozenset[Flaw]:
-    """What is wrong with any answer of a response; nothing of a failure, which has none that counts.
+    """Return what is wrong with any answer of a response; nothing of a failure, which has none that counts.
 
     Of one that no engine of ours recorded it is not known whether tokens were written.
     """
@@ -42,5 +45,8 @@ def fault_of(response: Response) -> Failure | None:
 
 
 def is_retry_candidate(response: Response) -> bool:
-    """Whether a retry may take back what is recorded, because it is no answer: a failure, broken off, or empty."""
+    """Return whether a retry may take back what is recorded, because it is no answer.
+
+    A failure, broken off, or empty.
+    """
     return not response.ok or bool(flaws_of(response) & {"broken_off", "empty"})

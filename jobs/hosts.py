@@ -19,7 +19,7 @@ class TrustedHosts:
         self._names = {"localhost", *(name.lower() for name in names)}
 
     def trusts(self, host: str) -> bool:
-        """Whether a request with this Host header may be answered; programs send none at times, and may pass."""
+        """Return whether a request with this Host header may be answered; programs send none at times, and may pass."""
         if not host:
             return True
         name = _name_of(f"//{host}")
@@ -28,7 +28,10 @@ class TrustedHosts:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens on `host`; raises SettingsInvalidError where that is nowhere."""
+    """Return whether only this machine reaches what listens on `host`.
+
+    Raises SettingsInvalidError where that is nowhere.
+    """
     try:
         addresses: Iterable[str] = {str(found[4][0]) for found in socket.getaddrinfo(host or "0.0.0.0", None)}
     except socket.gaierror as error:

@@ -96,7 +96,7 @@ def require_protected(settings: HttpServerSettings) -> None:
 
 
 def presented_key(headers: Mapping[str, str]) -> str:
-    """The key that a request presents, or ''; the names of `headers` are in small letters."""
+    """Return the key that a request presents, or ''; the names of `headers` are in small letters."""
     scheme, _, key = headers.get("authorization", "").partition(" ")
     return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
 

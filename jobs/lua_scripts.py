@@ -366,7 +366,7 @@ def _source(name: str, keys: RedisKeys) -> str:
 
 
 def _key_table(keys: RedisKeys) -> str:
-    """Every key that a script may build, as pieces between which what it is of stands."""
+    """Return every key that a script may build, as pieces between which what it is of stands."""
     rows = (f"{name} = {{{_quote(pieces)}}}" for name, pieces in _key_pieces(keys))
     return f"local KEY = {{{', '.join(rows)}}}"
 

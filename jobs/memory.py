@@ -10,7 +10,7 @@ _OWN = Path("/proc/self/cgroup")
 
 
 def usable_bytes(groups: Path = _GROUPS, own: Path = _OWN) -> int:
-    """The machine's memory, or what control groups (of either version) leave of it, where that is less."""
+    """Return the machine's memory, or what control groups (of either version) leave of it, where that is less."""
     machine: int = psutil.virtual_memory().total
     return min([machine, *_limits(groups, own)])
 

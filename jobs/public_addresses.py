@@ -36,7 +36,10 @@ class AddressUnknownError(AddressRefusedError):
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is anybody's to reach: none of a private network, of this machine, or of a cloud's own."""
+    """Return whether an address is anybody's to reach.
+
+    None of a private network, of this machine, or of a cloud's own.
+    """
     found = ipaddress.ip_address(address.partition("%")[0])
     if found in _LOCAL_NAT64:  # the network chose where in it the address lies that it leads to
         return False
@@ -76,7 +79,7 @@ def parse_url(url: str) -> SplitResult:
 
 
 async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
-    """The one address that is then called: a name cannot be pointed elsewhere between the look and the call.
+    """Return the one address that is then called: a name cannot be pointed elsewhere between the look and the call.
 
     Raises AddressRefusedError unless all addresses of the name are allowed, AddressUnknownError where there are none.
     """
@@ -93,7 +96,7 @@ async def resolve(parts: SplitResult, is_allowed: IsPublic = is_public) -> str:
 
 
 def pinned_request_arguments(parts: SplitResult, address: str) -> dict[str, Any]:
-    """What httpx calls the address with, under the name that it was found by."""
+    """Return what httpx calls the address with, under the name that it was found by."""
     host = f"[{address}]" if ":" in address else address
     url = parts._replace(netloc=f"{host}:{parts.port}" if parts.port else host).geturl()
     return {"url": url, "headers": {"Host": parts.netloc}, "extensions": {"sni_hostname": parts.hostname}}

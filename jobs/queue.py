@@ -380,7 +380,7 @@ class JobQueue:
         return more or len(leases) < len(claimed), leases
 
     async def _read(self, claimed: ClaimedEntry, worker: str, probation: bool) -> Lease | None:
-        """The lease of a bundle; what is lost or damaged is passed over, so that nothing beside it waits."""
+        """Return the lease of a bundle; what is lost or damaged is passed over, so that nothing beside it waits."""
         try:
             return _make_lease(claimed, worker, probation)
         except (ZstdError, ValueError) as error:
@@ -435,7 +435,7 @@ class JobQueue:
 
 
 def _image_of(bundle: Bundle) -> str:
-    """The image of a bundle, if any of its requests looks at one."""
+    """Return the image of a bundle, if any of its requests looks at one."""
     return bundle.image if any(request.views for request in bundle.requests) else ""
 
 
@@ -469,7 +469,7 @@ def _make_lease(claimed: ClaimedEntry, worker: str, probation: bool) -> Lease:
 
 
 def interactive_limit_error(asked: str, requests: int, limit: int) -> JobTooLargeError | QuotaExceededError:
-    """The error of so many requests that would go before those of others."""
+    """Return the error of so many requests that would go before those of others."""
     told = f"this key's owner may have {limit} interactive requests in the queue"
     if requests > limit:
         return JobTooLargeError(f"{asked} has {requests} requests; {told}, and any number with priority batch")

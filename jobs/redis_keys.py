@@ -35,7 +35,7 @@ class RedisKeys:
         return f"{self.prefix}:totals"
 
     def heartbeat(self) -> str:
-        """What is written to see whether the server takes it. Has a TTL."""
+        """Return what is written to see whether the server takes it. Has a TTL."""
         return f"{self.prefix}:heartbeat"
 
     def backup(self) -> str:
@@ -51,7 +51,7 @@ class RedisKeys:
         return f"{self.prefix}:idempotency:{key}"
 
     def owned_idempotency(self, owner: str, key: str) -> str:
-        """The same of an owner's key; owners have no colon in their names. Has a TTL."""
+        """Return the same of an owner's key; owners have no colon in their names. Has a TTL."""
         return f"{self.prefix}:idempotency-of:{owner}:{key}"
 
     def outstanding(self) -> str:
@@ -114,7 +114,7 @@ class RedisKeys:
         return f"{self.prefix}:owner:{model_and_image}"
 
     def room(self, model_and_worker: str) -> str:
-        """How many requests may be parked for this `MODEL:WORKER`; gone when it claims no more. Has a TTL."""
+        """Return how many requests may be parked for this `MODEL:WORKER`; gone when it claims no more. Has a TTL."""
         return f"{self.prefix}:room:{model_and_worker}"
 
     def parked(self, model: str) -> str:
@@ -126,7 +126,7 @@ class RedisKeys:
         return f"{self.prefix}:unsunk"
 
     def sink_lock(self) -> str:
-        """Who drives the sink. Has a TTL."""
+        """Return who drives the sink. Has a TTL."""
         return f"{self.prefix}:sink"
 
     def webhooks(self) -> str:
@@ -142,7 +142,7 @@ class RedisKeys:
         return f"{self.prefix}:workers"
 
     def worker(self, name: str) -> str:
-        """The last announcement of a worker. Has a TTL."""
+        """Return the last announcement of a worker. Has a TTL."""
         return f"{self.prefix}:worker:{name}"
 
     def job(self, job_id: str) -> str:
@@ -194,7 +194,7 @@ class RedisKeys:
         return f"{self.prefix}:chats"
 
     def file(self, file_id: str) -> str:
-        """What is known of a file that a client uploaded, or a batch wrote."""
+        """Return what is known of a file that a client uploaded, or a batch wrote."""
         return f"{self.prefix}:file:{file_id}"
 
     def files(self, owner: str) -> str:
@@ -218,7 +218,7 @@ class RedisKeys:
         return f"{self.prefix}:batches-open:{owner}"
 
     def batch_worker(self, batch_id: str) -> str:
-        """Which gateway works on a batch. Has a TTL."""
+        """Return which gateway works on a batch. Has a TTL."""
         return f"{self.prefix}:batch:{batch_id}:worker"
 
     def listener(self, name: str) -> str:
@@ -247,7 +247,7 @@ class RedisKeys:
         return (*queued, self.results, self.texts, self.parts, self.rasters, self.searches, self.searching)
 
     def of_job(self, job_id: str) -> list[str]:
-        """Every key of a job but those of its responses."""
+        """Return every key of a job but those of its responses."""
         before = f"{self.job(job_id)}:history"  # an older release kept there what a retry replaced
         return [self.job(job_id), *(key(job_id) for key in self.parts_of_a_job), before]
 

@@ -63,7 +63,7 @@ class JobSelection:
         return bool(self.dataset or self.model or self.metadata or self.created_after or self.created_before)
 
     def admits(self, job: JobSummary) -> bool:
-        """Whether a job is wanted."""
+        """Return whether a job is wanted."""
         return (
             self.dataset in (None, job.spec.dataset)
             and (self.model is None or self.model in job.spec.models)
@@ -73,7 +73,7 @@ class JobSelection:
         )
 
     def is_behind(self, job: JobSummary) -> bool:
-        """Whether neither this job nor any that comes after it can be wanted, for the time of its creation."""
+        """Return whether neither this job nor any that comes after it can be wanted, for the time of its creation."""
         if self.oldest_first:
             return self.created_before is not None and job.created_at >= self.created_before
         return self.created_after is not None and job.created_at <= self.created_after
@@ -334,7 +334,7 @@ class JobRegistry:
 
 
 def _serialize_spec(spec: JobSpec) -> tuple[str, str]:
-    """The specification as it is kept, and its digest."""
+    """Return the specification as it is kept, and its digest."""
     text = spec.model_dump_json()
     return text, hashlib.sha256(text.encode()).hexdigest()
 
@@ -365,7 +365,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
 
 
 def _progress_fields(row: Mapping[str, bytes | None]) -> dict[str, Any]:
-    """What a job and its summary say alike of how far it is."""
+    """Return what a job and its summary say alike of how far it is."""
     return {
         "owner": (row.get("owner") or b"").decode() or None,
         "status": JobStatus((row["status"] or b"").decode()),

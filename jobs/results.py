@@ -119,7 +119,7 @@ class ResultStore:
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
 
     async def showed(self, job_id: str, raster: str) -> bool:
-        """Whether a recorded request of the job was shown the raster of this key."""
+        """Return whether a recorded request of the job was shown the raster of this key."""
         return bool(await self._redis.sismember(self._keys.rasters(job_id), raster))
 
     async def extent(self, job_id: str) -> ResponseLocations | None:

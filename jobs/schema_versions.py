@@ -51,7 +51,7 @@ def describe_read_error(error: ValueError) -> str:
 
 
 def upgrade_response(text: bytes) -> bytes:
-    """A response as it is written now, with every field, whatever form it was kept in. Raises ValueError."""
+    """Return a response as it is written now, with every field, whatever form it was kept in. Raises ValueError."""
     return text if _is_current(text) else read_response(text).model_dump_json().encode()
 
 
@@ -72,7 +72,7 @@ def read_spec(text: str | bytes) -> JobSpec:
 
 
 def upgrade_response_fields(given: Any) -> Any:
-    """The fields of a response in the form of now; what is no object is left as it is. Raises ValueError."""
+    """Return the fields of a response in the form of now; what is no object is left as it is. Raises ValueError."""
     if not isinstance(given, dict) or given.get("version") == SCHEMA_VERSION:
         return given
     response = _with_details(_read_fields(given))
@@ -81,7 +81,7 @@ def upgrade_response_fields(given: Any) -> Any:
 
 
 def upgrade_spec_fields(given: Any) -> Any:
-    """The fields of a specification in the form of now; those that stand twice are left to be refused."""
+    """Return the fields of a specification in the form of now; those that stand twice are left to be refused."""
     if not isinstance(given, dict) or not isinstance(options := given.get("options", {}), dict):
         return given
     moved = {name: given[name] for name in _LEGACY_OPTIONS if name in given and name not in options}

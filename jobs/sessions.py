@@ -37,7 +37,10 @@ class Sessions:
         return f"{key.id}.{secret}"
 
     async def find(self, named: str) -> ApiKey:
-        """The key that a session was begun with; raises KeyInvalidError when either is over, or there is no such."""
+        """Return the key that a session was begun with.
+
+        Raises KeyInvalidError when either is over, or there is no such.
+        """
         key_id, _, secret = named.partition(".")
         if not (key_id.isascii() and key_id.isalnum()):
             raise KeyInvalidError("what was sent names no session")

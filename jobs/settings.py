@@ -73,7 +73,7 @@ class ProcessSettings(BaseSettings):
 
     @classmethod
     def places(cls) -> Iterator["SettingField"]:
-        """Every field in the order of the class, with all its names."""
+        """Return every field in the order of the class, with all its names."""
         return (SettingField(cls, name, field) for name, field in cls.model_fields.items())
 
     @classmethod

@@ -119,7 +119,7 @@ class ParquetSink:
             self._lock.local.token = None
 
     async def _due(self) -> list[_UnsunkEntry]:
-        """The first entries, if it is time for a part of them."""
+        """Return the first entries, if it is time for a part of them."""
         entries = await self._first_entries()
         if len(entries) == self._rows:
             is_due = await self._age(entries[-1]) >= self._settle_seconds
@@ -136,7 +136,10 @@ class ParquetSink:
         return max(float(seconds + microseconds / 1e6) - entry.at, awaited)
 
     async def _first_entries(self) -> list[_UnsunkEntry]:
-        """The entries that are no longer after the first one than `seconds`; what is in parts has left the stream."""
+        """Return the entries that are no longer after the first one than `seconds`.
+
+        What is in parts has left the stream.
+        """
         found = [_read_entry(*each) for each in await self._redis.xrange(self._keys.unsunk(), count=self._rows)]
         return list(takewhile(lambda entry: entry.at < found[0].at + self._seconds, found))
 

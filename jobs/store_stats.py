@@ -23,7 +23,7 @@ class StoreTotals:
     """Responses by outcome, those included that releases recorded which did not count by model."""
 
     def by(self, name: str) -> Mapping[str, int]:
-        """The numbers of this name, by what they are of: a model."""
+        """Return the numbers of this name, by what they are of: a model."""
         return dict(self._of(name))
 
     def durations(self) -> Iterator[tuple[str, str, list[tuple[str, int]], float]]:

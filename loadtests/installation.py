@@ -85,12 +85,12 @@ class Installation:
         self.workers[-1].start()
 
     def ready_workers(self) -> int:
-        """How many workers the gateway says are ready; none while it does not answer."""
+        """Return how many workers the gateway says are ready; none while it does not answer."""
         told = self.ask("/readyz")
         return int(told["workers"].get(MODEL, {}).get("ready", 0)) if told else 0
 
     def ask(self, path: str, seconds: float = 5.0) -> Any:
-        """What the gateway answers, or nothing while it does not."""
+        """Return what the gateway answers, or nothing while it does not."""
         with suppress(httpx.HTTPError):
             return httpx.get(f"{self.url}{path}", timeout=seconds, headers=self._headers).raise_for_status().json()
 
@@ -133,7 +133,7 @@ class Installation:
         self.server.stop()
 
     def client(self) -> "redis.Redis":
-        """A client of the server that does not wait long."""
+        """Return a client of the server that does not wait long."""
         return redis.Redis.from_url(self.server.url, socket_timeout=5)
 
     def until(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE_SECONDS) -> None:

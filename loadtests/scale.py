@@ -79,7 +79,7 @@ def _sample(pids: dict[str, int], file: Path, stopping: threading.Event) -> None
 
 
 def read(file: Path) -> tuple[dict[str, ProcessUsage], float]:
-    """What a file tells of each process, and the machine's mean load average."""
+    """Return what a file tells of each process, and the machine's mean load average."""
     with file.open(newline="") as lines:
         names, *rows = list(csv.reader(lines))
     columns = dict(zip(names, np.array(rows, dtype=float).T, strict=True))
@@ -89,7 +89,7 @@ def read(file: Path) -> tuple[dict[str, ProcessUsage], float]:
 
 
 def judge_usage(file: Path, most_slope: float | None, most_mib: float = 512) -> Iterator[ThresholdResult]:
-    """Whether the gateway held no more than this, and every process grew by no more than so many MiB a minute.
+    """Yield whether the gateway held no more than this, and every process grew by no more than so many MiB a minute.
 
     By default the gateway may hold half of what `deploy/k8s` requests for it.
     """

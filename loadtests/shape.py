@@ -64,7 +64,7 @@ def authenticate(user: HttpUser, who: int = 0) -> None:
 
 
 def key_header(who: int) -> dict[str, str]:
-    """The header of somebody who behaves (0) or does not (1); none where keys are not asked for."""
+    """Return the header of somebody who behaves (0) or does not (1); none where keys are not asked for."""
     return {"Authorization": f"Bearer {_KEYS[who]}"} if _KEYS else {}
 
 

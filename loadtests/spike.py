@@ -14,7 +14,7 @@ class SpikeShape(LoadTestShape):
     """Users by time."""
 
     def tick(self) -> tuple[int, float] | None:
-        """How many there are now, and how many come a second."""
+        """Return how many there are now, and how many come a second."""
         third = int(3 * self.get_run_time() / SECONDS)
         return None if third > 2 else ((_FEW, _MANY, _FEW)[third], 100.0)
 

@@ -116,7 +116,7 @@ def _tokens(turns: Sequence[TurnResponse]) -> dict[str, int]:
 
 
 def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """A column for each way; the second row is what is wanted: 1.1 warm, 1.5 cold."""
+    """Return a column for each way; the second row is what is wanted: 1.1 warm, 1.5 cold."""
     alone = figures["engine alone"]
     processes = dict.fromkeys(name for each in figures.values() for name in each["cpu"])
     totals = ("requests", "turns", "prefilled_tokens", "generated_tokens")
@@ -146,7 +146,7 @@ def _number(value: float | None) -> str:
 
 
 def _in_own_process(way: str, options: argparse.Namespace, home: Path) -> dict[str, Any]:
-    """Each way begins with a process that has done nothing before."""
+    """Return each way begins with a process that has done nothing before."""
     argv = [sys.executable, "-m", "performance.bound", "--way", way, "--home", str(home)]
     argv += ["--plan", options.plan, "--cache", str(options.cache)]
     print(f"{way} ...", file=sys.stderr)

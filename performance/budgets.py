@@ -178,7 +178,7 @@ def _psnr(one: NDArray[Any], other: NDArray[Any]) -> float:
 
 
 def _holds_only(made: NDArray[Any], raster: NDArray[Any]) -> bool:
-    """Whether the values made are those of the raster, each as often, and padding of one value."""
+    """Return whether the values made are those of the raster, each as often, and padding of one value."""
     values = np.rint(made).astype(np.int64).ravel()
     added = np.bincount(values, minlength=256) - np.bincount(raster.ravel(), minlength=256)
     return bool((added >= 0).all() and np.count_nonzero(added) <= 1)

@@ -108,7 +108,7 @@ def _write_svs(partial: Path, path: Path) -> None:
 
 
 def samples_of(asked: PlanRequests, image: str, path: Path, number: int) -> list[list[InferenceRequest]]:
-    """The requests of the first samples that look at `image` alone, asked of the file at `path` instead."""
+    """Return the requests of the first samples that look at `image` alone, asked of the file at `path` instead."""
     by_sample: dict[str, list[InferenceRequest]] = {}
     for _, request in asked.requests:
         if {Path(view.image).name for view in request.views} <= {image}:
@@ -162,13 +162,13 @@ class CoreCase:
 
     @cache  # noqa: B019 - a case lives as long as the program
     def waits(self, share: float) -> float:
-        """The part of the time in which the engine has nothing to do, with so many cores for the worker."""
+        """Return the part of the time in which the engine has nothing to do, with so many cores for the worker."""
         threads = max(1, int(share))
         played = self._play(WorkerLimits(threads=threads, core_seconds=threads / share))
         return played.idle / played.seconds
 
     def engine_seconds(self) -> float:
-        """What the engine needs for a picture when pixels cost nothing."""
+        """Return what the engine needs for a picture when pixels cost nothing."""
         return self._play(WorkerLimits(threads=64, core_seconds=0.0)).seconds / len(self.pictures)
 
     def _play(self, bounds: WorkerLimits) -> PipelineRun:
@@ -177,7 +177,7 @@ class CoreCase:
         return play_pictures(self.pictures, roofline, self.answer_tokens, replace(bounds, places=most))
 
     def share_wanted(self) -> float | None:
-        """The fewest cores, in quarters, with which waits are as short as wanted."""
+        """Return the fewest cores, in quarters, with which waits are as short as wanted."""
         shares = [number * _STEP for number in range(1, int(_MOST_CORES / _STEP) + 1)]
         if self.waits(shares[-1]) >= WANTED:
             return None
@@ -289,7 +289,7 @@ def check(questions: Path, number: int = 20, speed: float = 10.0) -> str:
 
 
 def sample_of(pairs: Sequence[tuple[str, InferenceRequest]], image: str) -> list[InferenceRequest]:
-    """The requests about one image."""
+    """Return the requests about one image."""
     return [request for name, request in pairs if name == image]
 
 

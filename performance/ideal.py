@@ -97,7 +97,7 @@ def ideal(
 
 
 def _prompts(request: InferenceRequest, answers: Sequence[str] | None) -> Iterator[list[str | View]]:
-    """The prompt of each turn: all that was asked and answered before it."""
+    """Yield the prompt of each turn: all that was asked and answered before it."""
     history: list[str | View] = [] if request.system is None else [ROLES["system"], request.system]
     for number, turn in enumerate(request.turns):
         history += [ROLES["user"], *turn.parts, ROLES["assistant"]]

@@ -89,7 +89,7 @@ PAPER = (
 
 
 def family_of(budget: NativeBudget) -> ProcessorFamily:
-    """The family of a budget, with its processor set to the budget's limits."""
+    """Return the family of a budget, with its processor set to the budget's limits."""
     build: Callable[[Any], ProcessorFamily] = _BUILDERS[type(budget)]
     return build(budget)
 
@@ -209,7 +209,7 @@ def _deepseek(budget: DeepseekVL2Budget) -> ProcessorFamily:
 
 
 def _deepseek_processor(budget: DeepseekVL2Budget) -> Any:
-    """The processor without the tokenizer that its constructor prepares, which no decision needs."""
+    """Return the processor without the tokenizer that its constructor prepares, which no decision needs."""
     processor = object.__new__(DeepseekVLV2Processor)
     sides = [
         (i * budget.tile, j * budget.tile) for i in range(1, 10) for j in range(1, 10) if i * j <= budget.max_tiles

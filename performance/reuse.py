@@ -234,7 +234,7 @@ def _ratios(done: FleetCounts) -> list[str]:
 
 
 def _pairs(done: FleetCounts) -> list[tuple[int, int]]:
-    """What was made, and what is unique of it."""
+    """Return what was made, and what is unique of it."""
     least = done.ideal
     return [
         (done.renders, done.shown),

@@ -80,7 +80,7 @@ class ScaleMeasurement:
     reports: list[tuple[str, float, float]] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """All of it in Markdown."""
+        """Yield all of it in Markdown."""
         yield (
             f"{self.requests:,} responses, {self.workers} workers, {self.followers} followers of events, "
             f"{self.readers} of responses, {os.cpu_count()} cores"

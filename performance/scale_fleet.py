@@ -69,7 +69,7 @@ class FleetMeasurement:
     fleet_bytes: int = 0
 
     def lines(self) -> Iterator[str]:
-        """All of it in Markdown."""
+        """Yield all of it in Markdown."""
         load = self.load
         recorded = len(self.calls.get("record", ()))
         yield (

@@ -57,7 +57,7 @@ class ProcessWatch:
         return statistics.linear_regression(done, mib).slope * 1e6
 
     def settled(self) -> list[tuple[int, dict[str, float]]]:
-        """The points after the beginning."""
+        """Return the points after the beginning."""
         last = self.points[-1][0]
         return [point for point in self.points if point[0] >= _SETTLED * last] or self.points
 

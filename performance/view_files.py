@@ -50,7 +50,7 @@ def texture(side: int = 2048) -> NDArray[np.uint8]:
 
 
 def layered_texture(side: int) -> NDArray[np.uint8]:
-    """A texture with as much to be seen at every scale, as photographs have; `side` is a power of 2."""
+    """Return a texture with as much to be seen at every scale, as photographs have; `side` is a power of 2."""
     draw = np.random.default_rng(0)
     layers = np.zeros((side, side, 3), np.float32)
     for grain in (2**power for power in range(int(np.log2(side)))):
@@ -60,12 +60,12 @@ def layered_texture(side: int) -> NDArray[np.uint8]:
 
 
 def shrunk(pattern: NDArray[np.uint8], scale: int) -> NDArray[np.uint8]:
-    """A pattern averaged, and repeated to its size: what a level shows of an image that repeats the pattern."""
+    """Return a pattern averaged, and repeated to its size: what a level shows of an image that repeats the pattern."""
     return np.tile(np.asarray(Image.fromarray(pattern).reduce(scale)), (scale, scale, 1))
 
 
 def encoded_tiles(pattern: NDArray[np.uint8], tile: int, quality: int) -> list[bytes]:
-    """A pattern as JPEG tiles, row by row."""
+    """Return a pattern as JPEG tiles, row by row."""
     corners = range(0, pattern.shape[0], tile)
     parts = [pattern[y : y + tile, x : x + tile] for y in corners for x in corners]
     return [imagecodecs.jpeg8_encode(np.ascontiguousarray(part), level=quality) for part in parts]

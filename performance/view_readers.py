@@ -41,7 +41,7 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _by_gigavqa(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
-    """Each view by itself."""
+    """Yield each view by itself."""
     from tiling.rendering import render
 
     for view in _views(path, asks):

@@ -122,7 +122,7 @@ def _cell(name: str, value: float, ours: float, *, is_ours: bool) -> str:
 
 
 def _readers(layout: str, view: str, cucim: str | None) -> list[tuple[str, str]]:
-    """Who reads a view, with the Python that has it."""
+    """Return who reads a view, with the Python that has it."""
     readers = [(reader, sys.executable) for reader in READERS[layout]]
     if view == ALL_SIX and layout != "pyramid":
         readers.insert(1, ("gigavqa, one pass", sys.executable))
@@ -140,7 +140,10 @@ def _run(python: str, reader: str, path: Path, asks: list[str]) -> dict[str, Any
 
 
 def _asks(path: Path, view: str) -> list[str]:
-    """What the readers are asked; the crop of 1024 pixels lies off every tile's border at six tenths of the image."""
+    """Return what the readers are asked.
+
+    The crop of 1024 pixels lies off every tile's border at six tenths of the image.
+    """
     size = read_header(path).size
     asks = []
     for text, sizing in VIEWS[view]:

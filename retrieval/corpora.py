@@ -29,11 +29,11 @@ class CorpusSource:
         return self._summarizer
 
     async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
-        """The best documents, best first. Raises IndexUnusableError."""
+        """Return the best documents, best first. Raises IndexUnusableError."""
         return await asyncio.to_thread(self._index.search, query, top_k)
 
     async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
-        """The text that a model is shown."""
+        """Return the text that a model is shown."""
         return await asyncio.to_thread(write_result, query, pages, self._summarizer)
 
 
@@ -50,7 +50,7 @@ class Corpora:
         self._lock = Lock()
 
     def open(self, name: str) -> CorpusSource:
-        """The source of this name; making its index takes a while the first time. Raises RetrievalError."""
+        """Return the source of this name; making its index takes a while the first time. Raises RetrievalError."""
         folder = self._locate(name)
         with self._lock:
             looks = [(path.name, (stat := path.stat()).st_size, stat.st_mtime_ns) for path in corpus_files(folder)]

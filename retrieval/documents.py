@@ -27,7 +27,7 @@ class Document(BaseModel):
 
 
 def corpus_files(folder: Path) -> list[Path]:
-    """The files of a corpus, sorted by name. Raises CorpusNotFoundError where there is none."""
+    """Return the files of a corpus, sorted by name. Raises CorpusNotFoundError where there is none."""
     files = sorted(folder.glob("*.jsonl"))
     if not files:
         raise CorpusNotFoundError(
@@ -52,7 +52,7 @@ def corpus_digest(folder: Path) -> str:
 
 
 def read_documents(folder: Path) -> Iterator[Document | InvalidLine]:
-    """The documents of a corpus, file after file; for each line that is none, what is wrong with it.
+    """Yield the documents of a corpus, file after file; for each line that is none, what is wrong with it.
 
     Empty lines are passed over. Raises CorpusNotFoundError.
     """

@@ -66,7 +66,7 @@ class Index:
         return tuple(SearchHit(key, title, make_snippet(asked, text), url, text) for key, title, url, text in found)
 
     def __len__(self) -> int:
-        """How many documents it has."""
+        """Return how many documents it has."""
         return int(self._database.execute("SELECT count(*) FROM documents").fetchone()[0])
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class Index:
 
 
 def open_index(corpus: Path, folder: Path) -> Index:
-    """The index of a corpus, from `folder`; made there where there is none of this content, or it is damaged.
+    """Return the index of a corpus, from `folder`; made there where there is none of this content, or it is damaged.
 
     Raises CorpusNotFoundError, CorpusInvalidError with every bad line, and IndexUnusableError.
     """

@@ -22,7 +22,7 @@ _LONGEST_ABBREVIATION = 8
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, in order, each on one line of at most 500 characters.
+    """Yield the sentences of a text, in order, each on one line of at most 500 characters.
 
     A stop behind an initial or a common abbreviation, or before a small letter, ends none.
     """

@@ -49,7 +49,7 @@ class SearchSource(Protocol):
         ...
 
     async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
-        """The best pages, best first, `MAX_HITS` at most; none where nothing fits. Raises RetrievalError.
+        """Return the best pages, best first, `MAX_HITS` at most; none where nothing fits. Raises RetrievalError.
 
         `query` may hold anything that a model writes, of any length.
         """
@@ -64,8 +64,8 @@ class SearchSource(Protocol):
 
 
 def write_result(query: str, pages: Sequence[SearchHit], summarizer: SummarizerName = "extractive/1") -> str:
-    """The text that a model is shown of pages, at most `MAX_RESULT_CHARACTERS` characters and a line that says what
-    is missing.
+    """Return the text that a model is shown of pages, at most `MAX_RESULT_CHARACTERS` characters and a line that says
+    what is missing.
 
     It goes into a template of the caller's as it is. Without pages it is empty.
     """
@@ -73,14 +73,14 @@ def write_result(query: str, pages: Sequence[SearchHit], summarizer: SummarizerN
 
 
 def truncate_result(text: str) -> str:
-    """A text of at most `MAX_RESULT_CHARACTERS` characters, and a line that says what is missing."""
+    """Return a text of at most `MAX_RESULT_CHARACTERS` characters, and a line that says what is missing."""
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text
     return f"{text[:MAX_RESULT_CHARACTERS].rstrip()}\n[cut off after {MAX_RESULT_CHARACTERS} of {len(text)} characters]"
 
 
 def make_snippet(asked: tuple[str, ...], text: str) -> str:
-    """The beginning of the sentence that is nearest to a query's terms, 200 characters at most."""
+    """Return the beginning of the sentence that is nearest to a query's terms, 200 characters at most."""
     return "".join(nearest_sentences(asked, text, 1))[:_MOST_SNIPPET]
 
 

@@ -20,7 +20,7 @@ _UNSPACED = (  # scripts that put no space between words: Thai, Lao, Myanmar, Kh
 
 
 def normalize_words(text: str) -> str:
-    """The words of a text between single spaces: lower case, without accents, width and ligatures undone.
+    """Return the words of a text between single spaces: lower case, without accents, width and ligatures undone.
 
     Every character of a script without spaces is a word of its own, together with the marks that belong to it.
     """
@@ -42,7 +42,7 @@ def query_terms(query: str) -> tuple[str, ...]:
 
 
 def count_shared_terms(asked: tuple[str, ...], text: str) -> int:
-    """How many of a query's terms stand in a text."""
+    """Return how many of a query's terms stand in a text."""
     within = f" {normalize_words(text)} "
     return sum(f" {term} " in within for term in asked)
 

@@ -44,7 +44,7 @@ class GatewayServer(uvicorn.Server):
 
 
 def _timed_protocol(seconds: float) -> type[HttpToolsProtocol]:
-    """The protocol of connections that end when a request's head is not there after so long, or has no end."""
+    """Return the protocol of connections that end when a request's head is not there after so long, or has no end."""
 
     class Timed(HttpToolsProtocol):
         """uvicorn bounds idle connections between requests, and neither the first one nor a slow or a large head."""

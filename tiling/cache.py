@@ -19,7 +19,7 @@ class RasterCache:
         self.hits = 0
 
     def claim(self, key: str) -> tuple["Future[Raster]", bool]:
-        """The raster called `key`, now or later, and whether it is the caller's to make.
+        """Return the raster called `key`, now or later, and whether it is the caller's to make.
 
         Whoever is told so must `fulfil` it or `fail` it: others wait.
         """

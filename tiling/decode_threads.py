@@ -11,7 +11,10 @@ _NICENESS = 10
 
 @cache
 def decode_pool() -> ThreadPoolExecutor:
-    """The helpers of this process, one for each core that it may use; their tasks must not wait for other tasks."""
+    """Return the helpers of this process, one for each core that it may use.
+
+    Their tasks must not wait for other tasks.
+    """
     return ThreadPoolExecutor(usable_cores(), thread_name_prefix="helper", initializer=lower_priority)
 
 
@@ -24,7 +27,7 @@ def lower_priority() -> None:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

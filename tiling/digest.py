@@ -79,13 +79,16 @@ UNSEEN_CHANGE_MESSAGE = (
 
 
 def matches_digest(path: Path, digest: str) -> bool:
-    """Whether a file is what somebody recorded by this digest, be it of an earlier release. Raises as that does."""
+    """Return whether a file is what somebody recorded by this digest, be it of an earlier release.
+
+    Raises as that does.
+    """
     with OpenFile(path) as file, file.unchanging():
         return file_matches_digest(file, digest)
 
 
 def file_matches_digest(file: OpenFile, digest: str) -> bool:
-    """The same of an open file."""
+    """Return the same of an open file."""
     if not is_sampled_digest(digest):
         return digest_of(file) == digest
     stamp = file.version[0]
@@ -93,7 +96,10 @@ def file_matches_digest(file: OpenFile, digest: str) -> bool:
 
 
 def is_sampled_digest(digest: str) -> bool:
-    """Whether a digest is of an earlier release, which read samples: different contents of equal size may share it."""
+    """Return whether a digest is of an earlier release, which read samples.
+
+    Different contents of equal size may share it.
+    """
     return len(digest) == _SAMPLED_DIGEST_LENGTH
 
 

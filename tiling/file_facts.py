@@ -31,7 +31,7 @@ def cached_identity(path: Path, named: str | None = None) -> ImageIdentity:
 def cached_read_plan(
     path: Path, named: str | None = None, *, digest: str | None = None, is_ours: bool = False
 ) -> ReadPlan:
-    """How an image is read, or a pyramid that `is_ours`, remembered likewise.
+    """Return how an image is read, or a pyramid that `is_ours`, remembered likewise.
 
     Raises ImageChangedError, too, where its content is not that of `digest`.
     """
@@ -39,7 +39,10 @@ def cached_read_plan(
 
 
 def cached_remarks(path: Path) -> tuple[str, ...]:
-    """What people should know of an image's file, and of how its levels are read; sentences go on from its name."""
+    """Return what people should know of an image's file, and of how its levels are read.
+
+    Sentences go on from its name.
+    """
     return file_remarks(path) + cached_read_plan(path).remarks
 
 
@@ -59,7 +62,7 @@ def name_image_in_errors(image: str, path: Path, pyramids: Path) -> Iterator[Non
 
 
 def _recall(look: "_lru_cache_wrapper[_Fact]", path: Path, named: str | None, *more: object) -> _Fact:
-    """What is told of a file as it is now; a file that may change without a trace is looked at again."""
+    """Return what is told of a file as it is now; a file that may change without a trace is looked at again."""
     try:
         seen = named if named and path.is_file() else version_of(path)
     except FileNotFoundError as error:

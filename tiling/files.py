@@ -59,7 +59,7 @@ class OpenFile(os.PathLike[str]):
         return open(self.path, "rb", opener=lambda _, flags: os.open(self, flags))
 
     def renamed(self, told: str) -> str:
-        """What a library told of the file, by the name that people know."""
+        """Return what a library told of the file, by the name that people know."""
         return told.replace(os.fspath(self), str(self.path))
 
     @property
@@ -123,7 +123,7 @@ class OpenFile(os.PathLike[str]):
 
 
 def image_changed_error(path: Path) -> ImageChangedError:
-    """What is said of a file that did not stay the same."""
+    """Return what is said of a file that did not stay the same."""
     return ImageChangedError(f"{path}: the image was replaced while it was being read")
 
 

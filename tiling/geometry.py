@@ -85,7 +85,7 @@ def _from_percent(percent: list[float], size: Size) -> Region:
 
 
 def region_of_box(box: Sequence[float], size: Size, unit: float = 1000) -> Region:
-    """The pixels of a box [x1, y1, x2, y2] in parts of the full image's sides, of which each has `unit`.
+    """Return the pixels of a box [x1, y1, x2, y2] in parts of the full image's sides, of which each has `unit`.
 
     The first corner is raised to 0 and the second lowered to `unit`; edges are cut to whole pixels towards 0, where
     `pct:` of the region grammar is rounded outwards. Raises RegionError for what is empty.
@@ -110,7 +110,7 @@ def fit_longest_side(size: Size, longest: int) -> Size:
 
 
 def grid_region(size: Size, first: tuple[int, int], grid: tuple[int, int], span: tuple[int, int] = (1, 1)) -> Region:
-    """The block of `span` (rows, columns) cells of a `grid` (rows, columns) whose upper-left cell is `first`.
+    """Return the block of `span` (rows, columns) cells of a `grid` (rows, columns) whose upper-left cell is `first`.
 
     Rows and columns count from 1. Cells divide an image without gap or overlap: bounds are `side * k // count`. Raises
     RegionError where the block reaches out of the grid or holds no pixel.

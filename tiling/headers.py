@@ -108,7 +108,7 @@ def _flat_header(file: OpenFile, container: Container) -> tuple[StoredHeader, Pi
 
 
 def _declared_pixel_type(file: OpenFile, container: Container) -> PixelType | None:
-    """What the file says itself, where Pillow refuses or hides the pixels of which there would be too much."""
+    """Return what the file says itself, where Pillow refuses or hides the pixels of which there would be too much."""
     if container == "jpeg":
         return jpeg.pixel_type_of(file)
     return jpeg2000.pixel_type_of(file) if container == "jp2" else None
@@ -126,7 +126,7 @@ def _webp_pixel_type(image: ImageFile) -> PixelType:
 
 
 def _orientation(data: bytes) -> int:
-    """The orientation that EXIF data gives; data that cannot be read give none, as in every viewer."""
+    """Return the orientation that EXIF data gives; data that cannot be read give none, as in every viewer."""
     exif = Image.Exif()
     try:
         exif.load(data)
@@ -136,7 +136,10 @@ def _orientation(data: bytes) -> int:
 
 
 def _exif_behind_pixels(file: OpenFile) -> bytes:
-    """The eXIf chunk in the last 256 KiB of a PNG. Pillow's own `getexif` would decode the whole image to get there."""
+    """Return the eXIf chunk in the last 256 KiB of a PNG.
+
+    Pillow's own `getexif` would decode the whole image to get there.
+    """
     tail = os.pread(file.descriptor, _PNG_TAIL_BYTES, max(0, os.fstat(file.descriptor).st_size - _PNG_TAIL_BYTES))
     at = tail.rfind(b"eXIf")
     if at < 4:

@@ -37,7 +37,7 @@ class StoredPyramid:
 
 
 def list_pyramids(folder: Path, data: Path) -> list[StoredPyramid]:
-    """What `folder` holds, largest first, with the pictures of it below the data root `data`.
+    """Return what `folder` holds, largest first, with the pictures of it below the data root `data`.
 
     Reads the headers of all images below `data`, and digests those that are as large as a pyramid is.
     """
@@ -48,7 +48,7 @@ def list_pyramids(folder: Path, data: Path) -> list[StoredPyramid]:
 
 
 def unused_files(folder: Path, days: float) -> list[Path]:
-    """The rasters or digests of a folder that nobody used for so many days; a mapped raster keeps its pixels."""
+    """Return the rasters or digests of a folder that nobody used for so many days; a mapped raster keeps its pixels."""
     before = time.time() - days * 24 * 3600
     files = (path for path in sorted(folder.rglob("*")) if path.suffix in {".raster", ".digest", ".partial"})
     return [path for path in files if path.stat().st_mtime < before]

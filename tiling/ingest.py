@@ -26,7 +26,7 @@ _PYRAMID_READ_COST = 3.0  # for each pixel of the level
 
 
 def pyramid_path(digest: str, folder: Path) -> Path:
-    """Where the pyramid of an image with this content digest is kept."""
+    """Return where the pyramid of an image with this content digest is kept."""
     return folder / f"{digest}.tif"
 
 
@@ -57,7 +57,7 @@ class PassCosts:
                 self._due[path] = named
 
     def due(self) -> tuple[Path, str | None] | None:
-        """An image whose pyramid is due, and what it is named by if by its digest; told once."""
+        """Return an image whose pyramid is due, and what it is named by if by its digest; told once."""
         with self._lock:
             found = next(iter(self._due.items()), None)
             if found is not None:
@@ -67,7 +67,7 @@ class PassCosts:
 
 
 def has_levels(path: Path, reading: ReadPlan) -> bool:
-    """Whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs.
+    """Return whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs.
 
     Not so a slide that only OpenSlide reads: services do not serve it as it is.
     """
@@ -99,7 +99,10 @@ def find_render_source(path: Path, digest: str, folder: Path | None, named: str 
 
 
 def pyramid_read_plan(pyramid: Path, reading: ReadPlan) -> ReadPlan:
-    """How a pyramid is read of an image that is read so without: at the same levels. Raises TilingError subclasses."""
+    """Return how a pyramid is read of an image that is read so without.
+
+    At the same levels. Raises TilingError subclasses.
+    """
     return replace(cached_read_plan(pyramid, is_ours=True), oversampling=reading.oversampling)
 
 

@@ -44,12 +44,12 @@ class JpegFrame(NamedTuple):
         return self.segment[_COUNT]
 
     def side(self, at: int) -> int:
-        """The side in pixels that stands at HEIGHT or WIDTH."""
+        """Return the side in pixels that stands at HEIGHT or WIDTH."""
         return int.from_bytes(self.segment[at : at + 2])
 
 
 def find_frame(file: OpenFile) -> JpegFrame | None:
-    """The first frame's header; None where the bytes before it are not segment after segment. Raises OSError."""
+    """Return the first frame's header; None where the bytes before it are not segment after segment. Raises OSError."""
     at = 2
     while (segment := os.pread(file.descriptor, _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
         if segment[1] in _FRAMES:
@@ -59,6 +59,6 @@ def find_frame(file: OpenFile) -> JpegFrame | None:
 
 
 def pixel_type_of(file: OpenFile) -> PixelType | None:
-    """What the frame says of its pixels; None where there is no frame to be found. Raises OSError."""
+    """Return what the frame says of its pixels; None where there is no frame to be found. Raises OSError."""
     frame = find_frame(file)
     return frame and PixelType(frame.bits, _COLOURS.get(frame.num_components, "grey"), frame.num_components)

@@ -51,7 +51,10 @@ def pixel_type_of(image: OpenFile) -> PixelType:
 
 
 def _colours(header: dict[bytes, bytes], bands: int) -> ColourKind:
-    """What bands that are no alpha are meant as; a decoder takes the first colour specification that it knows."""
+    """Return what bands that are no alpha are meant as.
+
+    A decoder takes the first colour specification that it knows.
+    """
     told = header.get(b"colr", b"")
     space = struct.unpack(">I", told[3:7])[0] if told[:1] == b"\1" and len(told) >= 7 else None
     if space == _CMYK:
@@ -60,7 +63,7 @@ def _colours(header: dict[bytes, bytes], bands: int) -> ColourKind:
 
 
 def _alphas(header: dict[bytes, bytes]) -> list[int]:
-    """Which kinds of alpha the channel definitions name, once a channel."""
+    """Return which kinds of alpha the channel definitions name, once a channel."""
     told = header.get(b"cdef", b"")[2:]
     kinds = [struct.unpack(">HHH", told[at : at + 6])[1] for at in range(0, len(told) - 5, 6)]
     return [kind for kind in kinds if kind in {_OPACITY, _PREMULTIPLIED}]
@@ -90,7 +93,7 @@ def _begins_codestream(file: IO[bytes], at: int) -> bool:
 
 
 def _parts(file: IO[bytes], start: int, end: int) -> dict[bytes, bytes]:
-    """The contents of the boxes in a box, of each type the first."""
+    """Return the contents of the boxes in a box, of each type the first."""
     parts: dict[bytes, bytes] = {}
     for kind, (begin, after) in _boxes(file, start, end):
         file.seek(begin)

@@ -77,7 +77,10 @@ def _mismatch_in_squares(places: list["_SquarePair"], loss: float) -> str:
 
 
 def _is_nearer(errors: Iterator[float], most: float) -> bool:
-    """Whether all errors together are less than so much; most often one place is enough to tell that they are not."""
+    """Return whether all errors together are less than so much.
+
+    Most often one place is enough to tell that they are not.
+    """
     return all(total < most for total in accumulate(errors))
 
 
@@ -99,11 +102,11 @@ class _SquarePair:
         return bool(apart > _SHADE or self.error(mean) > _UNRELATED * (self._luma.var() + mean.var()) + _NOISE)
 
     def differs_by_more_than(self, loss: float) -> bool:
-        """Whether more differs than filters do, and so much loss: pages of type have grey lines in common."""
+        """Return whether more differs than filters do, and so much loss: pages of type have grey lines in common."""
         return self.error(self.mean(0, 0)) > _DETAIL * self._detail() / self._factor**2 + loss
 
     def error(self, explanation: _Grey) -> float:
-        """The mean square of what an explanation leaves unexplained."""
+        """Return the mean square of what an explanation leaves unexplained."""
         return float(np.square(self._luma - explanation).mean())
 
     def mean(self, right: float, down: float) -> _Grey:
@@ -114,7 +117,7 @@ class _SquarePair:
         return (np.diff(np.diff(sums, axis=0), axis=1) / self._factor**2).astype(np.float32)[_INNER, _INNER]
 
     def _detail(self) -> float:
-        """The mean variance of the finer pixels that one of the level stands for."""
+        """Return the mean variance of the finer pixels that one of the level stands for."""
         side = max(2, round(self._factor))
         rows, columns = (length // side for length in self._fine.shape)
         blocks = self._fine[: rows * side, : columns * side].reshape(rows, side, columns, side)
@@ -129,7 +132,7 @@ class _SquarePair:
 
 
 def _square_pairs(decoder: Decoder, number: int) -> Iterator[_SquarePair]:
-    """Where there is most to see in either level; what cannot be decoded tells nothing."""
+    """Yield where there is most to see in either level; what cannot be decoded tells nothing."""
     level, finer = decoder.levels[number], decoder.levels[number - 1]
     factor = level.downsample / finer.downsample
     shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
@@ -152,7 +155,10 @@ def _landmarks(decoder: Decoder, number: int, factor: float) -> list[Region]:
 
 
 def _fit_within(region: Region, shared: Size) -> Region | None:
-    """A region moved and widened to a square's size, within what both levels share; None where that is too small."""
+    """Return a region moved and widened to a square's size, within what both levels share.
+
+    None where that is too small.
+    """
     x, y = max(0, min(region.x, shared.width - _SQUARE_SIDE)), max(0, min(region.y, shared.height - _SQUARE_SIDE))
     width, height = (
         min(max(region.width, _SQUARE_SIDE), shared.width - x),

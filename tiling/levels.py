@@ -48,7 +48,7 @@ class ReadPlan:
     remarks: tuple[str, ...] = ()
 
     def level_for(self, region: Size, target: Size) -> int:
-        """The level that a region of this size (level-0 pixels) is best made from."""
+        """Return the level that a region of this size (level-0 pixels) is best made from."""
         return choose_level(self.levels, region, target, self.oversampling)
 
 
@@ -89,7 +89,7 @@ def _oversampling(decoder: Decoder, *, is_flat: bool) -> int:
 
 
 def levels_to_make(decoder: Decoder) -> tuple[tuple[Level, ...], int]:
-    """The levels that are made of a flat image, by passes and by ingest alike, and how many its decoder yields.
+    """Return the levels that are made of a flat image, by passes and by ingest alike, and how many its decoder yields.
 
     Each of the latter is a decode of its own; those below are halvings of the last one.
     """
@@ -100,7 +100,7 @@ def levels_to_make(decoder: Decoder) -> tuple[tuple[Level, ...], int]:
 
 
 def quick_read_plan(reading: ReadPlan, decoder: Decoder) -> ReadPlan:
-    """How a flat image is read for what nobody takes for a raster: a JPEG at a scale of its decoder."""
+    """Return how a flat image is read for what nobody takes for a raster: a JPEG at a scale of its decoder."""
     if not decoder.is_scaling:
         return reading
     levels = decoder.levels
@@ -108,7 +108,7 @@ def quick_read_plan(reading: ReadPlan, decoder: Decoder) -> ReadPlan:
 
 
 def choose_level(levels: tuple[Level, ...], region: Size, target: Size, oversampling: int) -> int:
-    """The coarsest level at which a region (level-0 pixels) has so many times the target's sides, or level 0."""
+    """Return the coarsest level at which a region (level-0 pixels) has so many times the target's sides, or level 0."""
     for index in reversed(range(len(levels))):
         scale = levels[index].downsample * oversampling
         if region.width >= target.width * scale and region.height >= target.height * scale:

@@ -28,7 +28,7 @@ _MAX_PIXELS: dict[PixelLayout, float] = {
 
 
 def max_pixels(layout: PixelLayout) -> float:
-    """The limit in force for one layout, in pixels."""
+    """Return the limit in force for one layout, in pixels."""
     return float(os.environ.get(f"GIGAVQA_MAX_PIXELS_{layout.upper()}", _MAX_PIXELS[layout]))
 
 

@@ -27,7 +27,7 @@ def orient_size(size: Size, orientation: int) -> Size:
 
 
 def region_s_from_oriented(region: Region, size_s: Size, orientation: int) -> Region:
-    """Where a region of the oriented frame lies in the stored frame of an image of `size_s`."""
+    """Return where a region of the oriented frame lies in the stored frame of an image of `size_s`."""
     x, y, width, height = region
     if orientation in _TRANSPOSED:
         x, y, width, height = y, x, height, width

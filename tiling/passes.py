@@ -77,7 +77,7 @@ class RenderPass:
             return painting.share
 
     def alone(self, keys: Collection[str]) -> "list[RenderPass]":
-        """A pass for each of the recipes with these keys."""
+        """Return a pass for each of the recipes with these keys."""
         return [replace(self, drafts=(draft,)) for draft in self.drafts if draft.recipe.key in keys]
 
 
@@ -147,7 +147,7 @@ class _PassRun:
 
 
 def plan_passes(path: Path, digest: str | None, reading: ReadPlan, recipes: Sequence[Recipe]) -> list[RenderPass]:
-    """The passes that make these recipes of the file at `path`; those that are over sooner come first.
+    """Return the passes that make these recipes of the file at `path`; those that are over sooner come first.
 
     `digest` is that of the content that it must have; None of a file that never changes.
 
@@ -167,7 +167,7 @@ def plan_passes(path: Path, digest: str | None, reading: ReadPlan, recipes: Sequ
 
 
 def _split_pass(together: RenderPass) -> list[RenderPass]:
-    """A pass over tiles or strips as it is, or view by view where that reads less."""
+    """Return a pass over tiles or strips as it is, or view by view where that reads less."""
     regions = [draft.recipe.region for draft in together.drafts]
     span = _enclosing_region(regions, 1, Region(0, 0, *together.recipes[0].source_size))
     if span.size.area <= sum(region.size.area for region in regions):
@@ -176,12 +176,12 @@ def _split_pass(together: RenderPass) -> list[RenderPass]:
 
 
 def _region_before_halving(region: Region, halvings: int) -> Region:
-    """A region of a level in pixels of one that was halved so often less."""
+    """Return a region of a level in pixels of one that was halved so often less."""
     return Region(*(side << halvings for side in region))
 
 
 def _enclosing_region(regions: Sequence[Region], block: int, whole: Region) -> Region:
-    """The smallest region of whole blocks around all of these, as far as there are pixels."""
+    """Return the smallest region of whole blocks around all of these, as far as there are pixels."""
     left, top = (min(corner) // block * block for corner in ([r.x for r in regions], [r.y for r in regions]))
     right = min(whole.width, -(-max(r.x + r.width for r in regions) // block) * block)
     bottom = min(whole.height, -(-max(r.y + r.height for r in regions) // block) * block)

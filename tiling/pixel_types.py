@@ -33,7 +33,7 @@ class PixelType:
     kind: SampleKind = "unsigned"
 
     def __str__(self) -> str:
-        """The sentence's half that says what the file is: `16 bits a sample, 1 band`."""
+        """Return the sentence's half that says what the file is: `16 bits a sample, 1 band`."""
         kind = "" if self.kind == "unsigned" else f" ({self.kind})"
         bands = f"{self.bands} band{'s' if self.bands != 1 else ''}"
         return f"{self.bits} bit{'s' if self.bits != 1 else ''} a sample{kind}, {bands}{self._excess()}"

@@ -108,7 +108,7 @@ class Renderer:
         return awaited.result()
 
     def plan(self, looks: Sequence[ViewRequest], budget: VisualBudget) -> tuple[list[PendingRaster], list[RenderWork]]:
-        """What these looks will see, in their order, and the work that must be done for it, in whatever threads.
+        """Return what these looks will see, in their order, and the work that must be done for it, in whatever threads.
 
         Reads headers, and rasters that lie on the disk. All views of a flat image that are asked for together are made
         in one pass over its pixels. What is wrong with a view, its future raises.
@@ -160,7 +160,7 @@ class Renderer:
         return True
 
     def stats(self) -> RendererStats:
-        """What was done so far."""
+        """Return what was done so far."""
         cache = self._cache
         return RendererStats(self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests)
 
@@ -231,7 +231,7 @@ class Renderer:
 
 
 def _is_worth_keeping(source: Size, raster_pixels: int) -> bool:
-    """Whether a raster of so many pixels is much cheaper to read than to make."""
+    """Return whether a raster of so many pixels is much cheaper to read than to make."""
     return source.area >= min(LARGE_PIXELS, _SMALL_RASTER_FACTOR * raster_pixels)
 
 

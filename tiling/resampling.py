@@ -37,7 +37,7 @@ class Box(NamedTuple):
 
 
 def whole_box(size: Size) -> Box:
-    """All of a picture."""
+    """Return all of a picture."""
     return Box(0, 0, size.width, size.height)
 
 
@@ -107,7 +107,7 @@ def _horizontal_pass(band: Pixels, box: Box, width: int, filter: Filter) -> Pixe
 
 
 def _libvips_grid(available: int, box: Box, width: int) -> tuple[int, int] | None:
-    """How many columns to add on the right, and to skip of the result, so that libvips samples where `box` asks.
+    """Return how many columns to add on the right, and to skip of the result, so that libvips samples where `box` asks.
 
     libvips centres its output on its input: N columns become M = round(N / scale), of which the first begins at column
     (N - scale * M) / 2, which every added column moves. None where it comes nowhere near enough, or is not needed.

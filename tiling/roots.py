@@ -25,7 +25,7 @@ class ImageRoot:
         self._uploads = ImageRoot(uploads) if uploads else None
 
     def stated_digest(self, name: str) -> str | None:
-        """The SHA-256 of its content that is known of an upload since it arrived; None for all else."""
+        """Return the SHA-256 of its content that is known of an upload since it arrived; None for all else."""
         if not (self._uploads and name.startswith(UPLOAD_PREFIX)):
             return None
         kind, _, rest = (within := name.removeprefix(UPLOAD_PREFIX)).partition("/")

@@ -91,7 +91,7 @@ class RasterStore:
 
 
 def _is_current(path: Path) -> bool:
-    """Whether it is of this release: keys of earlier ones, which named no content for sure, were shorter."""
+    """Return whether it is of this release: keys of earlier ones, which named no content for sure, were shorter."""
     return path.suffix == PARTIAL_SUFFIX or len(path.stem) == KEY_DIGITS
 
 
@@ -114,7 +114,7 @@ def _footer(pixels: Pixels, level: int, downsample: float) -> bytes:
 
 
 def _read(path: Path, recipe: Recipe) -> RecipePixels | None:
-    """What a file holds; None if it is not what was written. Raises OSError where there is none."""
+    """Return what a file holds; None if it is not what was written. Raises OSError where there is none."""
     width, height = recipe.plan.raster
     num_bytes = height * width * 3
     if path.stat().st_size != num_bytes + _FOOTER_BYTES:

@@ -40,7 +40,7 @@ class StreamingResize:
         self._rows = 0
 
     def needs(self, top: int, rows: int) -> bool:
-        """Whether some of so many rows of the level from `top` on lie in the region."""
+        """Return whether some of so many rows of the level from `top` on lie in the region."""
         return top < self.region_l.y + self.region_l.height and top + rows > self.region_l.y
 
     def take(self, band: Pixels, left: int, top: int) -> None:
@@ -61,7 +61,7 @@ class StreamingResize:
             self.is_done = True
 
     def pixels(self) -> Pixels:
-        """The raster's pixels, H x W x 3, C-contiguous and read-only, when it is done."""
+        """Return the raster's pixels, H x W x 3, C-contiguous and read-only, when it is done."""
         pixels = orient_pixels(self._pixels_s, self._orientation)
         pixels.flags.writeable = False
         return pixels

@@ -68,7 +68,7 @@ def page_size(page: TiffPage) -> Size:
 
 
 def photometric_kind(page: TiffPage) -> ColourKind:
-    """What a decoded page's samples are; KeyError for interpretations that are not served."""
+    """Return what a decoded page's samples are; KeyError for interpretations that are not served."""
     return _PHOTOMETRICS[page.photometric]
 
 

@@ -34,12 +34,15 @@ FileVersion = tuple[FileStamp, ...]
 
 
 def may_have_companions(path: Path) -> bool:
-    """Whether an image of this name may have files beside it."""
+    """Return whether an image of this name may have files beside it."""
     return path.suffix.lower() in {".mrxs", ".dcm", ".vms", ".vmu"}
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """The files that hold an image: itself, and of slides of several files those beside it that OpenSlide may read."""
+    """Return the files that hold an image.
+
+    Itself, and of slides of several files those beside it that OpenSlide may read.
+    """
     match path.suffix.lower():
         case ".mrxs":
             beside = _files_in(path.with_suffix(""))
@@ -58,18 +61,21 @@ def version_of(path: Path) -> FileVersion:
 
 
 def is_settled(version: FileVersion) -> bool:
-    """Whether a change from now on would give another version: a file system's clock may stand still for a moment."""
+    """Return whether a change from now on would give another version.
+
+    A file system's clock may stand still for a moment.
+    """
     return seconds_until_settled(version) == 0
 
 
 def seconds_until_settled(version: FileVersion) -> float:
-    """How long it takes until then."""
+    """Return how long it takes until then."""
     now = time.time_ns()
     return max(_unsettled_ns(now - stamp.changed_ns, stamp) for stamp in version) / 1e9
 
 
 def is_unambiguous(version: FileVersion) -> bool:
-    """Whether no other file will ever have this version.
+    """Return whether no other file will ever have this version.
 
     Not so where changes are counted in seconds: in an image of files (squashfs, ISO 9660), which keeps no time of
     change, and of which another may be mounted in its place.
@@ -78,7 +84,7 @@ def is_unambiguous(version: FileVersion) -> bool:
 
 
 def mounts() -> int:
-    """A number that is another one whenever anything was mounted or unmounted since, in this process."""
+    """Return a number that is another one whenever anything was mounted or unmounted since, in this process."""
     return _mount_table(os.getpid()).count()
 
 
@@ -115,7 +121,7 @@ def _unsettled_ns(age: int, stamp: FileStamp) -> int:
 
 
 def stamp_of(stat: os.stat_result, name: str) -> FileStamp:
-    """What was said of the file that an image calls so."""
+    """Return what was said of the file that an image calls so."""
     return FileStamp(name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
@@ -124,7 +130,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def _files_named_in(path: Path) -> Iterator[Path]:
-    """The files beside a key file that it names as values."""
+    """Return the files beside a key file that it names as values."""
     with path.open(encoding="latin-1") as file:
         lines = file.read(_MOST_KEY_BYTES).splitlines()
     values = (line.partition("=")[2].strip() for line in lines)

@@ -40,19 +40,22 @@ class Overview:
 
 
 def overview_level(picture: ViewerImage) -> Level:
-    """The level that an overview of a picture has."""
+    """Return the level that an overview of a picture has."""
     size = picture.size if picture.size.area < LARGE_PIXELS else fit_longest_side(picture.size, OVERVIEW_SIDE)
     return Level(size, picture.size.width / size.width)
 
 
 def has_enough_pixels(level: Level, region: Region, size: Size) -> bool:
-    """Whether a region at this size needs no more pixels than a level has; an odd one at the edge is no matter."""
+    """Return whether a region at this size needs no more pixels than a level has.
+
+    An odd one at the edge is no matter.
+    """
     scale = level.downsample
     return region.width / scale > size.width - 1 and region.height / scale > size.height - 1
 
 
 def raster_recipe(picture: ViewerImage, region: Region, size: Size) -> Recipe:
-    """The recipe of a region at a size: the same as that of a model's raster of this size, by bicubic filter."""
+    """Return the recipe of a region at a size: the same as that of a model's raster of this size, by bicubic filter."""
     view = View(image=picture.name, region=str(region))
     plan = RasterPlan(size, 0, PreprocessingDecision(size, size))
     return Recipe(view, picture.size, picture.format, picture.digest, region, region.size, plan)
@@ -94,13 +97,13 @@ def draw_from_file(picture: ViewerImage, source: Source, region: Region, size: S
 
 
 def _is_halfway_tile(scale: float, region: Region, size: Size) -> bool:
-    """Whether this is a tile of a level between two; its pixels are averages of four, as those of levels are."""
+    """Return whether this is a tile of a level between two; its pixels are averages of four, as those of levels are."""
     whole = region.width == region.height == 2 * TILE * scale and size == (TILE, TILE)
     return whole and region.x % region.width == 0 and region.y % region.height == 0
 
 
 def select_level(levels: tuple[Level, ...], region: Region, size: Size, oversampling: int) -> int:
-    """The level that has the region at this very size, but for an odd pixel; else the one that models are shown.
+    """Return the level that has the region at this very size, but for an odd pixel; else the one that models are shown.
 
     The former is what a viewer's tiles ask for, the latter so much larger that resizing it keeps the picture's quality.
     """

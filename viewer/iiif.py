@@ -110,7 +110,7 @@ _PREFLIGHT = {
 
 
 def image_info(size: Size, address: str, most: int) -> dict[str, Any]:
-    """The description of a picture of this size, `info.json` (section 5)."""
+    """Return the description of a picture of this size, `info.json` (section 5)."""
     halves = [size]
     while max(halves[-1]) > TILE:
         halves.append(half_size(halves[-1]))
@@ -139,7 +139,7 @@ def image_info(size: Size, address: str, most: int) -> dict[str, Any]:
 
 
 def external_url(request: Request, settings: ViewerSettings) -> str:
-    """The address that this client reaches the viewer by, without a slash at its end."""
+    """Return the address that this client reaches the viewer by, without a slash at its end."""
     return settings.url.rstrip("/") if settings.url else str(request.base_url).rstrip("/")
 
 

@@ -104,7 +104,7 @@ class ImagePool:
             source.close()
 
     def _take(self, key: tuple[Path, str]) -> Source | None:
-        """An idle source of a file that is still what it was when it was opened."""
+        """Return an idle source of a file that is still what it was when it was opened."""
         while True:
             with self._lock:
                 number = next((number for number, (kept, _) in reversed(self._idle.items()) if kept == key), None)

@@ -55,7 +55,7 @@ class ViewerInstrumentation:
         ProcessCollector(registry=self.registry)
 
     def render(self) -> bytes:
-        """All metrics in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def _follow(self, family: type[Metric], name: str, sentence: str, number: Callable[[], float]) -> None:

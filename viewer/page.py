@@ -18,7 +18,7 @@ _POLICY = (
 
 
 def page_routes() -> list[Route]:
-    """The page at `/view`, and its files."""
+    """Return the page at `/view`, and its files."""
     files = {path.name: path.read_bytes() for path in sorted(_FILES.iterdir()) if path.is_file()}
 
     async def to_page(request: Request) -> Response:

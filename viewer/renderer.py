@@ -141,7 +141,7 @@ class ImageRenderer:
             return self._answer(draw_from_file(picture, source, wish.region, wish.size), wish)
 
     def _recorded(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage | None:
-        """The very raster that a worker of this machine kept, if this region at this size is one."""
+        """Return the very raster that a worker of this machine kept, if this region at this size is one."""
         found = self._store.get(raster_recipe(picture, wish.region, wish.size))
         return self._answer(found.pixels, wish) if found else None
 

@@ -81,7 +81,7 @@ def parse_request(words: IiifSegments, picture: Size, most: int, *, is_raster: b
 
 
 def largest_size(region: Size, most: int) -> Size:
-    """The largest answer that there is of a region."""
+    """Return the largest answer that there is of a region."""
     scale = min(math.sqrt(most / region.area), MOST_SIDE / max(region))
     if scale >= 1:
         return region
@@ -150,6 +150,6 @@ def _requested_size(words: str, region: Size, most: int, *, may_grow: bool) -> S
 
 
 def _scaled(region: Size, scale: float) -> Size:
-    """A region's size times `scale`, and never nothing, unless nothing is asked for."""
+    """Return a region's size times `scale`, and never nothing, unless nothing is asked for."""
     least = 1 if scale else 0
     return Size(max(least, round(region.width * scale)), max(least, round(region.height * scale)))

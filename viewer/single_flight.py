@@ -62,7 +62,10 @@ class SingleFlightCache(Generic[Value]):
         return self._kept.currsize
 
     async def get(self, key: Hashable, make: Callable[[], Coroutine[Any, Any, Value]]) -> Value:
-        """The value of `key`, now or when it is made; when nobody waits for it any more, its making is cancelled."""
+        """Return the value of `key`, now or when it is made.
+
+        When nobody waits for it any more, its making is cancelled.
+        """
         if (kept := self._kept.get(key)) is not None:
             self.hits += 1
             return kept

@@ -84,13 +84,13 @@ class ChatPlayer:
         self._go_on(group)
 
     def _wrote_too_much(self, index: int, excess: int | None) -> bool:
-        """Whether the turn would have fitted without the answers of the model's own that stand before it."""
+        """Return whether the turn would have fitted without the answers of the model's own that stand before it."""
         own = [number for number in range(index) if self._turns[number].given is None]
         written = sum(self._answered[number].usage.completion_tokens for number in own)
         return bool(own) if excess is None else excess <= written
 
     def said(self, index: int) -> list[PriorMessage]:
-        """What is said when a turn is asked, up to the turn itself."""
+        """Return what is said when a turn is asked, up to the turn itself."""
         system = self._request.system
         chat = [PriorMessage(role="system", parts=(system,))] if system is not None else []
         chat += self._request.before
@@ -101,12 +101,12 @@ class ChatPlayer:
         return chat
 
     def _own(self, number: int) -> PriorMessage:
-        """What stands behind a turn: the model's own answer, or the one that is given."""
+        """Return what stands behind a turn: the model's own answer, or the one that is given."""
         turn = self._turns[number]
         answer = self._in_history(self._answered[number].text) if turn.given is None else turn.given
         return PriorMessage(role="assistant", parts=(answer,))
 
 
 def engine_message(said: PriorMessage, shown: Mapping[View, PromptRaster]) -> Message:
-    """The message that an engine gets, with what is shown of each view."""
+    """Return the message that an engine gets, with what is shown of each view."""
     return Message(said.role, tuple(part if isinstance(part, str) else shown[part] for part in said.parts))

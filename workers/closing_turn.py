@@ -23,17 +23,20 @@ class ClosingTurn:
     is_elsewhere: bool
 
     def sampling(self, asked: Sampling) -> Sampling:
-        """The sampling of the turn, behind answers that were `asked` for."""
+        """Return the sampling of the turn, behind answers that were `asked` for."""
         steering = GenerationConstraints(structure=self.closing.structure, template=dict(self.template))
         limit = max(asked.max_tokens, self.closing.max_tokens) if self.is_elsewhere else self.closing.max_tokens
         return Sampling(temperature=0.0, max_tokens=limit, seed=asked.seed, steering=steering)
 
     def told(self, turn: TurnResponse) -> ClosingAnswer:
-        """The record of its answer."""
+        """Return the record of its answer."""
         return self._record(text=turn.text, finish_reason=turn.finish_reason, usage=turn.usage, timings=turn.timings)
 
     def refused(self, error: EngineError, failure_of: Callable[[Exception], Failure]) -> ClosingAnswer:
-        """The record of why it has none. Raises the error where asking again may help: then the chat is played anew."""
+        """Return the record of why it has none.
+
+        Raises the error where asking again may help: then the chat is played anew.
+        """
         if error.is_retryable:
             raise error
         return self._record(failure=failure_of(error))
@@ -44,7 +47,7 @@ class ClosingTurn:
 
 
 def can_close(turns: Sequence[TurnResponse], stop: str | None) -> bool:
-    """Whether a chat has an answer of its own that can be closed: a whole one, written by the model."""
+    """Return whether a chat has an answer of its own that can be closed: a whole one, written by the model."""
     if not turns or stop not in (None, "answered"):
         return False
     return turns[-1].finish_reason != "content_filter" and not turns[-1].is_empty

@@ -28,7 +28,7 @@ def require_open_weights(entry: CatalogueEntry) -> None:
 
 
 def read_api_key(name: str | None, environ: Mapping[str, str] = os.environ) -> tuple[str, str | None]:
-    """The variable's name and the key in it. Raises EndpointError when a variable that was named is not set."""
+    """Return the variable's name and the key in it. Raises EndpointError when a variable that was named is not set."""
     key = environ.get(name or _DEFAULT_KEY_VARIABLE, "").strip() or None
     if name and key is None:
         raise EndpointError(f"--api-key-env {name}: the variable is not set")

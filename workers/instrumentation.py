@@ -230,7 +230,7 @@ class _MirrorCounter:
 
 
 def free_bytes(folder: Path) -> float:
-    """What is free on the disk that a folder is on, or will be."""
+    """Return what is free on the disk that a folder is on, or will be."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(there).free
 

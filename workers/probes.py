@@ -62,7 +62,7 @@ class ProbeServer:
 
 
 def _announced_address(host: str) -> str:
-    """The address to announce of what listens on `host`: this machine's own where that is every address."""
+    """Return the address to announce of what listens on `host`: this machine's own where that is every address."""
     if host not in {"0.0.0.0", "::", ""}:
         return f"[{host}]" if ":" in host else host
     try:

@@ -52,7 +52,7 @@ def make_response(lease: Lease, request: InferenceRequest, outcome: Outcome, eng
 
 
 def unrecordable_response(response: Response, error: Exception) -> Response:
-    """What is recorded of a request whose response cannot be: a failure that says so, and is not asked again."""
+    """Return what is recorded of a request whose response cannot be: a failure that says so, and is not asked again."""
     told = {"turns": (), "closing": None, "stop": None, "failure": make_failure(error, retryable=False)}
     return response.model_copy(update=told)
 

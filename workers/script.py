@@ -11,7 +11,7 @@ class Script(Protocol):
     """Decides the turns of one chat, as far as the answers so far allow."""
 
     def turns(self, answers: Mapping[int, TurnResponse]) -> Sequence[Turn]:
-        """The turns that can be asked when those of these numbers are answered; those told before come first.
+        """Return the turns that can be asked when those of these numbers are answered; those told before come first.
 
         Asked at the beginning and after every answer; the chat is over when all that is told is answered.
         """
@@ -25,7 +25,7 @@ class FixedTurns:
     listed: Sequence[Turn]
 
     def turns(self, answers: Mapping[int, TurnResponse]) -> Sequence[Turn]:
-        """All up to the first whose own answer is still to come."""
+        """Return all up to the first whose own answer is still to come."""
         for number, turn in enumerate(self.listed):
             if turn.given is None and number not in answers:
                 return self.listed[: number + 1]

@@ -41,7 +41,7 @@ def served_models(settings: WorkerSettings) -> list[ServedModel]:
 
 
 def _max_requests(entry: CatalogueEntry, settings: WorkerSettings) -> int:
-    """What the operator says goes before what the entry says, and that before the default."""
+    """Return what the operator says goes before what the entry says, and that before the default."""
     said = "max_requests" in settings.model_fields_set
     return settings.max_requests if said else int(entry.engine.get("max_num_seqs") or settings.max_requests)
 

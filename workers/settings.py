@@ -33,7 +33,7 @@ def _split_lines(given: object) -> object:
 
 
 def _address(given: str | None) -> str | None:
-    """A server's address; one without a path gets the one of OpenAI's API."""
+    """Return a server's address; one without a path gets the one of OpenAI's API."""
     if given is None:
         return None
     try:

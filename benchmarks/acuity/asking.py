@@ -11,7 +11,7 @@ DIRECT = "direct"
 
 
 def write_question(attribute: Attribute) -> str:
-    """The words in which a ring's colour, or the direction of its gap, is asked for."""
+    """Return the words in which a ring's colour, or the direction of its gap, is asked for."""
     return read_texts(DIRECT)[attribute]
 
 

@@ -13,7 +13,7 @@ NO_LETTER = "none"
 
 
 def confusion_table(eyes: Sequence[AcuityScores], attribute: Attribute) -> Table:
-    """What each option was taken for: one row a model, condition and true option."""
+    """Return what each option was taken for: one row a model, condition and true option."""
     words = WORDS[attribute]
     columns = tuple(
         Column(key=name, title=name, keys={"metric": "answered", "answered": name}) for name in (*words, NO_LETTER)
@@ -41,7 +41,7 @@ def _confusion_rows(eyes: Sequence[AcuityScores], attribute: Attribute, words: S
 
 
 def turn_table(eyes: Sequence[AcuityScores]) -> Table:
-    """How wrong directions lie to the true ones: one row a model and condition."""
+    """Return how wrong directions lie to the true ones: one row a model and condition."""
     names = {1: "a quarter", 2: "a half", 3: "three quarters"}
     return Table(
         name="turns",
@@ -70,7 +70,7 @@ def _turn_row(answers: ConditionScores, quarters: Sequence[int]) -> Row:
 
 
 def fault_table(found: Sequence[FaultDiagnosis]) -> Table:
-    """What was measured of each model and condition, and the faults that it fits."""
+    """Return what was measured of each model and condition, and the faults that it fits."""
     return Table(
         name="symptoms",
         title="Symptoms",

@@ -27,6 +27,6 @@ def tell_evidence(sign: AcuitySample) -> Evidence:
 
 
 def describe_ring(sign: AcuitySample) -> str:
-    """A ring in words."""
+    """Return a ring in words."""
     one = sign.optotype
     return f"{one.colour} ring of {one.diameter:g} px, gap {one.direction}"

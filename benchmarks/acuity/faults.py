@@ -77,7 +77,7 @@ class FaultDiagnosis:
 
 
 def diagnose_faults(eyes: AcuityScores) -> list[FaultDiagnosis]:
-    """The symptoms under each condition that shows a picture, in order.
+    """Return the symptoms under each condition that shows a picture, in order.
 
     What is shown wrongly moves thresholds, too, so these are compared only where nothing else was found.
     """
@@ -88,7 +88,7 @@ def diagnose_faults(eyes: AcuityScores) -> list[FaultDiagnosis]:
 
 
 def _diagnose_condition(answers: ConditionScores) -> FaultDiagnosis:
-    """What can be told of one condition alone."""
+    """Return what can be told of one condition alone."""
     sides = answers.chart.sides()[answers.at] if answers.key.condition == "V3" else np.full(len(answers.at), np.nan)
     quarter = max((answers.turned(1), answers.turned(3)), key=lambda share: share.value or 0.0)
     one = FaultDiagnosis(
@@ -124,7 +124,7 @@ def _faults(one: FaultDiagnosis) -> Iterator[str]:
 
 
 def is_majority(share: Estimate) -> bool:
-    """Whether a share's whole interval lies above one half."""
+    """Return whether a share's whole interval lies above one half."""
     return share.low is not None and share.low > _HALF
 
 
@@ -137,7 +137,7 @@ def _is_minority(share: Estimate) -> bool:
 
 
 def _is_pale(answers: ConditionScores) -> bool:
-    """Whether directions are read better than colours of the same readable rings (McNemar's exact test)."""
+    """Return whether directions are read better than colours of the same readable rings (McNemar's exact test)."""
     by_question = []
     for attribute in ("colour", "direction"):
         scores = np.full(int(answers.chart.pictures.max(initial=-1)) + 1, np.nan)

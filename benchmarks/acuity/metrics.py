@@ -45,7 +45,10 @@ class AcuityColumns:
         return [getattr(sign.optotype, sign.attribute) for sign in self.signs]
 
     def beside(self, step: int) -> Sequence[str]:
-        """The right option of the same question about the picture so many further on; empty where there is none."""
+        """Return the right option of the same question about the picture so many further on.
+
+        Empty where there is none.
+        """
         keys = [(int(at), sign.attribute) for at, sign in zip(self.pictures, self.signs, strict=True)]
         truths = dict(zip(keys, self.truths, strict=True))
         return [truths.get((at + step, attribute), "") for at, attribute in keys]
@@ -109,16 +112,16 @@ class ConditionScores:
         return self.key.condition != "V0"
 
     def of_signs(self, column: Sequence[str]) -> NDArray[np.str_]:
-        """A column of the chart, for each answer."""
+        """Return a column of the chart, for each answer."""
         return np.array(column, dtype=np.str_)[self.at] if len(self.at) else np.array([], dtype=np.str_)
 
     def about(self, attribute: Attribute) -> AnswerMask:
-        """Which answers are to this question."""
+        """Return which answers are to this question."""
         chosen: AnswerMask = self.of_signs([sign.attribute for sign in self.chart.signs]) == attribute
         return chosen
 
     def trials(self, attribute: Attribute | None = None) -> OptotypeTrials:
-        """The answers, to one question or to both, as a curve is fitted to them."""
+        """Return the answers, to one question or to both, as a curve is fitted to them."""
         trials = OptotypeTrials(self.pixels, self.right, self.chart.pictures[self.at])
         return trials.where(self.about(attribute)) if attribute else trials
 

@@ -121,7 +121,7 @@ class _LikelihoodGrid:
         return float(_SPREADS[spread]), float(_LAPSES[lapse])
 
     def best(self, sums: Floats) -> Floats:
-        """The likeliest threshold of each draw, in octaves, of sums over its pictures."""
+        """Return the likeliest threshold of each draw, in octaves, of sums over its pictures."""
         profile = sums.reshape(len(sums), len(self.thresholds), -1).max(axis=2)
         at = np.clip(profile.argmax(axis=1), 1, len(self.thresholds) - 2)
         before, there, behind = (np.take_along_axis(profile, (at + step)[:, None], 1)[:, 0] for step in (-1, 0, 1))
@@ -133,7 +133,7 @@ class _LikelihoodGrid:
 
 
 def _thresholds(sizes: Floats, step: float) -> Floats:
-    """The grid's thresholds around sizes, all in octaves."""
+    """Return the grid's thresholds around sizes, all in octaves."""
     octaves: Floats = np.arange(sizes.min() - _BEYOND, sizes.max() + _BEYOND + step, step, dtype=np.float64)
     return octaves
 
@@ -171,7 +171,7 @@ def fit_curve(trials: OptotypeTrials) -> PsychometricCurve:
 
 
 def threshold_ratio(first: OptotypeTrials, second: OptotypeTrials) -> Estimate:
-    """The first threshold over the second, of functions that are alike in all else; or nothing.
+    """Return the first threshold over the second, of functions that are alike in all else; or nothing.
 
     There is nothing where the first lies below what was shown, or either reads nothing. The interval holds what is
     likely by the profile of the likelihood, over answers: one function for both leaves little to lucky guesses, where
@@ -199,7 +199,7 @@ def _shifted_likelihoods(first: Floats, second: Floats, steps: int) -> Floats:
 
 
 def join_trials(parts: Sequence[OptotypeTrials]) -> OptotypeTrials:
-    """The trials of several conditions together."""
+    """Return the trials of several conditions together."""
     columns = ((part.pixels, part.right, part.pictures) for part in parts)
     pixels, right, pictures = (np.concatenate(column) for column in zip(*columns, strict=True))
     return OptotypeTrials(pixels, right, pictures)

@@ -94,7 +94,7 @@ def _summary_row(one: AcuityScores, symptoms: Sequence[FaultDiagnosis]) -> Row:
 
 
 def summarize_model(eyes: AcuityScores) -> str:
-    """What a model can see at its budget, in one line."""
+    """Return what a model can see at its budget, in one line."""
     if eyes.shown and all(is_majority(answers.unsaid) for answers in eyes.shown):
         return "cannot be told: most answers hold no single letter"
     question = _legible_attribute(eyes)
@@ -110,7 +110,7 @@ def summarize_model(eyes: AcuityScores) -> str:
 
 
 def _legible_attribute(eyes: AcuityScores) -> Attribute | None:
-    """The one question whose answers are better than chance at any size; None for both, or neither."""
+    """Return the one question whose answers are better than chance at any size; None for both, or neither."""
     answered = [name for name in ATTRIBUTES if eyes.curves[name].bound != "chance"]
     return answered[0] if len(answered) == 1 else None
 

@@ -19,7 +19,7 @@ class Optotype(BaseModel):
     direction: Direction
 
     def lies_in(self, region: Region) -> bool:
-        """Whether a region holds the whole ring."""
+        """Return whether a region holds the whole ring."""
         right, bottom = self.x + self.diameter, self.y + self.diameter
         across = region.x <= self.x and right <= region.x + region.width
         return across and region.y <= self.y and bottom <= region.y + region.height

@@ -26,12 +26,12 @@ _CHANCE = Estimate(value=CHANCE, count=0)
 
 
 def row_title(answers: ConditionScores) -> str:
-    """What a row about one condition of a model is called."""
+    """Return what a row about one condition of a model is called."""
     return f"{answers.verdicts.title_of(answers.key.model)} · {answers.key.condition}"
 
 
 def keyed_column(key: str, title: str, unit: Unit = "rate", *, note: str = "", strong: bool = False) -> Column:
-    """A column that machines know by its own key."""
+    """Return a column that machines know by its own key."""
     return Column(key=key, title=title, unit=unit, keys={"metric": key}, note=note, strong=strong)
 
 
@@ -121,7 +121,7 @@ def _threshold_values(curves: CurvesByAttribute) -> Iterator[Estimate | str | No
 
 
 def describe_curve(curve: PsychometricCurve) -> str:
-    """What a curve says, in words."""
+    """Return what a curve says, in words."""
     if curve.bound == "few":
         return "cannot be told: too few answers"
     if curve.bound == "chance":
@@ -192,7 +192,7 @@ def label_table(eyes: Sequence[AcuityScores], label: str, names: Sequence[str], 
 
 
 def letter_table(eyes: Sequence[AcuityScores]) -> Table:
-    """How often each letter was answered, beside how often it is true: one row a model and condition."""
+    """Return how often each letter was answered, beside how often it is true: one row a model and condition."""
 
     def group(title: str, key: Callable[[str], str]) -> ColumnGroup:
         columns = (Column(key=key(at), title=at, keys={"metric": title, "letter": at}) for at in LETTERS)

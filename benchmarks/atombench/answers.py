@@ -45,7 +45,7 @@ def read_answer(raw: str, options: Mapping[str, str], *, cut_off: bool = False) 
 
 
 def _read_long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
-    """What the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
+    """Return what the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
     found = parse_answer(raw, options)
     opening = _OPENING.match(answer.before) if answer else None
     if opening and opening[1] in options and found.status != "marker":
@@ -54,7 +54,7 @@ def _read_long_answer(raw: str, answer: Answer | None, options: Mapping[str, str
 
 
 def _concludes(said: str) -> bool:
-    """Whether the last sentence sums up."""
+    """Return whether the last sentence sums up."""
     body = _strip_end(said, _BEHIND_WORDS)
     stop = max(map(body.rfind, ".!?"))
     last = body[stop + 1 :]
@@ -62,13 +62,16 @@ def _concludes(said: str) -> bool:
 
 
 def _strip_end(text: str, end: re.Pattern[str]) -> str:
-    """A text without what stands at its end, found from there in one go."""
+    """Return a text without what stands at its end, found from there in one go."""
     found = end.match(text[::-1])
     return text[: len(text) - (found.end() if found else 0)]
 
 
 def _opening_letter(said: str, options: Mapping[str, str]) -> str | None:
-    """The letter that an answer opens with before it explains, "B. On these plates ..."; not the first of a list."""
+    """Return the letter that an answer opens with before it explains, "B.
+
+    On these plates ..."; not the first of a list.
+    """
     opening = _OPENING.match(said)
     if opening is None or opening[1] not in options:
         return None
@@ -89,7 +92,7 @@ def unwrap_answer(text: str) -> str | None:
 
 
 def _keyed_text(value: Mapping[str, Any]) -> str | None:
-    """What an object says under its key, as one text; None without the key."""
+    """Return what an object says under its key, as one text; None without the key."""
     found = [inner for key, inner in value.items() if str(key).strip().lower() == _KEY]
     return "\n".join(_texts(found[-1])) if found else None
 

@@ -63,7 +63,7 @@ def ask(
 
 
 def _template_turn(sample: AtomSample, clues: Sequence[AtomSample], shown: Sequence[View | str]) -> Turn:
-    """The printed template in its order: what is shown stands between role and evidence."""
+    """Return the printed template in its order: what is shown stands between role and evidence."""
     texts = read_texts("ag")
     choices = " ".join(_listed_choices(sample))
     evidence = "\n\n".join((texts["evidence_heading"], texts["evidence"], numbered_evidence(clues)))

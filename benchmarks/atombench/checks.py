@@ -41,7 +41,7 @@ def check_sample(sample: AtomSample) -> list[str]:
 
 
 def leave_verb(tables: str) -> str:
-    """The verb of one table, or of several."""
+    """Return the verb of one table, or of several."""
     return "leave" if " and " in tables else "leaves"
 
 

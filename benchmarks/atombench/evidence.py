@@ -21,12 +21,12 @@ class GoldenEvidence:
         self.missing = [one.id for one in samples if one.level == "conclusion" and not self.of(one)]
 
     def of(self, sample: AtomSample) -> Sequence[AtomSample]:
-        """The clue questions that are told with a conclusion question."""
+        """Return the clue questions that are told with a conclusion question."""
         return self._by_place.get(sample.place, ())
 
 
 def golden_clues(sample: AtomSample, samples: Iterable[AtomSample]) -> Sequence[AtomSample]:
-    """The golden evidence of one question, out of all of its data set."""
+    """Return the golden evidence of one question, out of all of its data set."""
     return _in_order(one for one in samples if _is_golden(one) and one.place == sample.place)
 
 
@@ -39,7 +39,7 @@ def _in_order(clues: Iterable[AtomSample]) -> Sequence[AtomSample]:
 
 
 def evidence_line(clue: AtomSample) -> str:
-    """A clue question and its right option's words, on one line, without the letter."""
+    """Return a clue question and its right option's words, on one line, without the letter."""
     return read_texts("ag")["clue"].format(question=_one_line(clue.question), answer=_one_line(clue.right_text))
 
 

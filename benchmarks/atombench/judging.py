@@ -16,7 +16,7 @@ FIRST_ANSWER = "first"
 
 
 def outcome_of(answer: ParsedAnswer, truth: str) -> AnswerOutcome:
-    """What an answer counts as; several options named are a wrong answer, none is an unanswered question."""
+    """Return what an answer counts as; several options named are a wrong answer, none is an unanswered question."""
     if answer.value is None:
         return "wrong" if answer.status == "ambiguous" else "unanswered"
     return "right" if answer.value == truth else "wrong"

@@ -149,7 +149,7 @@ def _count(tables: Sequence[ImageSums], counted: Sequence[str]) -> int:
 
 
 def values_by_repeat(tables: Sequence[ImageSums], formula: SumFormula) -> list[float | None]:
-    """A metric within each repeat; None where it has no value."""
+    """Return a metric within each repeat; None where it has no value."""
     values = (formula({name: sums.sum(keepdims=True) for name, sums in table.items()})[0] for table in tables)
     return [None if np.isnan(value) else float(value) for value in values]
 

@@ -40,7 +40,7 @@ def sample_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, A
 
 
 def _questions(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The questions of a record, each as an object of its own."""
+    """Yield the questions of a record, each as an object of its own."""
     if not any(name in value for name in _LISTS):
         yield value
         return
@@ -91,7 +91,7 @@ def _question(value: Mapping[str, Any]) -> Any:
 
 
 def _label(value: Any) -> Any:
-    """A label as the house writes it; what is none stays as it is, so that the message can name it."""
+    """Return a label as the house writes it; what is none stays as it is, so that the message can name it."""
     if not isinstance(value, str):
         return value
     plain = " ".join(value.lower().replace("&", "and").split())
@@ -116,7 +116,7 @@ def _text(value: Any) -> Any:
 
 
 def _answer(answer: Any, options: Any) -> Any:
-    """A letter; of an answer that is one option's own words, that option's."""
+    """Return a letter; of an answer that is one option's own words, that option's."""
     if not isinstance(answer, str):
         return "" if answer is None else answer
     same = [letter for letter, text in options.items() if text == answer] if isinstance(options, dict) else []
@@ -124,7 +124,7 @@ def _answer(answer: Any, options: Any) -> Any:
 
 
 def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: RecordContext) -> str:
-    """The record's own id, else the image's name with the clue's step, or the number of the question."""
+    """Return the record's own id, else the image's name with the clue's step, or the number of the question."""
     image = str(images[0]) if isinstance(images, list) and images else origin.stem
     numbers: Counter[tuple[str, str]] = origin.seen.setdefault("numbers", Counter())
     numbers[image, str(level)] += 1

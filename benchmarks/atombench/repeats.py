@@ -48,7 +48,7 @@ class AtomRepeat:
 
 
 def collect_repeats(verdicts: Verdicts, model: str, condition: str) -> list[AtomRepeat]:
-    """The repeats of a model under A0, each with AG's answers of the same job, else of the same repeat.
+    """Return the repeats of a model under A0, each with AG's answers of the same job, else of the same repeat.
 
     They stand in the order of jobs and repeats; those of AG alone are among them.
     """
@@ -62,13 +62,13 @@ def collect_repeats(verdicts: Verdicts, model: str, condition: str) -> list[Atom
 
 
 def collect_chat_repeats(verdicts: Verdicts, model: str, condition: str) -> list[AtomRepeat]:
-    """The repeats of a model under AGC, whose chats hold the first answers themselves."""
+    """Return the repeats of a model under AGC, whose chats hold the first answers themselves."""
     rounds = verdicts.cell(model, AGC, condition).by_repeat().values()
     return [_chat_repeat(one.by_sample) for one in rounds]
 
 
 def _chat_repeat(kept: Mapping[int, Sequence[Any]]) -> AtomRepeat:
-    """The trial of what is kept of each chat: its final outcome, then its first one; nothing without a truth."""
+    """Return the trial of what is kept of each chat: its final outcome, then its first one; nothing without a truth."""
     pairs = {at: AnswerPair(outcomes[1], outcomes[0]) for at, outcomes in kept.items() if len(outcomes) > 1}
     return AtomRepeat(pairs=pairs, alone=frozenset(at for at, outcomes in kept.items() if len(outcomes) == 1))
 
@@ -90,7 +90,7 @@ def _join_jobs(rounds: Mapping[_RepeatKey, dict[int, AnswerOutcome]]) -> dict[_R
 def _match_repeats(
     direct: Mapping[_RepeatKey, OutcomesByQuestion], golden: Mapping[_RepeatKey, OutcomesByQuestion]
 ) -> dict[_RepeatKey, _RepeatKey]:
-    """Which repeat of AG stands beside which of A0: that of the same job, else one of the same number."""
+    """Return which repeat of AG stands beside which of A0: that of the same job, else one of the same number."""
     partners = {at: at for at in golden if at in direct}
     for at in (at for at in golden if at not in partners):
         free = (one for one in direct if one[1] == at[1] and one not in partners)
@@ -117,11 +117,11 @@ def _make_repeat(
 def _first_answer(
     at: int, own: OutcomesByQuestion, repeat: int, direct: Mapping[_RepeatKey, OutcomesByQuestion]
 ) -> AnswerOutcome | None:
-    """The first answer to a question: of the trial itself, else of another job in the same repeat."""
+    """Return the first answer to a question: of the trial itself, else of another job in the same repeat."""
     others = (outcomes[at] for (_, number), outcomes in direct.items() if number == repeat and at in outcomes)
     return own.get(at) or next(others, None)
 
 
 def count_unpaired(trials: Sequence[AtomRepeat]) -> int:
-    """How many final answers have no first one."""
+    """Return how many final answers have no first one."""
     return sum(len(trial.alone) for trial in trials)

@@ -47,7 +47,7 @@ class AtomScores:
         return [sum_repeat(trial, self.pictures) for trial in self.chats]
 
     def where(self, label: str, name: object) -> Sequence[ImageSums]:
-        """The sums of each repeat over the clue questions with a label."""
+        """Return the sums of each repeat over the clue questions with a label."""
         if (label, name) not in self._labelled:
             self._labelled[label, name] = [sum_label(trial, self.pictures, label, name) for trial in self.trials]
         return self._labelled[label, name]

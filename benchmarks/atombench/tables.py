@@ -22,7 +22,7 @@ _RULE_NOTES = {
 
 
 def rate_column(key: str, title: str, unit: Unit = "rate", *, note: str = "", strong: bool = False) -> Column:
-    """A column of percentages with two decimals, as the paper prints them."""
+    """Return a column of percentages with two decimals, as the paper prints them."""
     return Column(key=key, title=title, unit=unit, decimals=2, strong=strong, keys={"metric": key}, note=note)
 
 
@@ -42,7 +42,7 @@ MAIN = (
 
 
 def main_values(one: AtomScores) -> tuple[Estimate, ...]:
-    """The values of those columns."""
+    """Return the values of those columns."""
     return one.clues, one.conclusions, one.consistency, one.hallucination, one.resistance, one.average
 
 
@@ -58,7 +58,7 @@ def sort_by_average(standings: Sequence[AtomScores]) -> list[AtomScores]:
 
 
 def table2(standings: Sequence[AtomScores]) -> Table:
-    """The metrics of every model, in the paper's groups."""
+    """Return the metrics of every model, in the paper's groups."""
     columns = (
         *MAIN,
         rate_column("ecs", "ECS", "difference", note="evidence-conclusion spread: CoLQ_Acc − CLQ_Acc"),
@@ -181,7 +181,7 @@ def _rule_values(one: AtomScores) -> Iterator[Estimate]:
 
 
 def golden_evidence_table(standings: Sequence[AtomScores]) -> Table:
-    """What became of first answers behind golden evidence, by protocol and difficulty."""
+    """Return what became of first answers behind golden evidence, by protocol and difficulty."""
     counts = [Column(key=kind, title=kind, unit="count", keys={"metric": kind}) for kind in KINDS]
     return Table(
         name="golden_evidence",
@@ -213,7 +213,7 @@ def _golden_rows(one: AtomScores) -> Iterator[Row]:
 
 
 def _pairs_by_difficulty(one: AtomScores, protocol: str, trials: Sequence[AtomRepeat]) -> Iterator[Row]:
-    """A row for each difficulty, for pairs without one where there are any, and for all of them together."""
+    """Yield a row for each difficulty, for pairs without one where there are any, and for all of them together."""
     difficulty_of = [sample.difficulty for sample in one.pictures.samples]
     for difficulty, title in (*((name, name) for name in DIFFICULTIES), (None, _UNLABELLED), (_ALL, _ALL)):
         whole = difficulty == _ALL
@@ -239,7 +239,7 @@ def _pairs_by_difficulty(one: AtomScores, protocol: str, trials: Sequence[AtomRe
 
 
 def control_table(standings: Sequence[AtomScores]) -> Table:
-    """The metrics under the conditions that the paper lacks."""
+    """Return the metrics under the conditions that the paper lacks."""
     return Table(
         name="controls",
         title="Without the picture, and with a thumbnail of it",
@@ -260,7 +260,7 @@ _REPEATED: dict[str, metrics.SumFormula] = {
 
 
 def repeat_table(standings: Sequence[AtomScores]) -> Table:
-    """Each metric within each repeat, and how far repeats lie apart; models with several."""
+    """Return each metric within each repeat, and how far repeats lie apart; models with several."""
     return Table(
         name="repeats",
         title="Metrics within each repeat",

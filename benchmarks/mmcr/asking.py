@@ -43,7 +43,7 @@ class RotationProtocol(NamedTuple):
 
 
 def describe_protocols() -> dict[str, str]:
-    """All protocols, in order, with a few words on each."""
+    """Return all protocols, in order, with a few words on each."""
     return {
         str(RotationProtocol(family, rotation)): f"{told}, options shifted by {rotation}" if rotation else told
         for family, told in PROMPT_FAMILIES.items()
@@ -100,7 +100,7 @@ def _options_text(question: MMCRSample, scene: Scene, condition: Condition, text
 
 
 def evidence_pages(question: MMCRSample, scene: Scene, condition: str) -> tuple[View, ...]:
-    """The annotated pages, whole and natively. Raises EvidenceMissingError for a question without any."""
+    """Return the annotated pages, whole and natively. Raises EvidenceMissingError for a question without any."""
     if not question.evidence.pages:
         raise EvidenceMissingError(describe_missing_evidence(question, condition))
     return tuple(View(image=scene.images[page - 1]) for page in question.evidence.pages)

@@ -89,7 +89,7 @@ class MMCR(Benchmark[MMCRSample]):
         return {"document": sample.document, "pages": str(len(sample.images))}
 
     def applies(self, sample: MMCRSample, cell: Cell) -> bool:
-        """A question has as many rotations as options."""
+        """Return a question has as many rotations as options."""
         return RotationProtocol.of(cell.protocol).rotation < len(sample.letters)
 
     def admit(self, samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:

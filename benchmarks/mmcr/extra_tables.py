@@ -15,7 +15,7 @@ _STATUSES = ("option", "text", "refused", "unmatched")
 
 
 def rotation_effect_table(sheet: MMCRScores) -> Table:
-    """How steady answers are over rotations, what was shown, and which letters are preferred."""
+    """Return how steady answers are over rotations, what was shown, and which letters are preferred."""
     return Table(
         name="consistency",
         title="Over rotations",
@@ -83,7 +83,7 @@ def _format_span(found: Counter[int]) -> str | None:
 
 
 def rotation_table(sheet: MMCRScores) -> Table:
-    """Each rotation by itself: accuracy, letters as they were answered, and how answers were found."""
+    """Return each rotation by itself: accuracy, letters as they were answered, and how answers were found."""
     letters = tuple(number_column(letter, letter, "position_share", keys={"letter": letter}) for letter in LETTERS)
     names = (*_STATUSES, FILTERED) if any(asked.statuses[FILTERED] for asked in sheet.asked) else _STATUSES
     counts = tuple(

@@ -123,7 +123,7 @@ class RotationScores:
         return complete
 
     def hits(self, reader: MatcherName = "matched") -> NDArray[np.bool_]:
-        """Which replies are right."""
+        """Return which replies are right."""
         right: NDArray[np.bool_] = self._codes[reader] == self.questions.truths[:, None]
         return right
 
@@ -133,7 +133,10 @@ class RotationScores:
         return values
 
     def circular(self, reader: MatcherName = "matched") -> Floats:
-        """The headline, a value a sample: right in all rotations of a repeat, averaged over repeats; else NaN."""
+        """Return the headline, a value a sample.
+
+        Right in all rotations of a repeat, averaged over repeats; else NaN.
+        """
         return _mean_of_repeats(self._circular(reader))
 
     def plain(self, reader: MatcherName = "matched") -> Floats:
@@ -146,12 +149,15 @@ class RotationScores:
         return _mean_of_repeats(np.where(known, self.hits(reader)[:, :, k], np.nan))
 
     def over_rotations(self, reader: MatcherName = "matched") -> Floats:
-        """The share of rotations that are right, a value a sample that was asked in all."""
+        """Return the share of rotations that are right, a value a sample that was asked in all."""
         shares = (self.hits(reader) & self._required).sum(axis=2) / self.questions.counts
         return _mean_of_repeats(np.where(self._complete, shares, np.nan))
 
     def consistent(self, reader: MatcherName = "matched") -> Floats:
-        """Whether all rotations were answered by the same option's text, right or wrong; unmatched agrees with none."""
+        """Return whether all rotations were answered by the same option's text, right or wrong.
+
+        Unmatched agrees with none.
+        """
         codes = self._codes[reader]
         texts = np.array([_wording_numbers(one) for one in self.questions.all], dtype=np.intp).reshape(-1, len(LETTERS))
         at = np.broadcast_to(np.arange(len(texts))[:, None], codes.shape)
@@ -183,7 +189,7 @@ class RotationScores:
         return Counter({letter: int((self._codes["shown"] == code).sum()) for letter, code in _CODES.items() if letter})
 
     def positions_of(self, k: int) -> Counter[str]:
-        """The same of rotation k."""
+        """Return the same of rotation k."""
         shown = self._codes["shown"][:, :, k]
         return Counter({letter: int((shown == code).sum()) for letter, code in _CODES.items() if letter})
 
@@ -206,7 +212,7 @@ class RotationScores:
         return sum((self.statuses_of(k) for k in ROTATIONS), Counter())
 
     def statuses_of(self, k: int) -> Counter[str]:
-        """How answers to rotation k were found."""
+        """Return how answers to rotation k were found."""
         answered = self.cells[k].answered
         return Counter(verdict.status for verdict in answered if self.questions.scored[verdict.sample])
 
@@ -222,7 +228,7 @@ class RotationScores:
         ]
 
     def agreement(self) -> Counter[str]:
-        """How the matcher and the careful reader compare over all replies."""
+        """Return how the matcher and the careful reader compare over all replies."""
         matched, careful = self._codes["matched"], self._codes["careful"]
         known = matched != _MISSING
         first, second = matched[known], careful[known]
@@ -244,7 +250,7 @@ class ErrorCase:
 
 
 def _wording_numbers(question: MMCRSample) -> list[int]:
-    """A number for the wording of each option: that of the first option with the same wording."""
+    """Return a number for the wording of each option: that of the first option with the same wording."""
     wordings = list((question.options or {}).values())
     return [wordings.index(text) for text in wordings] + [-1] * (len(LETTERS) - len(wordings))
 
@@ -258,7 +264,10 @@ def _mean_of_repeats(values: Floats) -> Floats:
 
 
 def estimate_accuracy(values: Floats, questions: MMCRColumns, at: Indices | None = None) -> Estimate:
-    """The mean of values of samples, nothing where none is known; questions about one document are one cluster."""
+    """Return the mean of values of samples, nothing where none is known.
+
+    Questions about one document are one cluster.
+    """
     if at is not None:
         values = np.where(np.isin(np.arange(len(values)), at), values, np.nan)
     known = ~np.isnan(values)
@@ -291,11 +300,11 @@ def estimate_paired_gap(
 
 
 def estimate_share(part: int, whole: int) -> Estimate:
-    """A share of so many, with Wilson's interval; nothing of nothing."""
+    """Return a share of so many, with Wilson's interval; nothing of nothing."""
     return wilson(part / whole, whole) if whole else NO_ESTIMATE
 
 
 def estimate_shares(counts: Mapping[str, int], names: Iterable[str]) -> list[Estimate]:
-    """The share of each name in the sum of all counts."""
+    """Return the share of each name in the sum of all counts."""
     total = sum(counts.values())
     return [estimate_share(counts.get(name, 0), total) for name in names]

@@ -67,7 +67,7 @@ class _OfficialTable:
             self.missing.append("image")
 
     def answer_of(self, base: int) -> str:
-        """The right letter of a base row, as most of its rows have it; its own where as many say so."""
+        """Return the right letter of a base row, as most of its rows have it; its own where as many say so."""
         first = self.rows[base]
         rows = (self.rows.get(base + rotation * _ROTATION) for rotation in range(len(first.options)))
         said = Counter(text for row in rows if row and (text := row.options.get(row.answer)))
@@ -81,7 +81,7 @@ class _OfficialTable:
 
 
 def is_official(record: Record) -> bool:
-    """Whether a record is a row of such a table: options in columns of their own."""
+    """Return whether a record is a row of such a table: options in columns of their own."""
     value = record.value
     return isinstance(value, dict) and "options" not in value and (not record.typed or {"index", "A"} <= value.keys())
 
@@ -151,7 +151,10 @@ def _require_reference(row: _OfficialRow, table: _OfficialTable) -> None:
 
 
 def _read_rotation(table: _OfficialTable, base: int, rotation: int, row: _OfficialRow) -> str:
-    """The original letters in the order in which a rotated row shows them; raises ValueError where it cannot be."""
+    """Return the original letters in the order in which a rotated row shows them.
+
+    Raises ValueError where it cannot be.
+    """
     first = table.rows.get(base)
     if first is None:
         raise ValueError(f"index {base + rotation * _ROTATION} has no base row {base}")
@@ -199,7 +202,10 @@ def _fields(value: Mapping[str, Any], index: int, table: _OfficialTable, origin:
 
 
 def _check_rotations(table: _OfficialTable, base: int, count: int) -> tuple[str, ...]:
-    """The orders of the question's own rotated rows; empty where there is none, or a wrong one, named at its line."""
+    """Return the orders of the question's own rotated rows.
+
+    Empty where there is none, or a wrong one, named at its line.
+    """
     found = [""]
     for rotation in range(1, count):
         row = table.rows.get(base + rotation * _ROTATION)
@@ -211,7 +217,7 @@ def _check_rotations(table: _OfficialTable, base: int, count: int) -> tuple[str,
 
 
 def _read_pages(value: Mapping[str, Any], index: int, table: _OfficialTable, origin: RecordContext) -> tuple[str, ...]:
-    """The pages of a row, as the data set names them; pictures in it are kept. Raises ValueError."""
+    """Return the pages of a row, as the data set names them; pictures in it are kept. Raises ValueError."""
     names, image = _page_names(value), value.get("image")
     if index not in table.pictures:
         if isinstance(image, str) and image and not _is_reference(image):
@@ -247,7 +253,7 @@ def _shared_pages(index: int, table: _OfficialTable, origin: RecordContext) -> t
 
 
 def _parse_list(text: str, column: str) -> list[str]:
-    """The texts of a bracketed list, which is read as a literal and never evaluated; of any other text, that."""
+    """Return the texts of a bracketed list, which is read as a literal and never evaluated; of any other text, that."""
     if not text.lstrip().startswith("["):
         return [text]
     for read in (json.loads, ast.literal_eval):
@@ -279,7 +285,7 @@ def _document_name(pages: tuple[str, ...], names: list[str], table: _OfficialTab
 
 
 def _common_name(names: list[str]) -> str:
-    """What the names of a document's pages begin with: "tides" of tides/001.jpg and of tides_page_1.jpg."""
+    """Return what the names of a document's pages begin with: "tides" of tides/001.jpg and of tides_page_1.jpg."""
     stems = [re.sub(r"\.\w+$", "", name) for name in names]
     parts = "".join(both[0] for both in takewhile(lambda both: len(set(both)) == 1, zip(*stems, strict=False))).split(
         "/"

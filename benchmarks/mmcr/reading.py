@@ -56,7 +56,7 @@ def _fields(record: Record, origin: RecordContext, documents: DocumentPages) -> 
 
 
 def read_options(value: Any) -> Any:
-    """The options by their letters, also of a list, whose texts may begin with them."""
+    """Return the options by their letters, also of a list, whose texts may begin with them."""
     if not isinstance(value, list) or len(value) > len(LETTERS) or not all(isinstance(one, str) for one in value):
         return value
     found = [_LETTERED.fullmatch(text) for text in value]
@@ -65,7 +65,10 @@ def read_options(value: Any) -> Any:
 
 
 def read_answer(value: Any, options: Any) -> str:
-    """The letter of an answer like "B" or "B. Yellow."; raises ValueError where the text is not that option's."""
+    """Return the letter of an answer like "B" or "B.
+
+    Yellow."; raises ValueError where the text is not that option's.
+    """
     text = str(value).strip()
     written = _LETTERED.fullmatch(text)
     if written and isinstance(options, dict) and written[1] in options:

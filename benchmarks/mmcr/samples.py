@@ -68,12 +68,12 @@ class MMCRSample(host.Sample):
         return own or self.letters[rotation:] + self.letters[:rotation]
 
     def shown(self, rotation: int) -> dict[str, str]:
-        """The options as rotation k shows them, by the letters that it gives them."""
+        """Return the options as rotation k shows them, by the letters that it gives them."""
         options = self.options or {}
         return {letter: options[old] for letter, old in zip(self.letters, self.order(rotation), strict=True)}
 
     def original(self, letter: str | None, rotation: int) -> str | None:
-        """The original letter of the option that rotation k shows under `letter`."""
+        """Return the original letter of the option that rotation k shows under `letter`."""
         return None if letter is None else self.order(rotation)[self.letters.index(letter)]
 
     @model_validator(mode="before")

@@ -40,16 +40,16 @@ class MMCRScores:
         return [RotationScores(self.verdicts, self.questions, model, family, shown) for model, shown, family in places]
 
     def family(self, name: str) -> list[RotationScores]:
-        """What was asked by one family of protocols."""
+        """Return what was asked by one family of protocols."""
         return [asked for asked in self.asked if asked.family == name]
 
     def beside(self, asked: RotationScores, family: str) -> RotationScores | None:
-        """What the same model was asked by another family under the same condition."""
+        """Return what the same model was asked by another family under the same condition."""
         alike = (other for other in self.family(family) if (other.model, other.condition) == model_and_condition(asked))
         return next(alike, None)
 
     def title(self, asked: RotationScores) -> str:
-        """The model, and what it was shown where that is not every page natively."""
+        """Return the model, and what it was shown where that is not every page natively."""
         title = self.verdicts.title_of(asked.model)
         if asked.condition == PAPERS_CONDITION:
             return title
@@ -66,12 +66,12 @@ class MMCRScores:
 
 
 def model_and_condition(asked: RotationScores) -> tuple[str, str]:
-    """Who was asked, and under which condition."""
+    """Return who was asked, and under which condition."""
     return asked.model, asked.condition
 
 
 def row_keys(asked: RotationScores, reader: MatcherName = "matched") -> dict[str, str]:
-    """What machines know a row by."""
+    """Return what machines know a row by."""
     return {"model": asked.model, "condition": asked.condition, "matcher": READERS[reader]}
 
 
@@ -86,28 +86,28 @@ def number_column(
     strong: bool = False,
     note: str = "",
 ) -> Column:
-    """A column of numbers with two decimals, as the paper prints them; `keys` name the groups that it is of."""
+    """Return a column of numbers with two decimals, as the paper prints them; `keys` name the groups that it is of."""
     named = {"metric": metric, **(keys or {})}
     return Column(key=key, title=title, unit=unit, decimals=2, label=label, strong=strong, note=note, keys=named)
 
 
 def type_columns(metric: str, prefix: str = "") -> tuple[Column, ...]:
-    """A column for each of the ten types, in the paper's order."""
+    """Return a column for each of the ten types, in the paper's order."""
     return tuple(
         number_column(f"{prefix}{kind}", type_title(kind), metric, keys={"type": kind}) for kind in QUESTION_TYPES
     )
 
 
 def family_title(name: str) -> str:
-    """What tables call a family of protocols."""
+    """Return what tables call a family of protocols."""
     return {"N": "without CoT", "C": "CoT", "I": "InternVL's CoT"}.get(name, PROMPT_FAMILIES.get(name, name))
 
 
 def reader_suffix(reader: MatcherName) -> str:
-    """What names of tables by the careful reader end with."""
+    """Return what names of tables by the careful reader end with."""
     return "" if reader == "matched" else f"_{reader}"
 
 
 def reader_phrase(reader: MatcherName) -> str:
-    """What captions say of the reader."""
+    """Return what captions say of the reader."""
     return "" if reader == "matched" else " Read by the careful reader instead of the paper's matcher."

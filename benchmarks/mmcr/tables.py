@@ -81,7 +81,7 @@ def _main_row(sheet: MMCRScores, asked: RotationScores, reader: MatcherName) -> 
 
 
 def _cot_pairs(sheet: MMCRScores) -> Iterator[tuple[RotationScores, RotationScores]]:
-    """What each model was asked without a chain of thought and with one; by either prompt for one, a row each."""
+    """Yield what each model was asked without a chain of thought and with one; by either prompt for one, a row each."""
     for without in sheet.family("N"):
         for family in "CI":
             if asked := sheet.beside(without, family):
@@ -134,7 +134,7 @@ def cot_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
 
 
 def cot_type_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
-    """The same circular accuracy by type."""
+    """Yield the same circular accuracy by type."""
 
     def values(without: RotationScores, asked: RotationScores) -> Iterator[Estimate]:
         circular = without.circular(reader), asked.circular(reader)
@@ -205,7 +205,7 @@ def _subject(name: str, number: int) -> Column:
 
 
 def distribution_table(sheet: MMCRScores, level: str) -> Table:
-    """The share of questions of each type, or of each subject, in the loaded data set (figure S.1)."""
+    """Return the share of questions of each type, or of each subject, in the loaded data set (figure S.1)."""
     questions = sheet.questions
     found = questions.types if level == "type" else questions.subjects
     counts: Mapping[str, int] = {name: len(at) for name, at in found.items()}
@@ -228,7 +228,7 @@ def distribution_table(sheet: MMCRScores, level: str) -> Table:
 
 
 def table_s1(sheet: MMCRScores) -> Table:
-    """How many wrong replies mean the right answer all the same."""
+    """Return how many wrong replies mean the right answer all the same."""
     rows = (
         Row(title=sheet.title(asked), keys=row_keys(asked), values=_matching(asked))
         for asked in sheet.family("N")

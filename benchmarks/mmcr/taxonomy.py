@@ -28,12 +28,12 @@ _CATEGORY_ENDING = re.compile(r"[\s_]*(?:comprehension|error|evidence error)s?$"
 
 
 def type_title(kind: str) -> str:
-    """What tables call a kind, as the paper does without its "Comprehension"."""
+    """Return what tables call a kind, as the paper does without its "Comprehension"."""
     return _TITLES.get(kind) or "-".join(part.capitalize() for part in kind.split("_"))
 
 
 def source_of(kind: QuestionType) -> SourceCount:
-    """Whether questions of a kind need several sources."""
+    """Return whether questions of a kind need several sources."""
     return "cross" if kind in CROSS else "single"
 
 

@@ -72,7 +72,7 @@ class PromptTemplate:
 
 @cache
 def direct_template() -> PromptTemplate:
-    """The benchmark's own prompt."""
+    """Return the benchmark's own prompt."""
     return PromptTemplate(**read_texts(DIRECT))
 
 
@@ -124,7 +124,10 @@ def _check_text(place: str, text: Any, slots: set[str]) -> Iterator[str]:
 
 
 def show_condition(question: Question, scene: Scene, condition: Condition) -> tuple[tuple[View, ...], str]:
-    """The views of a condition in order, and the sentence that says what they are. Raises EvidenceMissingError."""
+    """Return the views of a condition in order, and the sentence that says what they are.
+
+    Raises EvidenceMissingError.
+    """
     views = scene.views(condition, lambda: local_views(question, scene))
     count = len(scene.images) if condition == "V4" else len(views)
     name = _CONDITION_TEXTS[condition]

@@ -91,7 +91,7 @@ class RecordColumns:
                 yield name, self._left[name]
 
     def called(self, name: str) -> str:
-        """The file's own name of a column, where it was given another one."""
+        """Return the file's own name of a column, where it was given another one."""
         return self._record.name_of(name) if self._record else name
 
     def missing(self, field: str, likely: str = "COLUMN") -> str:
@@ -104,7 +104,7 @@ class RecordColumns:
         )
 
     def empty(self, field: str) -> str:
-        """The column of a field that has nothing here; nothing where there is no such column."""
+        """Return the column of a field that has nothing here; nothing where there is no such column."""
         called = self._record.called if self._record else {}
         own = {plain_name(self.called(known)) for known in COLUMN_NAMES[field]}
         others = {name for field_of, name in called.items() if plain_name(field_of) not in COLUMN_NAMES[field]}
@@ -145,7 +145,7 @@ class RecordColumns:
         return short
 
     def left(self) -> dict[str, Any]:
-        """What nobody took, as JSON can say it; bytes are left out."""
+        """Return what nobody took, as JSON can say it; bytes are left out."""
         return {name: _plain_value(value) for name, value in self._left.items() if not isinstance(value, bytes)}
 
 
@@ -154,12 +154,12 @@ def _is_empty(value: Any) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """A column's name as names are compared."""
+    """Return a column's name as names are compared."""
     return re.sub(r"[\s_\-]+", "_", str(name).strip().lower())
 
 
 def text_of(value: Any) -> str:
-    """A value as a text: whole floats without their point; nothing for what is none, such as a list."""
+    """Return a value as a text: whole floats without their point; nothing for what is none, such as a list."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
@@ -168,7 +168,7 @@ def text_of(value: Any) -> str:
 
 
 def parse_list(value: Any) -> Any:
-    """The list that a text writes, as JSON or as Python does; any other value as it is."""
+    """Return the list that a text writes, as JSON or as Python does; any other value as it is."""
     text = value.strip() if isinstance(value, str) else ""
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return value

@@ -41,7 +41,10 @@ class FileLayout:
 
 
 def find_wrapper(record: Record) -> str | None:
-    """The name under which a record that is alone in its file holds a list of rows; None where it is one itself."""
+    """Return the name under which a record that is alone in its file holds a list of rows.
+
+    None where it is one itself.
+    """
     named = (name for name in _WRAPPERS if _is_list_of_rows(record.value.get(name)))
     return next(named, None) if record.alone else None
 
@@ -67,7 +70,10 @@ def read_layout(record: Record, origin: RecordContext) -> FileLayout:
 
 
 def is_self_contained(columns: RecordColumns, kind: AnswerKind | None, record: Record) -> bool:
-    """Whether a row of a declared type tells all of itself: its options, the right letters, a number without commas."""
+    """Return whether a row of a declared type tells all of itself.
+
+    Its options, the right letters, a number without commas.
+    """
     value = unwrap_single(next((inner for name in _COUNTED for _, inner in columns.all(name)), None))
     text = text_of(value)
     if kind in ("choice", "choices"):

@@ -92,7 +92,7 @@ def _decode_base64(text: str) -> bytes:
 
 
 def _images_of_row(text: str, index: str, origin: RecordContext) -> tuple[str, ...]:
-    """The pictures of the row of this index; nothing where there is no such row, or it is the record's own."""
+    """Return the pictures of the row of this index; nothing where there is no such row, or it is the record's own."""
     if not index or text == index or len(text) > _LONGEST_REFERENCE or PurePosixPath(text).suffix:
         return ()
     if text not in origin.seen and _INDEX not in origin.seen:
@@ -117,7 +117,10 @@ def _note(columns: RecordColumns, origin: RecordContext) -> None:
 
 
 def _file_name(text: str) -> str:
-    """A file's name below the folder of pictures; of one that lies elsewhere, what may be below it of its path."""
+    """Return a file's name below the folder of pictures.
+
+    Of one that lies elsewhere, what may be below it of its path.
+    """
     path = PurePosixPath(text.replace("\\", "/"))
     parts = [part for part in path.parts if part not in ("..", "~", "/", "//") and ":" not in part]
     return "/".join(parts) or path.name

@@ -90,7 +90,7 @@ class QuestionJudge:
         return read_number(_without_percent(value), whole=whole, cut_off=cut_off)
 
     def is_right(self, value: str) -> bool:
-        """Whether an answer, as it was read, is a right one."""
+        """Return whether an answer, as it was read, is a right one."""
         question = self._question
         if question.kind == "text":
             return phrase_key(value) in self._texts
@@ -102,7 +102,7 @@ class QuestionJudge:
 
 
 def _read_open_answer(raw: str) -> _ValueAndStatus:
-    """An answer as it was written, whatever its length; of one that is short enough to be read, what it says."""
+    """Return an answer as it was written, whatever its length; of one that is short enough to be read, what it says."""
     _, behind = thoughts_apart(raw)
     if behind is None:
         return None, "unfinished"
@@ -111,7 +111,7 @@ def _read_open_answer(raw: str) -> _ValueAndStatus:
 
 
 def phrase_key(text: str) -> str:
-    """The form in which short answers are compared: without case, articles, markup and outer punctuation."""
+    """Return the form in which short answers are compared: without case, articles, markup and outer punctuation."""
     return " ".join(_ARTICLE.sub("", key_of(text)).split())
 
 

@@ -27,7 +27,7 @@ class NumberConvention(NamedTuple):
 
 
 def decimal_sign_of(text: str) -> str:
-    """The decimal sign that a number can only have; nothing where both would do, or where it is no number."""
+    """Return the decimal sign that a number can only have; nothing where both would do, or where it is no number."""
     text = strip_percent(text)
     if _AMBIGUOUS.fullmatch(text):
         return ""
@@ -39,12 +39,12 @@ def decimal_sign_of(text: str) -> str:
 
 
 def is_ambiguous(text: str) -> bool:
-    """Whether a number is another one where the other sign is the decimal sign: "1,234"."""
+    """Return whether a number is another one where the other sign is the decimal sign: "1,234"."""
     return bool(_AMBIGUOUS.fullmatch(text))
 
 
 def parse_number(text: str, convention: NumberConvention) -> str | None:
-    """The number that a text is, as Python writes it; None where it is none in this convention.
+    """Return the number that a text is, as Python writes it; None where it is none in this convention.
 
     Raises ValueError where it is one number in this convention and may be meant as another.
     """
@@ -77,12 +77,15 @@ def _require_sure_number(text: str, convention: NumberConvention) -> str:
 
 
 def strip_percent(text: str) -> str:
-    """A number without the per cent sign behind it."""
+    """Return a number without the per cent sign behind it."""
     return text.rstrip("%％").rstrip()
 
 
 def leading_number(text: str, convention: NumberConvention) -> str | None:
-    """The number that a text begins with, before its unit; None where more follow. Raises as `parse_number` does."""
+    """Return the number that a text begins with, before its unit.
+
+    None where more follow. Raises as `parse_number` does.
+    """
     match = _LEADING.match(text)
     if match is None or _DIGIT_ALONE.search(text, match.end()):
         return None

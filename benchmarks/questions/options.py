@@ -37,7 +37,7 @@ class AnswerOptions(NamedTuple):
         return bool(self.called) and all(name.isdecimal() for name in self.called)
 
     def named(self, text: str) -> str:
-        """The letter of the option that the record calls so; nothing where it calls none so."""
+        """Return the letter of the option that the record calls so; nothing where it calls none so."""
         return self.called.get(text) or self.called.get(_label(text), "")
 
     def letter(self, text: str) -> str:
@@ -78,7 +78,7 @@ def options_of(columns: RecordColumns) -> AnswerOptions | None:
 
 
 def _label_options(labels: Sequence[str], texts: Sequence[str], name: str) -> AnswerOptions:
-    """The options by letters; without labels, their marks are what they are called by.
+    """Return the options by letters; without labels, their marks are what they are called by.
 
     Of options by letters, as data sets keep them, only letters of a usual form are taken for marks.
     """
@@ -90,12 +90,12 @@ def _label_options(labels: Sequence[str], texts: Sequence[str], name: str) -> An
 
 
 def letter_options(texts: Sequence[str]) -> dict[str, str]:
-    """The texts by their letters, without those that they are all written with."""
+    """Return the texts by their letters, without those that they are all written with."""
     return dict(zip(LETTERS, _strip_marks(texts, _MARKED)[0], strict=False))
 
 
 def split_option(text: str) -> tuple[str, str] | None:
-    """The letter and the text of an option that is written with its mark, whatever that is."""
+    """Return the letter and the text of an option that is written with its mark, whatever that is."""
     mark, bare = _split_mark(text, _MARKED)
     place = _position_of(mark)
     return (LETTERS[place], bare) if 0 <= place < len(LETTERS) else None
@@ -129,7 +129,7 @@ def _is_option(line: str, at: int) -> bool:
 
 
 def _options_in(name: str, value: Any) -> list[tuple[str, str]]:
-    """The labels, which may be empty, and the texts of options; those that are empty at the end are left out."""
+    """Return the labels, which may be empty, and the texts of options; those that are empty at the end are left out."""
     labels: list[Any] = []
     if isinstance(value, dict) and isinstance(value.get("text"), list):
         labels, value = value.get("label") or [], value["text"]
@@ -168,7 +168,10 @@ def _label(text: str) -> str:
 
 
 def _option(name: str, place: int | str, one: Any) -> tuple[str, str]:
-    """The label and the text of one option, which may be an object of both. Raises ValueError for any other form."""
+    """Return the label and the text of one option, which may be an object of both.
+
+    Raises ValueError for any other form.
+    """
     if one is None or isinstance(one, str | int | float):
         return "", text_of(one)
     if not isinstance(one, dict):
@@ -200,7 +203,7 @@ def _drop_empty_end(found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _options_from_columns(columns: RecordColumns) -> list[tuple[str, str]]:
-    """The options that have a column each: option_a, option_1, choice_a ..., or A, B, C ..."""
+    """Return the options that have a column each: option_a, option_1, choice_a ..., or A, B, C ..."""
     found = columns.named(r"(?:option|choice)_?([a-z]|\d{1,2})")
     letters = [name for name in sorted(columns.plain_names) if len(name) == 1 and "a" <= name <= "z"]
     if not found and letters[:2] == ["a", "b"]:
@@ -225,7 +228,7 @@ def _drop_detached(letters: list[str]) -> list[str]:
 
 
 def _strip_marks(texts: Sequence[str], form: re.Pattern[str]) -> tuple[list[str], list[str]]:
-    """The options' texts without their marks, and these, where all are written with theirs in order."""
+    """Return the options' texts without their marks, and these, where all are written with theirs in order."""
     found = [_split_mark(text, form) for text in texts]
     bare = [text for _, text in found]
     places = [_position_of(mark) for mark, _ in found]
@@ -235,7 +238,7 @@ def _strip_marks(texts: Sequence[str], form: re.Pattern[str]) -> tuple[list[str]
 
 
 def _split_mark(text: str, form: re.Pattern[str]) -> tuple[str, str]:
-    """The letter or number that an option's text begins with, and the rest; nothing and the text without one."""
+    """Return the letter or number that an option's text begins with, and the rest; nothing and the text without one."""
     match = form.fullmatch(text)
     if match is None:
         return "", text
@@ -244,7 +247,7 @@ def _split_mark(text: str, form: re.Pattern[str]) -> tuple[str, str]:
 
 
 def _position_of(mark: str) -> int:
-    """The place of an option from 0 by its letter, or by its number from 1; -1 of no mark, or of 0."""
+    """Return the place of an option from 0 by its letter, or by its number from 1; -1 of no mark, or of 0."""
     if mark.isdecimal():
         return int(mark) - 1
     return LETTERS.find(mark) if len(mark) == 1 else -1

@@ -74,7 +74,7 @@ def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: R
 
 
 def _split_options(columns: RecordColumns, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
-    """The question's text and its options, which may stand in it."""
+    """Return the question's text and its options, which may stand in it."""
     value = columns.first("question")[1]
     if not (text := text_of(value)):
         likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
@@ -134,7 +134,7 @@ def _list_regions(value: Any) -> list[Any]:
 
 
 def _image_and_region(one: dict[str, Any], images: tuple[str, ...]) -> tuple[int, str]:
-    """The number of the image, which may be named by its file, and the region of it."""
+    """Return the number of the image, which may be named by its file, and the region of it."""
     image = one.get("image", 0)
     if isinstance(image, str) and not image.isdecimal():
         image = [PurePosixPath(name).name for name in images].index(PurePosixPath(image).name)

@@ -104,7 +104,7 @@ def _chance(questions: Sequence[Question]) -> Floats:
 
 
 def _subtract_exact(accuracy: Estimate, guessed: float | None) -> Estimate:
-    """An accuracy less a number that is known exactly."""
+    """Return an accuracy less a number that is known exactly."""
     if guessed is None or accuracy.value is None or accuracy.low is None or accuracy.high is None:
         return NO_ESTIMATE
     ends = {"low": accuracy.low - guessed, "high": accuracy.high - guessed}
@@ -174,7 +174,7 @@ class _CellPair(NamedTuple):
 
 
 def _pairs_of_models(verdicts: Verdicts) -> Iterator[_CellPair]:
-    """Every two models that were asked alike."""
+    """Yield every two models that were asked alike."""
     for first, second in combinations(verdicts.models, 2):
         for cell in (cell for cell in verdicts.cells if cell.model == first):
             other = cell._replace(model=second)
@@ -184,7 +184,7 @@ def _pairs_of_models(verdicts: Verdicts) -> Iterator[_CellPair]:
 
 
 def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_CellPair]:
-    """Every two conditions of one protocol, and every two protocols under one condition, of each model."""
+    """Yield every two conditions of one protocol, and every two protocols under one condition, of each model."""
     for model in verdicts.models:
         for one, other in combinations([cell for cell in verdicts.cells if cell.model == model], 2):
             if (one.protocol == other.protocol) != (one.condition == other.condition):

@@ -15,7 +15,7 @@ MAY_BE_NONE = frozenset(("none", "na", "nil"))
 
 
 def list_truths(value: Any, *, typed: bool, kind: AnswerKind | None = None) -> list[str]:
-    """The truths that a value lists, each once; in a table without types they are listed with | between them.
+    """Return the truths that a value lists, each once; in a table without types they are listed with | between them.
 
     Raises ValueError for a list of numbers, of which nothing tells whether it is one truth, and for objects without an
     answer.
@@ -37,12 +37,12 @@ def list_truths(value: Any, *, typed: bool, kind: AnswerKind | None = None) -> l
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number itself, and no text of one."""
+    """Return whether a value is a number itself, and no text of one."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def as_written(value: Any) -> str:
-    """A value as a text, lists and objects as JSON writes them."""
+    """Return a value as a text, lists and objects as JSON writes them."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else text_of(value)
 
 
@@ -57,7 +57,7 @@ def list_literal_truths(value: Any, *, typed: bool) -> list[str]:
 
 
 def known_truths(name: str, texts: list[str], kind: AnswerKind | None, note: Callable[[str], None]) -> list[str]:
-    """The texts that are truths, and a note on those that say that there is none, or may say so.
+    """Return the texts that are truths, and a note on those that say that there is none, or may say so.
 
     Where the truths are declared to be texts, all are.
     """

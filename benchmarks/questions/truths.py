@@ -118,7 +118,7 @@ def read_kind(columns: RecordColumns) -> AnswerKind | None:
 
 
 def unwrap_single(value: Any) -> Any:
-    """What a list of one holds, also one that a text writes; anything else as it is."""
+    """Return what a list of one holds, also one that a text writes; anything else as it is."""
     value = parse_list(value)
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
@@ -148,7 +148,7 @@ def _read_choice(columns: RecordColumns, called: AnswerOptions, said: TruthConve
 
 
 def _option_by_position(name: str, value: Any, called: AnswerOptions, said: TruthConvention) -> str:
-    """The option of a number, or of a letter or text. Raises ValueError where a text may be either."""
+    """Return the option of a number, or of a letter or text. Raises ValueError where a text may be either."""
     text = text_of(value)
     counted = "" if called.numbered else _option_by_index(text, called.texts)
     if is_number(value):
@@ -163,7 +163,7 @@ def _option_by_position(name: str, value: Any, called: AnswerOptions, said: Trut
 
 
 def _option_by_name(name: str, text: str, called: AnswerOptions) -> str:
-    """The option that the record itself calls so. Raises ValueError where that is another option's text."""
+    """Return the option that the record itself calls so. Raises ValueError where that is another option's text."""
     letter = called.named(text)
     other = _option_by_text(text, called.texts) if letter and text not in called.texts else ""
     if other and other != letter:
@@ -175,7 +175,7 @@ def _option_by_name(name: str, text: str, called: AnswerOptions) -> str:
 
 
 def find_option(text: str, options: AnswerOptions) -> str:
-    """The option that a text names by its letter or its words; nothing where it names none, or several."""
+    """Return the option that a text names by its letter or its words; nothing where it names none, or several."""
     return options.letter(text) or _option_by_text(text, options.texts)
 
 

@@ -87,7 +87,7 @@ class _AnswerCollector:
         self._by_name = {name: step_id for step_id in step_ids for name in _names(step_id)}
 
     def ordered(self) -> dict[str, str]:
-        """The answers in the steps' own order."""
+        """Return the answers in the steps' own order."""
         return {step_id: self.answers[step_id] for step_id in self.step_ids if step_id in self.answers}
 
     def take(self, found: Any) -> bool:
@@ -117,7 +117,7 @@ class _AnswerCollector:
         )
 
     def _is_step(self, content: Mapping[str, Any]) -> bool:
-        """Whether an object is one step, {"step_id": "S1", "answer": true}, and no table of steps."""
+        """Return whether an object is one step, {"step_id": "S1", "answer": true}, and no table of steps."""
         named = any(key in content for key in _ID_KEYS) and not any(_plain(key) in self._by_name for key in content)
         return named and any(key in content for key in _VALUE_KEYS)
 
@@ -145,7 +145,7 @@ class _AnswerCollector:
 
 
 def _any_true(said: Iterable[bool]) -> bool:
-    """Whether one of them is true, after all have been looked at."""
+    """Return whether one of them is true, after all have been looked at."""
     return sum(said) > 0
 
 

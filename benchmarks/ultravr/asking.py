@@ -71,14 +71,14 @@ def write_task(sample: UltraVRSample) -> str:
 
 
 def answer_instruction(asking: AskingContext) -> str:
-    """How the final answer is to be written; without an image, that abstaining is allowed (appendix D.1, V0)."""
+    """Return how the final answer is to be written; without an image, that abstaining is allowed (appendix D.1, V0)."""
     options = asking.sample.options
     form = _DIRECT["answer_letter"].format(letters=list_letters(options)) if options else _DIRECT["answer_coordinate"]
     return join_paragraphs(form, "" if asking.showing.views else _DIRECT["abstention"])
 
 
 def list_letters(options: dict[str, str]) -> str:
-    """The options' letters as a sentence lists them: "A, B, C or D"."""
+    """Return the options' letters as a sentence lists them: "A, B, C or D"."""
     letters = list(options)
     return f"{', '.join(letters[:-1])} or {letters[-1]}"
 
@@ -195,7 +195,7 @@ class SequentialQuestions:
     needs_examples = False
 
     def turns(self, asking: AskingContext) -> tuple[Turn, ...]:
-        """A turn a step, and one for the final question."""
+        """Return a turn a step, and one for the final question."""
         sample = asking.sample
         texts = [_write_step(sample, step) for step in sample.steps]
         texts[0] = join_paragraphs(
@@ -220,7 +220,7 @@ class ForcedAnswers:
     _own = SequentialQuestions()
 
     def turns(self, asking: AskingContext) -> tuple[Turn, ...]:
-        """The turns of S4; each step's is followed by its true answer."""
+        """Return the turns of S4; each step's is followed by its true answer."""
         *steps, final = self._own.turns(asking)
         truths = (format_truth(asking.sample, step) for step in asking.sample.steps)
         given = (turn.model_copy(update={"given": truth}) for turn, truth in zip(steps, truths, strict=True))

@@ -117,7 +117,7 @@ class UltraVR(Benchmark[UltraVRSample]):
             yield f"  truth: {json.dumps(step.ground_truth, ensure_ascii=False)}"
 
     def summary(self, sample: UltraVRSample) -> dict[str, str]:
-        """How many steps, and which evidence."""
+        """Return how many steps, and which evidence."""
         evidence = _describe_evidence(sample.evidence) if sample.evidence else "-"
         return {"steps": str(len(sample.steps)), "evidence": evidence}
 

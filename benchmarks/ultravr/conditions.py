@@ -94,7 +94,10 @@ def _block_crops(sample: UltraVRSample, scene: Scene, version: ConditionTextVers
 def _locate_block(
     sample: UltraVRSample, scene: Scene, version: ConditionTextVersion
 ) -> tuple[CellBlock, tuple[int, int]]:
-    """The sheet that the record names, else one drawn around the cell, with as many options as one holds; the grid."""
+    """Return the sheet that the record names, else one drawn around the cell, with as many options as one holds.
+
+    The grid.
+    """
     cell, grid = anomalous_cell(sample)
     first = sample.evidence.sheet if sample.evidence else None
     if first:
@@ -104,7 +107,7 @@ def _locate_block(
 
 
 def option_cells(sample: UltraVRSample) -> dict[str, Coordinate]:
-    """The cells that options name, by their letters; those that name none are left out."""
+    """Return the cells that options name, by their letters; those that name none are left out."""
     named = ((letter, only_cell(text)) for letter, text in (sample.options or {}).items())
     return {letter: cell for letter, cell in named if cell}
 

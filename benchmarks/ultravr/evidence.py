@@ -20,7 +20,7 @@ ROI_GRID = 6
 
 
 def quadrant_region(size: Size, name: str) -> Region:
-    """The quarter of the image called upper-left, upper-right, lower-left or lower-right."""
+    """Return the quarter of the image called upper-left, upper-right, lower-left or lower-right."""
     if name not in QUADRANTS:
         raise RegionError(f"quadrant '{name}' is none of {', '.join(QUADRANTS)}")
     index = QUADRANTS.index(name)
@@ -28,7 +28,7 @@ def quadrant_region(size: Size, name: str) -> Region:
 
 
 def roi_region(size: Size, index: int) -> Region:
-    """The cell with number `index`, 1 to 36, of a whole slide's grid."""
+    """Return the cell with number `index`, 1 to 36, of a whole slide's grid."""
     if not 1 <= index <= ROI_GRID**2:
         raise RegionError(f"region of interest {index} is outside 1 to {ROI_GRID**2}")
     row, column = divmod(index - 1, ROI_GRID)
@@ -44,7 +44,7 @@ class CellBlock:
     first_column: int
 
     def holds(self, cell: GridIndex, sheet: tuple[int, int] = (5, 5)) -> bool:
-        """Whether a cell of the grid is one of its `sheet` rows and columns."""
+        """Return whether a cell of the grid is one of its `sheet` rows and columns."""
         return _contains_block((self.first_row, self.first_column), cell, sheet)
 
 
@@ -61,7 +61,7 @@ def draw_block(
     *,
     others: Sequence[GridIndex] = (),
 ) -> CellBlock:
-    """A `sheet` of cells of the `grid` that contains `cell` (row, column) at a position drawn by `seed`.
+    """Return a `sheet` of cells of the `grid` that contains `cell` (row, column) at a position drawn by `seed`.
 
     Of the places of the sheet in the grid that contain the cell, those with the most of the `others` are equally
     likely, so that where one holds them all, the place of the sheet rules none out. Raises RegionError where the cell
@@ -87,7 +87,7 @@ def draw_block(
 def block_at(
     size: Size, first: tuple[int, int], grid: tuple[int, int] = (10, 10), sheet: tuple[int, int] = (5, 5)
 ) -> CellBlock:
-    """The `sheet` of cells of the `grid` whose upper-left cell is `first` (row, column).
+    """Return the `sheet` of cells of the `grid` whose upper-left cell is `first` (row, column).
 
     Raises RegionError where it reaches out of the grid.
     """

@@ -56,7 +56,7 @@ def figure2_contents(cells: Sequence[StepScores]) -> Contents:
 
 
 def _figure2a(cells: Sequence[StepScores]) -> Table:
-    """How far each operation's step error under S2 lies from their mean (equation 6)."""
+    """Return how far each operation's step error under S2 lies from their mean (equation 6)."""
     at = {"protocol": "S2", "condition": "V2"}
     mean = Column(key="mean_error", title="mean error", label="mean step error (%)", unit="loss", strong=True,
                   keys={**at, "metric": "mean_step_error"})  # fmt: skip
@@ -109,7 +109,7 @@ def _figure2c(cells: Sequence[StepScores]) -> Table:
 
 
 def _figure2c_domains(cells: Sequence[StepScores]) -> Table:
-    """The shares of Figure 2c within each domain."""
+    """Return the shares of Figure 2c within each domain."""
     rows: list[Row] = []
     for steps in cells:
         shares = {outcome: group_accuracies(share, steps.strata) for outcome, share in steps.outcomes().items()}

@@ -115,7 +115,7 @@ _JudgedStep = tuple[StepJudge, StepVerdict]
 
 
 def find_first_error(operations: Iterable[tuple[Operation, bool]], *, correct: bool) -> FailureStage:
-    """Where a trajectory fails first (equation 7), from the operation of each step and whether it is right."""
+    """Return where a trajectory fails first (equation 7), from the operation of each step and whether it is right."""
     wrong: Operation | None = next((operation for operation, right in operations if not right), None)
     return wrong or ("NoErr" if correct else "Final")
 

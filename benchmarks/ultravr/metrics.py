@@ -74,7 +74,7 @@ class OperationAccuracies:
         return combine_rates(terms, sum(map(self._count, weights)))
 
     def _residuals(self, domain: str, names: Sequence[Operation]) -> tuple[Floats, Floats]:
-        """How far each sample lies from the ratio of right steps, and how many samples have any."""
+        """Return how far each sample lies from the ratio of right steps, and how many samples have any."""
         places = [OPERATIONS.index(name) for name in names]
         right, asked = (part[:, places] for part in self._of(domain))
         steps, trials = asked.sum(axis=0), (asked > 0).sum(axis=0).astype(np.float64)

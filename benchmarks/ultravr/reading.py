@@ -157,7 +157,7 @@ def _steps(supervision: Any) -> list[Any]:
 
 
 def _unread_step_fields(supervision: Any) -> Iterator[str]:
-    """What of the annotation no step keeps; a name stands once, however many of its steps have it."""
+    """Yield what of the annotation no step keeps; a name stands once, however many of its steps have it."""
     if isinstance(supervision, dict):
         yield from (f"reasoning_supervision.{key}" for key in supervision if key not in {"steps", "step_type"})
         steps = [step for step in supervision.get("steps", ()) if isinstance(step, dict)]

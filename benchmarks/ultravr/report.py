@@ -277,7 +277,7 @@ def _cell_mean_row(table: Table, cell: tuple[str, str]) -> Row | None:
 
 
 def _add_mean_row(table: Table) -> Table:
-    """The last row: plain means over models, as the paper prints them."""
+    """Return the last row: plain means over models, as the paper prints them."""
     mean = mean_row(table.rows, table.columns)
     return table.model_copy(update={"rows": (*table.rows, mean)}) if mean else table
 

@@ -54,7 +54,7 @@ class StepScores:
         return OperationAccuracies(right / repeats, asked / repeats, self.strata)
 
     def judge_of(self, position: int) -> UltraVRJudge:
-        """The judge of the sample at a position."""
+        """Return the judge of the sample at a position."""
         return cast(UltraVRJudge, self.verdicts.tally.judges.of(position))
 
     def judged(self, verdict: ScoreRow) -> Iterator[tuple[StepDetails, StepJudge]]:
@@ -80,14 +80,14 @@ class StepScores:
         return [f"{judge.sample.id}:{step_id}" for judge in judges for step_id in judge.unjudged]
 
     def row(self, values: Iterable[Estimate | int | str | None], **keys: str) -> Row:
-        """A row on this cell; further keys are said in its title."""
+        """Return a row on this cell; further keys are said in its title."""
         told = [self.verdicts.title_of(self.key.model), self.key.how]
         title = " · ".join([*told, *(value.upper() for value in keys.values())])
         return Row(title=title, keys={**self.key.keys, **keys}, values=tuple(values))
 
 
 def cells_of_protocol(cells: Sequence[StepScores], protocol: str) -> list[StepScores]:
-    """The cells of a protocol under V2, in the order of models."""
+    """Return the cells of a protocol under V2, in the order of models."""
     found = {steps.key.model: steps for steps in cells if steps.key.how == f"{protocol} V2"}
     models = cells[0].verdicts.models
     return [found[model] for model in models if model in found]
@@ -106,7 +106,7 @@ def named_columns(
 
 
 def model_row(steps: StepScores, values: Iterable[Estimate]) -> Row:
-    """A row on the model of a cell."""
+    """Return a row on the model of a cell."""
     return Row(title=steps.verdicts.title_of(steps.key.model), keys={"model": steps.key.model}, values=tuple(values))
 
 

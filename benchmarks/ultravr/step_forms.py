@@ -51,7 +51,7 @@ def answer_form_of(sample: UltraVRSample, step: ReasoningStep) -> str:
 
 
 def step_label(step: ReasoningStep) -> str:
-    """How other steps' questions call a step: "Step 5" for S5, "Q2.1" as it is."""
+    """Return how other steps' questions call a step: "Step 5" for S5, "Q2.1" as it is."""
     number = step.step_id[1:]
     return f"Step {number}" if step.step_id[:1] == "S" and number.isdecimal() else step.step_id
 
@@ -92,7 +92,7 @@ def _write_step(sample: UltraVRSample, step: ReasoningStep) -> str:
 
 
 def cell_form(sample: UltraVRSample) -> ClosingForm:
-    """A cell as an object with its row and its column, or with null for both."""
+    """Return a cell as an object with its row and its column, or with null for both."""
     side: dict[str, JsonValue] = {"type": ["integer", "null"]}
     return object_form(
         "the row and the column of your final answer",

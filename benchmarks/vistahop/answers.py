@@ -61,7 +61,7 @@ def normalize_text(text: str) -> str:
 
 
 def matches_truth(answer: str, truths: Iterable[str]) -> bool:
-    """Whether an answer is one of the truths to the word, and to the figure: 1.5 is not 15, nor C# C++.
+    """Return whether an answer is one of the truths to the word, and to the figure: 1.5 is not 15, nor C# C++.
 
     What is a truth to the last character is one, also where no word is left of it.
     """

@@ -63,7 +63,7 @@ class VistaHopOptions(BaseModel):
     )
 
     def sizing(self, crop: bool = False) -> str:
-        """The sizing rule of a picture."""
+        """Return the sizing rule of a picture."""
         return "native" if self.pictures == "native" else f"{_FIT_SIZING}:28" if crop else _FIT_SIZING
 
 
@@ -107,7 +107,7 @@ def _direct_chat(sample: VistaHopSample, views: tuple[View, ...], beside: Sideca
 
 
 def _agent_prompt(beside: Sidecars) -> tuple[str, str]:
-    """What an agent is told of its turns, and its version: that of ours, or the digest of the data set's own."""
+    """Return what an agent is told of its turns, and its version: that of ours, or the digest of the data set's own."""
     if beside.system_prompt is None:
         return read_texts("agent")["task"].strip(), read_texts("agent")["version"]
     own = f"{beside.system_prompt}\0{beside.format_instruction or ''}"
@@ -137,7 +137,7 @@ def require_tools(cells: Iterable[Cell], beside: Sidecars) -> None:
 
 
 def write_tools_section(tools: tuple[ToolDeclaration, ...], grammar: CallGrammar) -> str:
-    """What a model is told of tools and of how to call them."""
+    """Return what a model is told of tools and of how to call them."""
     text: str = read_texts("agent")["tools"][grammar].strip()
     return text.replace("{declarations}", "\n".join(tool.line for tool in tools))
 
@@ -169,7 +169,7 @@ def _tool_from(
 
 
 def search_source(image: str, options: VistaHopOptions, beside: Sidecars) -> tuple[str, str]:
-    """Where a text search looks, and its version. Raises EvidenceMissingError where there is nowhere to look."""
+    """Return where a text search looks, and its version. Raises EvidenceMissingError where there is nowhere to look."""
     if options.source:
         return options.source, options.source_version
     if beside.corpus is None:
@@ -181,7 +181,7 @@ def search_source(image: str, options: VistaHopOptions, beside: Sidecars) -> tup
 
 
 def _image_hits(sample: VistaHopSample, scene: Scene, options: VistaHopOptions) -> Iterator[MessagePart]:
-    """The result of the image search: titles, each with its picture, in one message."""
+    """Yield the result of the image search: titles, each with its picture, in one message."""
     texts = read_texts("results")
     shown = [(hit.title, hit.thumbnail) for hit in sample.hits if hit.thumbnail is not None]
     if not shown:

@@ -165,7 +165,10 @@ class VistaHop(Benchmark[VistaHopSample]):
         return options if isinstance(options, VistaHopOptions) else VistaHopOptions()
 
     def answer_form(self, sample: VistaHopSample) -> AnswerForm:
-        """A letter of the options, which may stand in the question's text; else a short text, any that is right."""
+        """Return a letter of the options, which may stand in the question's text.
+
+        Else a short text, any that is right.
+        """
         lettered = self._beside.lettered or bool(_SECOND_OPTION.search(sample.question))
         if not sample.options and not self._beside.lettered:
             return AnswerForm("choice" if lettered else "text", sample.answers, lettered=lettered)
@@ -174,7 +177,10 @@ class VistaHop(Benchmark[VistaHopSample]):
         return AnswerForm("choice", truths, letters, lettered=lettered)
 
     def closed_form(self, sample: VistaHopSample, protocol: str) -> ClosingForm | None:
-        """A letter of the options, where the record lists them: in a question's text alone they are not known."""
+        """Return a letter of the options, where the record lists them.
+
+        In a question's text alone they are not known.
+        """
         return option_form(sample) if sample.options else None
 
     def ask(self, sample: VistaHopSample, cell: Cell, scene: Scene) -> Chat:

@@ -15,7 +15,10 @@ NOT_ANNOTATED = -1
 
 
 def sees_anchor(sample: VistaHopSample, rasters: Sequence[RasterRecord]) -> int:
-    """Whether a crop of the picture covers half of an anchor and shows it large enough; -1 where none has a box."""
+    """Return whether a crop of the picture covers half of an anchor and shows it large enough.
+
+    -1 where none has a box.
+    """
     boxes = [anchor.box for anchor in sample.all_anchors if anchor.box]
     if not boxes:
         return NOT_ANNOTATED
@@ -36,13 +39,13 @@ def _covers_anchor(crop: RasterRecord, anchor: BoxCorners) -> bool:
 
 
 def documents_found(sample: VistaHopSample, calls: Sequence[ToolCall]) -> tuple[int, int]:
-    """How many of the chain's documents were among the results, and how many there are."""
+    """Return how many of the chain's documents were among the results, and how many there are."""
     wanted = {name for hop in sample.all_hops for name in hop.documents}
     return len(wanted & _found_documents(calls)), len(wanted)
 
 
 def has_drifted(sample: VistaHopSample, calls: Sequence[ToolCall]) -> int:
-    """Whether some hop has documents of which none was ever found; -1 where no hop has any."""
+    """Return whether some hop has documents of which none was ever found; -1 where no hop has any."""
     hops = [set(hop.documents) for hop in sample.all_hops if hop.documents]
     return int(any(not hop & _found_documents(calls) for hop in hops)) if hops else NOT_ANNOTATED
 

@@ -86,7 +86,7 @@ def call_table(sheet: VistaHopScores) -> Table:
 
 
 def evidence_table(sheet: VistaHopScores) -> Table:
-    """Whether crops showed anchors and searches found the chain's documents, where those are annotated."""
+    """Return whether crops showed anchors and searches found the chain's documents, where those are annotated."""
     rows = []
     for one in sheet.settings:
         found = (one.anchors_seen, one.documents_found)
@@ -111,7 +111,7 @@ def evidence_table(sheet: VistaHopScores) -> Table:
 
 
 def text_only_table(sheet: VistaHopScores) -> Table:
-    """How often the question alone is enough."""
+    """Return how often the question alone is enough."""
     return Table(
         name="text_only",
         title="Text-only answer rate",
@@ -122,7 +122,7 @@ def text_only_table(sheet: VistaHopScores) -> Table:
 
 
 def _list_judges(sheet: VistaHopScores) -> list[str]:
-    """All judges of any chat: the rules, models that judged in their order, then others."""
+    """Return all judges of any chat: the rules, models that judged in their order, then others."""
     found = {name for one in sheet.settings for chat in one.chats for name, _ in chat.kept.judges}
     first = [name for name in (RULES_VERSION, *sheet.verdicts.judges) if name != RULES_VERSION or name in found]
     return first + sorted(found - {*first})
@@ -160,7 +160,7 @@ def _judge_score_rows(sheet: VistaHopScores, judge: str) -> Iterator[Row]:
 
 
 def _agreement_rows(title: str, ones: Sequence[str], other: str, said: Sequence[Mapping[str, int]]) -> Iterator[Row]:
-    """How every verdict of some judges agrees with that of another one on the same chat."""
+    """Yield how every verdict of some judges agrees with that of another one on the same chat."""
     found = compare_judges([(row[one], row[other]) for row in said for one in ones if one in row and other in row])
     if found.both or found.unreadable:
         kappa = NO_ESTIMATE if found.kappa is None else Estimate(value=found.kappa, count=found.both)
@@ -169,7 +169,7 @@ def _agreement_rows(title: str, ones: Sequence[str], other: str, said: Sequence[
 
 
 def judge_agreement_table(sheet: VistaHopScores) -> Table:
-    """How every two judges of the same chats agree."""
+    """Return how every two judges of the same chats agree."""
     said = [dict(chat.kept.judges) for setting in sheet.settings for chat in setting.chats]
     names = _list_judges(sheet)
     people = [name for name in names if name.startswith(ANNOTATOR)]

@@ -163,7 +163,7 @@ _NAMED_STATUSES = frozenset({"ok", "not_run", "empty", "bad_box"})
 
 
 def _part(number: int, turn: TurnResponse) -> VerdictPart:
-    """A round with a call, as a part of the chat: what was called, and what came of it."""
+    """Return a round with a call, as a part of the chat: what was called, and what came of it."""
     assert turn.call is not None
     call = turn.call
     return VerdictPart(

@@ -51,7 +51,7 @@ class SettingScores:
         return self.place.condition
 
     def by_sample(self, value: Callable[[ChatScore], float]) -> Floats:
-        """The mean of a value over each sample's chats, NaN where it has none, or a chat has no value."""
+        """Return the mean of a value over each sample's chats, NaN where it has none, or a chat has no value."""
         sums, counts = self._sums(value)
         with np.errstate(invalid="ignore"):
             means: Floats = sums / counts
@@ -91,7 +91,7 @@ class SettingScores:
         return self.samples[chat.sample].scored
 
     def mean(self, value: Callable[[ChatScore], float]) -> Estimate:
-        """The mean over chats, with the interval of a bootstrap over samples."""
+        """Return the mean over chats, with the interval of a bootstrap over samples."""
         sums, counts = self._sums(value)
         asked = counts > 0
         if not asked.any():
@@ -153,7 +153,7 @@ class SettingScores:
 
 
 def collect_settings(verdicts: Verdicts) -> list[SettingScores]:
-    """Every setting of which there are chats, in the report's order."""
+    """Return every setting of which there are chats, in the report's order."""
     samples = [sample for sample in verdicts.samples if isinstance(sample, VistaHopSample)]
     found: list[SettingScores] = []
     for cell in verdicts.cells:
@@ -180,7 +180,7 @@ def _judgement_score(chat: ChatScore, judge: str) -> float:
 
 
 def pass_at_1(scores: Floats, at: Indices | None = None) -> Estimate:
-    """The mean of samples' scores, with Wilson's interval over samples."""
+    """Return the mean of samples' scores, with Wilson's interval over samples."""
     return proportion(scores if at is None else scores[at])
 
 
@@ -193,7 +193,7 @@ def estimate_gap(scores: Floats, baseline: Floats) -> Estimate:
 
 
 def estimate_share(part: int, whole: int) -> Estimate:
-    """A share of so many, with Wilson's interval; nothing of nothing."""
+    """Return a share of so many, with Wilson's interval; nothing of nothing."""
     return wilson(part / whole, whole) if whole else NO_ESTIMATE
 
 

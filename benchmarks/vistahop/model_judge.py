@@ -46,6 +46,6 @@ def ask_judge(case: JudgeCase, question: str, prompt: str, scene: Scene) -> Chat
 
 
 def read_judgement(text: str) -> bool | None:
-    """What the first verdict that stands between its tags says; None where there is none."""
+    """Return what the first verdict that stands between its tags says; None where there is none."""
     found = _VERDICT.search(text)
     return found[1].lower() == "yes" if found else None

@@ -51,7 +51,7 @@ def sample_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, A
 
 
 def _unread_parts(value: Mapping[str, Any]) -> Iterator[str]:
-    """What parts of a record hold that no sample keeps."""
+    """Yield what parts of a record hold that no sample keeps."""
     for name, kind in _PARTS.items():
         known = {*kind.model_fields, *(field.alias for field in kind.model_fields.values())}
         parts = value[name] if isinstance(value.get(name), list) else []
@@ -62,7 +62,7 @@ def _unread_parts(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _convert_record(value: dict[str, Any]) -> dict[str, Any]:
-    """A record of another shape as one of ours; what neither shape knows is kept."""
+    """Return a record of another shape as one of ours; what neither shape knows is kept."""
     if isinstance(value.get("reward_model"), dict) or isinstance(value.get("prompt"), list):
         rest = {name: inner for name, inner in value.items() if name not in ("prompt", "reward_model")}
         asked = {"question": _first_question(value["prompt"])} if "prompt" in value else {}
@@ -85,7 +85,7 @@ def _first_question(prompt: Any) -> Any:
 
 
 def _read_chain(path: Any) -> dict[str, Any]:
-    """The chain of a synthesized question: edges, or nodes in their order; hops are its edges."""
+    """Return the chain of a synthesized question: edges, or nodes in their order; hops are its edges."""
     if isinstance(path, str):
         path = [node for node in _ARROW.split(path) if node]
     if isinstance(path, list) and path and all(isinstance(edge, dict) for edge in path):
@@ -139,7 +139,10 @@ def _image_names(value: Mapping[str, Any], origin: RecordContext) -> tuple[str, 
 
 
 def _image_name(one: Any, origin: RecordContext) -> str:
-    """A picture's name; of one that lies in the record, as rows of Parquet hold them, that of the file it becomes."""
+    """Return a picture's name.
+
+    Of one that lies in the record, as rows of Parquet hold them, that of the file it becomes.
+    """
     content = one.get("bytes") if isinstance(one, dict) else one
     if isinstance(content, bytes):
         return origin.keep(content)

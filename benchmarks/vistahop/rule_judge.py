@@ -42,7 +42,7 @@ _ALTERNATIVE_SIGNS = re.compile(r"[/;|]")
 
 
 def is_right(answer: str, truths: Sequence[str]) -> bool:
-    """Whether an answer is right by any of the truths."""
+    """Return whether an answer is right by any of the truths."""
     return matches_truth(answer, truths) or any(_agrees_with(answer.strip(), truth.strip()) for truth in truths)
 
 

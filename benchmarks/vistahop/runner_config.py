@@ -14,7 +14,7 @@ _LETTERED = "em_score_mcq"
 
 
 def read_configuration(path: Path, name: str) -> ConfiguredDataset | None:
-    """What a configuration says of a data set; of the only one that it holds, whatever its name.
+    """Return what a configuration says of a data set; of the only one that it holds, whatever its name.
 
     None for a file that is none. Raises ValueError, beginning with the file's name.
     """

@@ -26,7 +26,7 @@ class _RunnerTurn(NamedTuple):
 
 
 def read_result_line(line: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The fields of a response for one line of `results.jsonl`; None for a line of any other file.
+    """Return the fields of a response for one line of `results.jsonl`; None for a line of any other file.
 
     The protocol is that of the tools that the line names; how many rounds there could have been is not told. A sample
     whose chat ended by an error failed: what the program counts as wrong says nothing about the model. Raises
@@ -63,7 +63,7 @@ def _rounds(line: Mapping[str, Any], turns: Sequence[_RunnerTurn]) -> int:
 
 
 def _turns(output: Any) -> Iterator[_RunnerTurn]:
-    """The model's texts, each with the message behind it."""
+    """Yield the model's texts, each with the message behind it."""
     messages = [*_messages(output), ("", None)]
     for (role, text), (other, result) in pairwise(messages):
         if role == "assistant":
@@ -97,7 +97,7 @@ def _answer(turn: _RunnerTurn) -> dict[str, Any]:
 
 
 def _call(turn: _RunnerTurn) -> dict[str, Any] | None:
-    """The first call of a text, its status by what the program answered."""
+    """Return the first call of a text, its status by what the program answered."""
     written = _result_text(turn.text)
     if written is None:
         return None
@@ -128,7 +128,7 @@ def _status(result: str) -> str:
 
 
 def _protocol(line: Mapping[str, Any], turns: Sequence[_RunnerTurn]) -> str:
-    """The setting by the tools that were declared or called."""
+    """Return the setting by the tools that were declared or called."""
     asked = json.dumps(line.get("input", ""), ensure_ascii=False)
     called = {call["name"] for turn in turns if (call := _call(turn)) and call["status"] != "unknown_tool"}
     if "image_zoom_in_tool" in asked or "image_zoom_in_tool" in called:
@@ -137,7 +137,7 @@ def _protocol(line: Mapping[str, Any], turns: Sequence[_RunnerTurn]) -> str:
 
 
 def _recorded_verdicts(line: Mapping[str, Any]) -> dict[str, int]:
-    """What the program scored: right, wrong, or -1 for a score between, which is no verdict."""
+    """Return what the program scored: right, wrong, or -1 for a score between, which is no verdict."""
     inner = line.get("scores")
     scores = {**(inner if isinstance(inner, dict) else {}), **line}
     found = {name: scores[name] for name in _SCORES if scores.get(name) is not None}

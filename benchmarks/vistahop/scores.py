@@ -46,12 +46,12 @@ class VistaHopScores:
         return {level: at for level, at in found.items() if at.size or level != LEVELS[0]}
 
     def positions(self, group: str, name: str) -> Indices:
-        """Where the samples of a group are."""
+        """Return where the samples of a group are."""
         found = [at for at, sample in enumerate(self.samples) if sample.groups.get(group) == name]
         return np.array(found, dtype=np.intp)
 
     def pictured(self, model: str) -> list[SettingScores]:
-        """The settings of a model that show the picture."""
+        """Return the settings of a model that show the picture."""
         return [one for one in self.settings if one.model == model and one.condition == IMAGE_CONDITION]
 
     def compared(self, model: str) -> dict[str, SettingScores]:
@@ -63,7 +63,7 @@ class VistaHopScores:
         return {name: found[name] for name in PROTOCOL_TITLES if name in found}
 
     def named(self, model: str, *rest: str) -> str:
-        """What a row is called: its model, where there are several, and what else tells it from others."""
+        """Return what a row is called: its model, where there are several, and what else tells it from others."""
         models = [self.verdicts.title_of(model)] if len(self.verdicts.models) > 1 else []
         return " · ".join([*models, *rest])
 
@@ -75,7 +75,7 @@ class VistaHopScores:
         return self.named(one.model, PROTOCOL_TITLES.get(one.protocol, one.protocol), *rounds, *blind)
 
     def row(self, one: SettingScores, values: Sequence[Value], title: str = "", **keys: str) -> Row:
-        """A row of a setting."""
+        """Return a row of a setting."""
         return Row(title=title or self.title(one), keys=row_keys(one) | keys, values=tuple(values))
 
     def level_columns(self) -> tuple[Column, ...]:
@@ -84,13 +84,13 @@ class VistaHopScores:
         return (number_column("p1", "P@1", "pass_at_1", "rate", 2, strong=True), *levels)
 
     def passed(self, scores: Floats) -> Iterator[Estimate]:
-        """The values of those columns."""
+        """Yield the values of those columns."""
         yield pass_at_1(scores)
         yield from (pass_at_1(scores, at) for at in self.levels.values())
 
 
 def row_keys(one: SettingScores) -> dict[str, str]:
-    """What machines know a row by."""
+    """Return what machines know a row by."""
     return {"model": one.model, "protocol": one.protocol, "condition": one.condition, "rounds": str(one.limit)}
 
 
@@ -98,11 +98,11 @@ def number_column(
     key: str, title: str, metric: str, unit: Unit = "number", decimals: int = 2, *, strong: bool = False,
     note: str = "", **keys: str,
 ) -> Column:  # fmt: skip
-    """A column of numbers, as many digits behind the point as the paper prints."""
+    """Return a column of numbers, as many digits behind the point as the paper prints."""
     named = {"metric": metric, **keys}
     return Column(key=key, title=title, unit=unit, decimals=decimals, strong=strong, note=note, keys=named)
 
 
 def count_column(key: str, title: str, **keys: str) -> Column:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     return Column(key=key, title=title, unit="count", keys={"metric": key, **keys})

@@ -30,7 +30,7 @@ def _process_values(one: SettingScores) -> tuple[Estimate, ...]:
 
 
 def table4(sheet: VistaHopScores) -> Table:
-    """What search and zooms add, model by model; means over models below."""
+    """Return what search and zooms add, model by model; means over models below."""
     rows = [row for model in sheet.verdicts.models for row in _comparison_rows(sheet, model)]
     columns = (*sheet.level_columns(), *PROCESS_COLUMNS)
     alike = [row for row in rows if row.keys["protocol"] == DIRECT or row.keys["rounds"] == str(PAPERS_ROUNDS)]
@@ -113,14 +113,14 @@ _DIMENSIONS: dict[str, tuple[str, ...]] = {
 
 
 def stratum_names(sheet: VistaHopScores, dimension: str) -> list[str]:
-    """The names that a dimension has in the data, those of the paper first."""
+    """Return the names that a dimension has in the data, those of the paper first."""
     used = {name for sample in sheet.samples if (name := sample.groups.get(dimension))}
     known = [name for name in _DIMENSIONS[dimension] if name in used]
     return known + sorted(used - set(known), key=lambda name: (int(name) if name.isdecimal() else 0, name))
 
 
 def composition_table(sheet: VistaHopScores) -> Table:
-    """How many samples of each kind there are, from the data alone."""
+    """Return how many samples of each kind there are, from the data alone."""
     return Table(
         name="composition",
         title="Tables 3 and 8: composition of the data",
@@ -189,7 +189,7 @@ def strata_table(sheet: VistaHopScores) -> Table:
 
 
 def classify_failure(chat: ChatScore, fused: bool) -> str:
-    """What our rules say that an incorrect chat failed by: the first that holds."""
+    """Return what our rules say that an incorrect chat failed by: the first that holds."""
     kept = chat.kept
     said = {verdict for _, verdict in kept.judges if verdict >= 0}
     holds = {
@@ -203,7 +203,7 @@ def classify_failure(chat: ChatScore, fused: bool) -> str:
 
 
 def table9(sheet: VistaHopScores) -> Table:
-    """What incorrect chats with all tools failed by: as people found, and by rules of ours."""
+    """Return what incorrect chats with all tools failed by: as people found, and by rules of ours."""
     rows = []
     for one in sheet.settings:
         wrong = [chat for chat in one.chats if one.protocol == SEARCH_CROP and chat.score == 0]

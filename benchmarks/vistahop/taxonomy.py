@@ -39,14 +39,14 @@ _OTHER_WORDS: Mapping[str, str] = {
 
 
 def level_of(hops: int | None) -> str:
-    """The level of a question with so many hops, over all its chains; empty where they are not known."""
+    """Return the level of a question with so many hops, over all its chains; empty where they are not known."""
     if hops is None:
         return ""
     return "L3" if hops >= _FIRST_OF_L3 else "L2" if hops >= _FIRST_OF_L2 else "L1"
 
 
 def plain_label(label: object, known: Mapping[str, str]) -> object:
-    """A label as the house writes it; what is none stays as it is, so that a message can name it."""
+    """Return a label as the house writes it; what is none stays as it is, so that a message can name it."""
     if not isinstance(label, str):
         return label
     word = label.strip().lower().replace("-", "_").replace(" ", "_").partition("/")[0]

@@ -30,7 +30,7 @@ class ToolDeclaration:
 
 
 def default_tools() -> tuple[ToolDeclaration, ...]:
-    """The three tools, as we declare them."""
+    """Return the three tools, as we declare them."""
     return tuple(ToolDeclaration(_kind_of(one["function"]["name"]) or "zoom", one) for one in own_declarations())
 
 
@@ -95,5 +95,5 @@ def _kind_of(name: str) -> ToolKind | None:
 
 
 def select_tools(tools: Sequence[ToolDeclaration], kinds: Sequence[ToolKind]) -> tuple[ToolDeclaration, ...]:
-    """The tools of these kinds, in the order of their declarations."""
+    """Return the tools of these kinds, in the order of their declarations."""
     return tuple(tool for tool in tools if tool.kind in kinds)

@@ -61,7 +61,7 @@ class DeepseekVL2Budget(NativeBudget):
         return side * (side + 1) + 1 + rows * side * (columns * side + 1)
 
     def _grid(self, size: Size) -> tuple[int, int]:
-        """The canvas that keeps the most of the picture's pixels, and of those the one that wastes least."""
+        """Return the canvas that keeps the most of the picture's pixels, and of those the one that wastes least."""
         best, most, least = (1, 1), 0, float("inf")
         for columns, rows in _grids(self.max_tiles):
             width, height = columns * self.tile, rows * self.tile
@@ -81,7 +81,7 @@ def _grids(max_tiles: int) -> tuple[tuple[int, int], ...]:
 
 
 def _contained(size: Size, box: Size) -> Size:
-    """The largest size of the picture's shape inside of a box (Pillow, ImageOps.contain)."""
+    """Return the largest size of the picture's shape inside of a box (Pillow, ImageOps.contain)."""
     if size.width / size.height > box.width / box.height:
         return Size(box.width, round(size.height / size.width * box.width))
     if size.width / size.height < box.width / box.height:

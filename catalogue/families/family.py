@@ -45,7 +45,7 @@ class TextMarks:
         return (*(self.thought or ()), *(self.answer or ()), *self.places, *self.calls, *self.others)
 
     def without_thought(self, text: str, *, thinks: bool) -> str:
-        """What a later turn of a chat repeats of `text`: what follows the thought; nothing where it never ended.
+        """Return what a later turn of a chat repeats of `text`: what follows the thought; nothing where it never ended.
 
         Every family asks for that, and not every chat template sees to it. `thinks` says whether thinking is enabled.
         """

@@ -49,7 +49,7 @@ class Gemma4Budget(NativeBudget):
         return decision.target.area // self.unit**2
 
     def processor_kwargs(self) -> dict[str, Any]:
-        """The budget is an argument of the processor."""
+        """Return the budget is an argument of the processor."""
         return {"max_soft_tokens": self.max_soft_tokens}
 
 

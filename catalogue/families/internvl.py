@@ -65,15 +65,15 @@ class InternVLBudget(NativeBudget):
         return (columns * rows + (1 if decision.overview else 0)) * self.tokens_per_tile
 
     def processor_kwargs(self) -> dict[str, Any]:
-        """The -HF processor takes the limit itself; vLLM's for the chat layout reads the configuration."""
+        """Return the -HF processor takes the limit itself; vLLM's for the chat layout reads the configuration."""
         return {"max_patches": self.max_tiles} if self.layout == "hf" else {}
 
     def config_overrides(self) -> dict[str, Any]:
-        """The chat layout's limit, which vLLM 0.32 cannot take as an argument of the processor."""
+        """Return the chat layout's limit, which vLLM 0.32 cannot take as an argument of the processor."""
         return {"max_dynamic_patch": self.max_tiles} if self.layout == "chat" else {}
 
     def _grid(self, size: Size) -> tuple[int, int]:
-        """The grid nearest in shape; of equal shapes the largest that the picture fills by more than half."""
+        """Return the grid nearest in shape; of equal shapes the largest that the picture fills by more than half."""
         aspect = size.width / size.height
         best, least = (1, 1), float("inf")
         for columns, rows, shape in _grids(self.max_tiles):

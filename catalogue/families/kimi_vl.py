@@ -71,7 +71,7 @@ class KimiVLBudget(NativeBudget):
         return decision.canvas.area // self.unit**2
 
     def processor_kwargs(self) -> dict[str, Any]:
-        """The patches are a setting of the image processor, which calls them tokens."""
+        """Return the patches are a setting of the image processor, which calls them tokens."""
         return {"in_token_limit": self.max_patches}
 
     def _scaled(self, size: Size) -> Size:

@@ -65,7 +65,7 @@ class MiniCPMVBudget(NativeBudget):
         return (1 if decision.overview is None else columns * rows + 1) * self.tokens_per_slice
 
     def processor_kwargs(self) -> dict[str, Any]:
-        """The slices are a setting of the image processor."""
+        """Return the slices are a setting of the image processor."""
         return {"max_slice_nums": self.max_slices}
 
     def _grid(self, size: Size) -> tuple[int, int] | None:

@@ -98,7 +98,7 @@ class OpenAITileBudget(NativeBudget):
         )
 
     def count_tokens(self, decision: PreprocessingDecision) -> int:
-        """The base, and so many for each tile, begun ones included."""
+        """Return the base, and so many for each tile, begun ones included."""
         return self._tokens(*decision.target)
 
     def _tokens(self, width: int, height: int) -> int:

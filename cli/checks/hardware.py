@@ -43,7 +43,7 @@ _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 
 
 
 def cpu() -> Diagnosis:
-    """The processor of this machine."""
+    """Return the processor of this machine."""
     cpuinfo = _CPUINFO.read_text(encoding="utf-8", errors="replace") if _CPUINFO.exists() else ""
     usable = usable_cores()
     return describe_cpu(cpuinfo, platform.machine(), usable, os.cpu_count() or 1)
@@ -102,7 +102,7 @@ def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnos
 
 
 def models() -> Diagnosis:
-    """The catalogue's models by whether the GPUs that are visible hold them."""
+    """Return the catalogue's models by whether the GPUs that are visible hold them."""
     try:
         devices = read_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
         return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
@@ -150,7 +150,7 @@ def _list(architecture: _Architecture, flags: Sequence[str]) -> str:
 
 
 def _is_below(version: str, least: Sequence[int]) -> bool:
-    """Whether a version as the driver writes it is older; one that cannot be read is not said to be."""
+    """Return whether a version as the driver writes it is older; one that cannot be read is not said to be."""
     parts = version.split(".")
     return all(map(str.isdecimal, parts)) and tuple(map(int, parts)) < tuple(least)
 

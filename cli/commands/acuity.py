@@ -103,7 +103,10 @@ def thumbnail_for(entry: CatalogueEntry) -> int:
 
 
 def chart_numbers(report: Report, job: Job) -> dict[str, Any]:
-    """The chart's numbers for scripts: rates as fractions, thresholds in raster pixels, null where there is none."""
+    """Return the chart's numbers for scripts.
+
+    Rates as fractions, thresholds in raster pixels, null where there is none.
+    """
     (accuracy,) = _rows(report, "accuracy")
     chance = accuracy.pop("chance")["value"]
     return {
@@ -125,7 +128,7 @@ def _describe_chart(report: Report) -> str:
 
 
 def _rows(report: Report, name: str) -> list[dict[str, Any]]:
-    """The rows of a table: what machines know each by, and its values by their metrics."""
+    """Return the rows of a table: what machines know each by, and its values by their metrics."""
     table = report.table(name)
     rows = ((row, zip(table.columns, row.values, strict=True)) for row in table.rows) if table else ()
     return [row.keys | {column.keys["metric"]: _plain(value) for column, value in pairs} for row, pairs in rows]

@@ -147,7 +147,7 @@ def ask(
 
 
 def _input_paths(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
-    """The folder of pictures and the file of questions."""
+    """Return the folder of pictures and the file of questions."""
     folder, source = (pictures.parent, pictures) if questions is None else (pictures, questions)
     if folder.is_dir() and source.is_dir():
         found = sorted(path.name for path in source.iterdir() if path.suffix in RECORD_SUFFIXES)
@@ -157,7 +157,7 @@ def _input_paths(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
 
 
 def _dataset(asked: QuestionFile) -> Dataset:
-    """The data set of exactly these questions and pictures, made where it is not there."""
+    """Return the data set of exactly these questions and pictures, made where it is not there."""
     try:
         dataset, made = asked.made()
     except QuestionsError as error:
@@ -174,7 +174,7 @@ def _dataset(asked: QuestionFile) -> Dataset:
 
 
 def _submit(gateway: TerminalClient, spec: JobSpec, *, again: bool) -> Job:
-    """The job of this specification: the earlier one, unless it is to be asked again or could not be."""
+    """Return the job of this specification: the earlier one, unless it is to be asked again or could not be."""
     job = gateway.submit_once(spec, again=again)
     if job.request_counts.completed:
         err.print(f"job       {job.id}, asked before; --again asks anew")

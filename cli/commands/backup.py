@@ -45,6 +45,6 @@ def backup(folder: Folder, json: JsonOption = False) -> None:
 
 
 def describe_backup(manifest: Manifest) -> str:
-    """A backup in a line."""
+    """Return a backup in a line."""
     counts: list[Any] = [f"{manifest.jobs} jobs", f"{manifest.responses} responses", f"{manifest.files} files"]
     return f"{', '.join(counts)}, {manifest.bytes / 1e6:.1f} MB, of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -36,7 +36,10 @@ def budget(
 
 
 def describe_budget(model: str, size: Size, images: int = 1) -> dict[str, Any]:
-    """The decision of the model's visual budget for a picture of `size`, one of `images`. Raises ArgumentError."""
+    """Return the decision of the model's visual budget for a picture of `size`, one of `images`.
+
+    Raises ArgumentError.
+    """
     entry = model_entry(model)
     try:
         plan = entry.visual_budget.plan(size, images)

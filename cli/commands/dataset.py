@@ -113,7 +113,7 @@ def check(
 
 
 def _image_remarks(image: Path, *, pixels: bool) -> tuple[str, ...]:
-    """What is to be said of a file's end and further pages, and of a TIFF's levels.
+    """Return what is to be said of a file's end and further pages, and of a TIFF's levels.
 
     With `pixels`, also of writes that nobody noticed. Nothing of levels without the extra `pixels`.
     """
@@ -266,7 +266,7 @@ def import_(
 def _describe_source(
     source: Path, name: str, images: Path | None, benchmark: str | None, columns: dict[str, str]
 ) -> "tuple[Benchmark[Any], ConfiguredDataset]":
-    """What is imported, and by whom it is read; without a configuration it has no stem of its own."""
+    """Return what is imported, and by whom it is read; without a configuration it has no stem of its own."""
     from evaluation.benchmark import ConfiguredDataset
     from evaluation.columns import ImportColumns
     from evaluation.datasets import find_reader

@@ -115,7 +115,10 @@ next       {_NEXT_LINE.join(next_commands(os.environ, drawn))}""",
 
 
 def next_commands(environ: Mapping[str, str], drawn: DrawnDataset) -> list[str]:
-    """What to type next, line by line, after a run with these variables: the same service again, and a job for it."""
+    """Return what to type next, line by line, after a run with these variables.
+
+    The same service again, and a job for it.
+    """
     here = Path(sys.executable).with_name("gigavqa")
     found = shutil.which("gigavqa", path=environ.get("PATH"))
     activate = [] if found and Path(found) == here else [f". {shlex.quote(str(here.with_name('activate')))}"]

@@ -51,7 +51,7 @@ def logs(
 
 
 def log_files(home: Path) -> dict[str, Path]:
-    """The logs of an installation by the names of the processes that write them."""
+    """Return the logs of an installation by the names of the processes that write them."""
     found = {path.stem: path for path in sorted((home / "logs").glob("*.log"))}
     server = home / "server" / "server.log"
     return found | ({"server": server} if server.is_file() else {})

@@ -91,7 +91,7 @@ def _describe_view(view: View, num_views: int, root: ImageRoot, entry: Catalogue
 
 
 def _messages(request: InferenceRequest, num_turns: int) -> list[dict[str, Any]]:
-    """The chat up to a turn's question; the text of an answer that only the model can give is null."""
+    """Return the chat up to a turn's question; the text of an answer that only the model can give is null."""
     messages: list[dict[str, Any]] = []
     if request.system is not None:
         messages.append({"role": "system", "text": request.system})

@@ -46,7 +46,7 @@ def draw_picture(
     direction: Direction | None = None,
     side: int = SIDE,
 ) -> ChartImage:
-    """A picture as the chart has them, at random in all that is not given; `diameter` is at most half a side."""
+    """Return a picture as the chart has them, at random in all that is not given; `diameter` is at most half a side."""
     diameter = diameter or _diameter(rng, side)
     kind, place = kind or one_of(rng, SCENES), place or one_of(rng, PLACES)
     colour, direction = colour or one_of(rng, COLOURS), direction or one_of(rng, DIRECTIONS)
@@ -67,7 +67,7 @@ def _diameter(rng: Draws, side: int) -> int:
 
 
 def diameter_at(part: float, side: int = SIDE) -> int:
-    """The diameter that this part of all but the tiny ones stays below."""
+    """Return the diameter that this part of all but the tiny ones stays below."""
     return round(SMALLEST * math.pow(side / 2 / SMALLEST, part))
 
 

@@ -31,7 +31,10 @@ class ChartItem(NamedTuple):
 
 
 def plan_chart(seed: int, pictures: int = PICTURES, side: int = SIDE) -> list[ChartItem]:
-    """All pictures of a chart, in order of their files, which tells nothing; `pictures` is a multiple of sixteen."""
+    """Return all pictures of a chart, in order of their files, which tells nothing.
+
+    `pictures` is a multiple of sixteen.
+    """
     rng = stream(seed, "acuity")
     diameters = _diameters(rng, pictures, side)
     drawn = [
@@ -76,7 +79,7 @@ def _planned(rng: Draws, diameter: int, traits: tuple[int, ...], side: int) -> C
 
 
 def _options(rng: Draws, picture: ChartImage, attribute: Attribute, letter: int) -> dict[str, str]:
-    """All words in random order, but for the true one, which has the given letter."""
+    """Return all words in random order, but for the true one, which has the given letter."""
     true = getattr(picture.optotype, attribute)
     words = [word for word in WORDS[attribute] if word != true]
     words = [words[at] for at in rng.permutation(len(words))]
@@ -84,7 +87,7 @@ def _options(rng: Draws, picture: ChartImage, attribute: Attribute, letter: int)
 
 
 def records(planned: ChartItem) -> Iterator[dict[str, Any]]:
-    """The samples of a picture: one about its ring's colour, one about its gap's direction."""
+    """Yield the samples of a picture: one about its ring's colour, one about its gap's direction."""
     picture, name = planned.picture, Path(planned.image).stem
     for attribute, options in planned.options.items():
         true = getattr(picture.optotype, attribute)

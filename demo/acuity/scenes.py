@@ -31,7 +31,7 @@ _SEGMENTS = {
 
 
 def draw_scene(picture: ChartImage, seed: int) -> DrawnScene:
-    """The shapes of a picture; another seed gives other things around the same ring."""
+    """Return the shapes of a picture; another seed gives other things around the same ring."""
     rng = np.random.default_rng(seed)
     ground = _grey(rng, *_GROUNDS[picture.kind])
     around = _AROUND[picture.kind](rng, picture, ground)
@@ -39,7 +39,7 @@ def draw_scene(picture: ChartImage, seed: int) -> DrawnScene:
 
 
 def _grey(rng: Draws, low: int, high: int) -> Color:
-    """A grey with a slight tint."""
+    """Return a grey with a slight tint."""
     red, green, blue = (rng.integers(low, high + 1) + rng.integers(-_TINT, _TINT + 1, 3)).tolist()
     return red, green, blue
 
@@ -52,7 +52,7 @@ class _Spot(NamedTuple):
     half: float
 
     def box(self, color: Color, flat: float = 1.0) -> FlatShape:
-        """A rectangle as wide as the square."""
+        """Return a rectangle as wide as the square."""
         return _box(self.x - self.half, self.y - self.half * flat, self.x + self.half, self.y + self.half * flat, color)
 
 
@@ -70,19 +70,22 @@ def _spots(rng: Draws, picture: ChartImage, near: int, far: int) -> Iterator[_Sp
 
 
 def _box(x1: float, y1: float, x2: float, y2: float, color: Color) -> FlatShape:
-    """A rectangle on whole pixels, and on a grid the coarser the larger it is: tiles that it cuts alike are one."""
+    """Return a rectangle on whole pixels, and on a grid the coarser the larger it is.
+
+    Tiles that it cuts alike are one.
+    """
     grid = _grid(min(x2 - x1, y2 - y1) / 2)
     left, top = grid * round(x1 / grid), grid * round(y1 / grid)
     return box(left, top, max(left + grid, grid * round(x2 / grid)), max(top + grid, grid * round(y2 / grid)), color)
 
 
 def _grid(most: float) -> int:
-    """The greatest power of two up to a number of pixels, at least one."""
+    """Return the greatest power of two up to a number of pixels, at least one."""
     return 1 << max(0, math.floor(math.log2(max(1, most))))
 
 
 def _panel(rng: Draws, picture: ChartImage, ground: Color, frame: Color | None) -> list[FlatShape]:
-    """A rectangle of the ground that the ring stands on, in a frame where it has one."""
+    """Return a rectangle of the ground that the ring stands on, in a frame where it has one."""
     one = picture.optotype
     grid = _grid(one.diameter / 8)
     x1, y1, x2, y2 = (rng.uniform(MARGIN, 1) * one.diameter for _ in range(4))
@@ -93,7 +96,7 @@ def _panel(rng: Draws, picture: ChartImage, ground: Color, frame: Color | None) 
 
 
 def _board(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
-    """A framed board on posts before blocks of houses under a sky."""
+    """Return a framed board on posts before blocks of houses under a sky."""
     side = picture.size.width
     shapes = [_box(0, 0, side, side, _grey(rng, 195, 225)), _box(0, 0.8 * side, side, side, _grey(rng, 90, 130))]
     step = side / 16
@@ -114,7 +117,7 @@ def _board(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
 
 
 def _plate(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
-    """A small plate on the side of a vehicle before a wall of courses."""
+    """Return a small plate on the side of a vehicle before a wall of courses."""
     one, side = picture.optotype, picture.size.width
     wall = _grey(rng, 110, 190)
     shapes = [_box(0, 0, side, side, wall)]
@@ -139,7 +142,7 @@ def _plate(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
 
 
 def _wall(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
-    """A wall of grey numerals around a plain field."""
+    """Return a wall of grey numerals around a plain field."""
     side, paint = picture.size.width, _grey(rng, 150, 215)
     shapes = [_box(0, 0, side, side, paint)]
     for number in range(4):
@@ -151,7 +154,7 @@ def _wall(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
 
 
 def _numeral(digit: str, spot: _Spot, color: Color) -> Iterator[FlatShape]:
-    """A numeral of straight strokes, twice as high as wide."""
+    """Yield a numeral of straight strokes, twice as high as wide."""
     thick = _grid(spot.half / 4)
     x, y = (thick * round(at / thick) for at in (spot.x - spot.half / 2, spot.y - spot.half))
     wide = 4 * thick
@@ -171,7 +174,7 @@ def _numeral(digit: str, spot: _Spot, color: Color) -> Iterator[FlatShape]:
 
 
 def _field(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
-    """A dull field with stones and grass, all of which keep off the ring."""
+    """Return a dull field with stones and grass, all of which keep off the ring."""
     plain = box(0, 0, *picture.size, ground)
     shapes: list[FlatShape] = []
     for spot in _spots(rng, picture, 6, 6):
@@ -186,7 +189,7 @@ def _field(rng: Draws, picture: ChartImage, ground: Color) -> list[FlatShape]:
 
 
 def _meets(shape: FlatShape, one: Optotype) -> bool:
-    """Whether a shape comes nearer to a ring than the margin."""
+    """Return whether a shape comes nearer to a ring than the margin."""
     margin = MARGIN * one.diameter
     across, down = shape.points[::2], shape.points[1::2]
     return (

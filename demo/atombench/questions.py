@@ -19,7 +19,7 @@ _TOLD = {"easy": 1, "medium": 2, "hard": 3}
 
 
 def records(scenes: Sequence[StreetScene], seed: int) -> Iterator[Record]:
-    """The questions of each picture, as one object an image; steps are the positions of its clues."""
+    """Yield the questions of each picture, as one object an image; steps are the positions of its clues."""
     for scene, (first, second) in zip(scenes, _DIFFICULTIES, strict=True):
         rng = stream(seed, "atombench", scene.name, "questions")
         yield {
@@ -47,7 +47,10 @@ def _sentence(text: str) -> str:
 
 
 def _location(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> Record:
-    """Which country it is, by a rule that takes one, two or three traits; of a single trait each way is a country's."""
+    """Return which country it is, by a rule that takes one, two or three traits.
+
+    Of a single trait each way is a country's.
+    """
     domains = scene.asked[: _TOLD[difficulty]]
     rules = [tuple(scene.shows[domain] for domain in domains)]
     for at, domain in enumerate(domains):
@@ -76,7 +79,7 @@ def _told(domains: Sequence[str], rule: Sequence[int]) -> str:
 
 
 def _decisive(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> Record:
-    """Which clue tells two countries apart that are alike in one or more others."""
+    """Return which clue tells two countries apart that are alike in one or more others."""
     *common, deciding = scene.asked[-1 - min(_TOLD[difficulty], len(scene.asked) - 1) :]
     here, there = (COUNTRIES[int(at)] for at in rng.permutation(len(COUNTRIES))[:2])
     other = TRAITS[deciding].ways[_others(scene, deciding)[0]]

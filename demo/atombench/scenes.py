@@ -88,7 +88,7 @@ class StreetScene(NamedTuple):
         return f"images/{self.name}.jpg"
 
     def way(self, domain: str) -> str:
-        """How it shows a domain's trait, in words."""
+        """Return how it shows a domain's trait, in words."""
         return TRAITS[domain].ways[self.shows[domain]]
 
 

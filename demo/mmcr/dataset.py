@@ -45,7 +45,7 @@ def build_demo_dataset(folder: Path, *, seed: int = 7, progress: Callable[[str],
 
 
 def page_names(paper: Paper) -> list[str]:
-    """The images of a document's pages, relative to the data set's folder."""
+    """Return the images of a document's pages, relative to the data set's folder."""
     return [f"images/{paper.name}/{number:03}.png" for number in range(1, PAGES + 1)]
 
 

@@ -24,7 +24,7 @@ _TEXT, _FORMULA, _ALGORITHM = {"section 3": 2}, {"formula 1": 2}, {"algorithm 1"
 
 
 def _first(values: Sequence[str], at: int) -> list[str]:
-    """The wordings with the right one first."""
+    """Return the wordings with the right one first."""
     return [values[at], *(value for place, value in enumerate(values) if place != at)]
 
 
@@ -150,7 +150,7 @@ QUESTIONS: tuple[tuple[str, str, Callable[[Paper], PaperQuestion]], ...] = (
 
 
 def records(seed: int, papers: Sequence[Paper], pages: Mapping[str, Sequence[str]]) -> list[Record]:
-    """The records of all questions; every letter is right three times."""
+    """Return the records of all questions; every letter is right three times."""
     by_name = {paper.name: paper for paper in papers}
     rng = stream(seed, "mmcr", "letters")
     letters = [LETTERS[at % len(LETTERS)] for at in rng.permutation(len(QUESTIONS))]

@@ -45,7 +45,7 @@ class LessonRasters(NamedTuple):
     shown: tuple[float, ...]
 
     def word(self, attribute: Attribute) -> str:
-        """What is true of the ring."""
+        """Return what is true of the ring."""
         return WORDS[attribute][self.colour if attribute == "colour" else self.direction]
 
     @property
@@ -76,7 +76,7 @@ def visual_tokens(picture: Pixels) -> int:
 
 
 def patches(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """A raster as rows of normalized patches, in the order of Qwen2VLImageProcessor."""
+    """Return a raster as rows of normalized patches, in the order of Qwen2VLImageProcessor."""
     cells = pixels.shape[0] // (PATCH * MERGE)
     normal = pixels.astype(np.float32).transpose(2, 0, 1) / 127.5 - 1
     split = normal.reshape(3, cells, MERGE, PATCH, cells, MERGE, PATCH).transpose(1, 4, 2, 5, 0, 3, 6)

@@ -25,25 +25,25 @@ class ChartQuestion(NamedTuple):
 
 @cache
 def questions(attribute: Attribute, condition: str) -> tuple[ChartQuestion, ...]:
-    """The chart's question about an attribute under a condition, with its options in every order."""
+    """Return the chart's question about an attribute under a condition, with its options in every order."""
     return tuple(_in_every_order(attribute, read_texts("shown")[condition]))
 
 
 @cache
 def told(attribute: Attribute, word: str) -> tuple[ChartQuestion, ...]:
-    """The same questions where a sentence tells the answer, and no picture shows it."""
+    """Return the same questions where a sentence tells the answer, and no picture shows it."""
     return tuple(_in_every_order(attribute, TOLD[attribute].format(word=word)))
 
 
 @cache
 def open_question(attribute: Attribute, condition: str) -> str:
-    """The question without options, whose answer is a word."""
+    """Return the question without options, whose answer is a word."""
     texts = read_texts("direct")
     return "\n".join([read_texts("shown")[condition], texts[attribute], ONE_WORD])
 
 
 def lettered(attribute: Attribute, shown: str, words: Sequence[str]) -> str:
-    """The text of a question behind a sentence, with its options in the order of `words`."""
+    """Return the text of a question behind a sentence, with its options in the order of `words`."""
     texts = read_texts("direct")
     lines = (texts["option"].format(letter=at, text=word) for at, word in zip(LETTERS, words, strict=True))
     return texts["prompt"].format(shown=shown, question=texts[attribute], options="\n".join(lines)).strip()
@@ -64,14 +64,14 @@ class ChatEncoder:
         self.letters = tuple(map(self.token, LETTERS))
 
     def token(self, text: str) -> int:
-        """The only token of a text; raises ValueError where it has several."""
+        """Return the only token of a text; raises ValueError where it has several."""
         ids = self._tokenizer.encode(text).ids
         if len(ids) != 1:
             raise ValueError(f"'{text}' is {len(ids)} tokens, not one")
         return int(ids[0])
 
     def word(self, word: str) -> int:
-        """The token of a word as it stands in an option, behind a space."""
+        """Return the token of a word as it stands in an option, behind a space."""
         return self.token(f" {word}")
 
     def prompt(self, text: str, pictures: tuple[int, ...] = ()) -> tuple[int, ...]:

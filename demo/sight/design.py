@@ -49,7 +49,7 @@ def _config(token_ids: TokenIds) -> dict[str, Any]:
 
 
 def _sentences() -> str:
-    """Every text that the model is taught with, so that each of its words is one token."""
+    """Return every text that the model is taught with, so that each of its words is one token."""
     direct, shown = read_texts("direct"), read_texts("shown")
     said = [direct["prompt"], direct["colour"], direct["direction"], ONE_WORD, *shown.values()]
     options = [f"{letter}. {word}" for letter in LETTERS for word in (*COLOURS, *DIRECTIONS)]
@@ -59,7 +59,7 @@ def _sentences() -> str:
 
 
 def budget() -> QwenBudget:
-    """How large its rasters are, as the catalogue says."""
+    """Return how large its rasters are, as the catalogue says."""
     return QwenBudget(kind="qwen", factor=PATCH * MERGE, min_pixels=SMALLEST.area, max_pixels=LARGEST.area)
 
 

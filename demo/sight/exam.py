@@ -78,7 +78,7 @@ def sit(reader: CheckpointReader, *, seed: int = SEED, pictures: int = PICTURES)
 
 
 def measure(reader: CheckpointReader, *, seed: int = CURVE_SEED, pictures: int = 400) -> list[AccuracyBin]:
-    """The share of right answers by pixels of the ring, in whole pictures as they are and made small."""
+    """Return the share of right answers by pixels of the ring, in whole pictures as they are and made small."""
     asked = []
     for number in range(pictures):
         rng = np.random.default_rng([seed, number])
@@ -109,7 +109,7 @@ def judge(answers: Sequence[ExamAnswer], curve: Sequence[AccuracyBin]) -> ExamRe
 
 
 def _expected(one: ExamAnswer, curve: Sequence[AccuracyBin]) -> float:
-    """What the curve says of rings of so many pixels: chance below all that it knows."""
+    """Return what the curve says of rings of so many pixels: chance below all that it knows."""
     for step in curve:
         if step.attribute == one.attribute and step.low <= one.shown < step.high:
             return step.right / step.answers
@@ -126,7 +126,7 @@ def _steps(answers: Sequence[ExamAnswer]) -> Iterator[AccuracyBin]:
 
 
 def _papers(planned: ChartItem) -> Iterator[_ExamItem]:
-    """All that is asked about a picture of a chart."""
+    """Yield all that is asked about a picture of a chart."""
     painter = ScenePainter(draw_scene(planned.picture, planned.seed))
     whole, small = ([(WHOLE, pixels)] for pixels in render_whole(painter))
     part = [(planned.evidence, render(painter, planned.evidence))]

@@ -55,7 +55,7 @@ class Lesson(NamedTuple):
 
 
 def draw_lesson(rng: np.random.Generator, *, parts: int = 2, large: bool = False) -> Lesson:
-    """A lesson of a ring of any size; `large` ones are seen in the whole picture."""
+    """Return a lesson of a ring of any size; `large` ones are seen in the whole picture."""
     return lesson_of(rng, draw_picture(rng, _diameter(rng, _LEAST_SHOWN if large else SMALLEST)), parts=parts)
 
 
@@ -69,7 +69,7 @@ def lesson_of(rng: np.random.Generator, picture: ChartImage, *, parts: int) -> L
 
 
 def _close(rng: np.random.Generator, picture: ChartImage) -> Region:
-    """A square that a ring nearly fills."""
+    """Return a square that a ring nearly fills."""
     one, within = picture.optotype, picture.size.width
     diameter = int(one.diameter)
     side = min(within, max(LEAST_REGION, round(diameter * rng.uniform(*_CLOSE))))
@@ -84,13 +84,13 @@ def _diameter(rng: np.random.Generator, least: int) -> int:
 
 
 def render_whole(painter: ScenePainter) -> tuple[Pixels, Pixels]:
-    """The rasters of the whole picture, natively and made small."""
+    """Return the rasters of the whole picture, natively and made small."""
     painted = _paint(painter, WHOLE, _MOST_PAINTED)
     return _reduced(painted, budget().plan(WHOLE.size).raster.width), _reduced(painted, THUMBNAIL)
 
 
 def render(painter: ScenePainter, region: Region) -> Pixels:
-    """The raster of a square region, H x W x 3, nearly as tiling renders it from a pyramid of the scene."""
+    """Return the raster of a square region, H x W x 3, nearly as tiling renders it from a pyramid of the scene."""
     side = budget().plan(region.size).raster.width
     level = 1
     while level < _COARSEST and region.width >= 4 * level * side:
@@ -99,7 +99,7 @@ def render(painter: ScenePainter, region: Region) -> Pixels:
 
 
 def _paint(painter: ScenePainter, region: Region, side: int) -> Image.Image:
-    """A region reduced to a side, in whole steps from twice that where it is reduced at all."""
+    """Return a region reduced to a side, in whole steps from twice that where it is reduced at all."""
     if side >= region.width:
         return painter.part(region.x, region.y, region.size)
     side = min(side, _MOST_PAINTED)

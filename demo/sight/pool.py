@@ -60,7 +60,7 @@ class Pool:
         }
 
     def pixels(self, kept: PoolRaster) -> Pixels:
-        """A raster's pixels, H x W x 3."""
+        """Return a raster's pixels, H x W x 3."""
         pixels: Pixels = self._pixels[kept.side][kept.number]
         return pixels
 

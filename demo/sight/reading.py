@@ -38,7 +38,7 @@ class CheckpointReader:
         self.speech = ChatEncoder(self._tokenizer, (folder / "chat_template.jinja").read_text(encoding="utf-8"))
 
     def answer(self, asked: Sequence[RasterPrompt]) -> list[str]:
-        """The texts of the answers, in order."""
+        """Return the texts of the answers, in order."""
         groups: dict[tuple[int, ...], list[int]] = {}
         prompts = [self.speech.prompt(one.text, tuple(map(visual_tokens, one.pictures))) for one in asked]
         for number, (one, prompt) in enumerate(zip(asked, prompts, strict=True)):

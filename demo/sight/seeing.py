@@ -32,11 +32,11 @@ class SightModel:
         self._embed = lambda rows: functional.linear(rows, projection.weight.flatten(1), projection.bias)
 
     def parameters(self) -> list[Any]:
-        """All that is learned."""
+        """Return all that is learned."""
         return [*self.model.parameters(), *self.attend.parameters(), *self.tell.parameters()]
 
     def see(self, shown: Sequence[LessonRasters]) -> tuple[list[Seen], Any]:
-        """What becomes of the rasters of each showing, and the loss of the heads."""
+        """Return what becomes of the rasters of each showing, and the loss of the heads."""
         rasters = [pixels for one in shown for pixels in one.pixels]
         values = torch.from_numpy(np.concatenate([patches(each) for each in rasters]))
         grid = torch.tensor([[1, each.shape[0] // PATCH, each.shape[1] // PATCH] for each in rasters])

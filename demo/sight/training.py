@@ -38,7 +38,7 @@ class TrainingRecipe:
     large: int = 640
 
     def stage(self, step: int) -> Stage:
-        """What is shown in a step."""
+        """Return what is shown in a step."""
         return "close" if step < self.close else "large" if step < self.large else "all"
 
 
@@ -53,7 +53,7 @@ class StepLosses(NamedTuple):
 
 
 def make_model(folder: Path, seed: int) -> Any:
-    """A model of random weights, as a folder's configuration describes it."""
+    """Return a model of random weights, as a folder's configuration describes it."""
     torch.manual_seed(seed)
     model = Qwen3VLForConditionalGeneration(AutoConfig.from_pretrained(folder))
     with torch.no_grad():

@@ -26,11 +26,11 @@ class PixelBox(NamedTuple):
         return (self.x1 + self.x2) / 2, (self.y1 + self.y2) / 2
 
     def grown(self, margin: float) -> "PixelBox":
-        """The box with `margin` pixels more on each side."""
+        """Return the box with `margin` pixels more on each side."""
         return PixelBox(self.x1 - margin, self.y1 - margin, self.x2 + margin, self.y2 + margin)
 
     def overlaps(self, other: "PixelBox") -> bool:
-        """Whether the two boxes share a pixel."""
+        """Return whether the two boxes share a pixel."""
         return self.x1 < other.x2 and other.x1 < self.x2 and self.y1 < other.y2 and other.y1 < self.y2
 
     def normalized(self, size: Size) -> list[float]:
@@ -42,7 +42,7 @@ class PixelBox(NamedTuple):
         return [round(v, 6) for v in (self.x1 / width, self.y1 / height, self.x2 / width, self.y2 / height)]
 
     def quadrant(self, size: Size) -> Quadrant:
-        """The quadrant of an image of `size` that holds the center (appendix A.1)."""
+        """Return the quadrant of an image of `size` that holds the center (appendix A.1)."""
         x, y = self.center
         return quadrant_name(upper=y < size.height / 2, left=x < size.width / 2)
 
@@ -62,7 +62,7 @@ def quadrant_box(quadrant: Quadrant, size: Size, margin: float) -> PixelBox:
 
 
 def is_free(box: PixelBox, taken: Iterable[PixelBox]) -> bool:
-    """Whether the box touches none of those that are taken."""
+    """Return whether the box touches none of those that are taken."""
     return not any(box.overlaps(other) for other in taken)
 
 

@@ -66,7 +66,7 @@ def _short_cuts(world: World, pages: Sequence[CorpusPage], asked: Sequence[Recor
 
 
 def names(page: CorpusPage, text: str) -> bool:
-    """Whether a page names something, as a word or words of its own."""
+    """Return whether a page names something, as a word or words of its own."""
     said, text = f"{page.title}\n{page.text}".lower(), text.lower()
     return text in said and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) is not None
 

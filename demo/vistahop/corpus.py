@@ -47,7 +47,7 @@ class CorpusPage(NamedTuple):
 
 
 def write_pages(world: World, maker: WorldBuilder) -> tuple[CorpusPage, ...]:
-    """All pages, in an order that says nothing, under ids that say nothing."""
+    """Return all pages, in an order that says nothing, under ids that say nothing."""
     pages = [page for number, fact in enumerate(world.facts) for page in _about(world, maker, fact, number)]
     order = stream(world.seed, "vistahop", "pages").permutation(len(pages)).tolist()
     return tuple(pages[at]._replace(id=f"d-{number:03}") for number, at in enumerate(order, start=1))
@@ -69,7 +69,7 @@ def _about(world: World, maker: WorldBuilder, fact: Fact, number: int) -> Iterat
 
 
 def _filled(rng: np.random.Generator, about: str, told: str, length: int) -> str:
-    """A text of so many characters or a few more, with one statement somewhere in it."""
+    """Return a text of so many characters or a few more, with one statement somewhere in it."""
     sentences, size = [told], len(told)
     while size < length:
         sentences.append(_pick(rng, _OF).format(a=about) if len(sentences) % _NAMED == 1 else _idle(rng))

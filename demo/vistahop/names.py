@@ -26,7 +26,7 @@ class Names:
         self._taken: list[str] = []
 
     def word(self) -> str:
-        """A name of one word."""
+        """Return a name of one word."""
         for _ in range(_ATTEMPTS):
             word = "".join(self._pick(parts) for parts in (_ONSETS, _VOWELS, _MIDDLES, _VOWELS, _SECOND, _VOWELS))
             word += self._pick(_ENDS)
@@ -46,6 +46,6 @@ class Names:
 
 
 def _far(one: str, other: str) -> bool:
-    """Whether two words differ in three places at least."""
+    """Return whether two words differ in three places at least."""
     differing = sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
     return differing >= 3

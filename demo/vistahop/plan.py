@@ -176,7 +176,7 @@ class World(NamedTuple):
         return tuple(dict.fromkeys(fact for chain in self.chains.values() for fact in chain.facts))
 
     def chain(self, name: str, tail: str = "") -> Chain:
-        """The chain of a way, to its first tail where none is named."""
+        """Return the chain of a way, to its first tail where none is named."""
         return self.chains[name, tail or WAYS[name].tails[0]]
 
 
@@ -191,7 +191,7 @@ class WorldBuilder:
         self._numbers = iter(self.rng.permutation(np.arange(11, 99)).tolist())
 
     def sign(self) -> str:
-        """A text for a sign."""
+        """Return a text for a sign."""
         return self._names.word().upper()
 
     def alike(self, sign: str, number: int) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class WorldBuilder:
         return tuple(text for text, _ in zip(self._names.alike(sign), range(number), strict=False))
 
     def thing(self, kind: Kind) -> str:
-        """A name, or a number, that nothing else has."""
+        """Return a name, or a number, that nothing else has."""
         if kind == "year":
             return str(next(self._years))
         if kind == "number":
@@ -230,7 +230,7 @@ def plan_world(seed: int) -> tuple[World, WorldBuilder]:
 
 
 def _chains(maker: WorldBuilder, name: str, way: ChainPath, sign: WorldSign) -> dict[tuple[str, str], Chain]:
-    """The chain to each of the tails; all before those is shared."""
+    """Return the chain to each of the tails; all before those is shared."""
     facts: list[Fact] = []
     subject = sign.text
     for relation in way.relations:
@@ -260,6 +260,6 @@ def _share_a_guild(chains: dict[tuple[str, str], Chain]) -> None:
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> str:
-    """What alone stands in both lists."""
+    """Return what alone stands in both lists."""
     (found,) = set(one) & set(other)
     return found

@@ -30,7 +30,10 @@ _LETTERED = "hall-plant"
 
 
 def records(world: World, hits: Hits, boxes: Mapping[str, Sequence[float]], ids: Mapping[str, str]) -> list[Record]:
-    """All questions; `boxes` are those of signs, in parts of their pictures' sides, `ids` those of facts' pages."""
+    """Return all questions.
+
+    `boxes` are those of signs, in parts of their pictures' sides, `ids` those of facts' pages.
+    """
     singles = [_single(world, name, *labels) for name, labels in _SINGLES.items()]
     found = [*singles, *_fused(world)]
     for record in found:
@@ -74,7 +77,7 @@ def _asked(chain: Chain) -> Record:
 
 
 def _lettered(world: World, chain: Chain) -> Record:
-    """The same with four towns to choose from."""
+    """Return the same with four towns to choose from."""
     others = (_place(world, name) for name in ("hall-folly", "fair-mark", "street-shop"))
     towns = sorted({chain.facts[-1].object, *others})
     options = dict(zip("ABCD", towns, strict=True))
@@ -84,7 +87,7 @@ def _lettered(world: World, chain: Chain) -> Record:
 
 
 def _place(world: World, name: str) -> str:
-    """What the last fact of a chain is about."""
+    """Return what the last fact of a chain is about."""
     return world.chain(name).facts[-1].subject
 
 
@@ -119,7 +122,7 @@ def _values(chains: Sequence[Chain]) -> tuple[int, int]:
 
 
 def _both(chains: Sequence[Chain], first: str = "town", second: str = "town") -> str:
-    """The ways to what a fused question is about."""
+    """Return the ways to what a fused question is about."""
     one, other = chains
     return (
         f"Follow two ways from step to step. To the {'first ' if first == second else ''}{first}: {one.steps}. "

@@ -54,16 +54,16 @@ class _Pen:
         self.shapes.append(FlatShape("polygon", color, tuple(flat)))
 
     def paint(self) -> Color:
-        """A colour for something bright."""
+        """Return a colour for something bright."""
         return shaded(_PAINTS[int(self.rng.integers(len(_PAINTS)))], float(self.rng.uniform(0.85, 1.1)))
 
     def vary(self, low: float, high: float) -> float:
-        """A number between two."""
+        """Return a number between two."""
         return float(self.rng.uniform(low, high))
 
 
 def draw_scene(world: World, name: str, scale: float = 1.0) -> DrawnScene:
-    """The scene of a picture, with every sign of the world on its thing."""
+    """Return the scene of a picture, with every sign of the world on its thing."""
     size = PICTURES[name].scaled(scale)
     pen = _Pen(size, stream(world.seed, "vistahop", name))
     spots = _PAINTERS[name](pen)
@@ -81,7 +81,7 @@ def draw_scene(world: World, name: str, scale: float = 1.0) -> DrawnScene:
 
 
 def _shrink(size: Size) -> float:
-    """How much smaller a picture's first raster is than the picture."""
+    """Return how much smaller a picture's first raster is than the picture."""
     return fit_area(size, *SHOWN).height / size.height
 
 
@@ -112,7 +112,7 @@ def _harbour(pen: _Pen) -> Spots:
 
 
 def _crane(pen: _Pen, left: float, right: float) -> tuple[float, float]:
-    """A crane, with a board on its cab."""
+    """Return a crane, with a board on its cab."""
     color, top, middle = pen.paint(), pen.vary(0.12, 0.24), (left + right) / 2
     pen.box(middle - 0.006, top, middle + 0.006, 0.6, color)
     pen.polygon([(left, top + 0.03), (right, top), (right, top + 0.012), (left, top + 0.045)], shaded(color, 0.85))
@@ -136,7 +136,7 @@ def _street(pen: _Pen) -> Spots:
 
 
 def _house(pen: _Pen, left: float, right: float) -> tuple[float, float]:
-    """A house with a shop, and a board above its window."""
+    """Return a house with a shop, and a board above its window."""
     left, right = left - 0.008, right + 0.008
     wall, top = shaded(pen.paint(), 1.15), pen.vary(0.16, 0.34)
     pen.box(left, top, right, 0.72, wall)
@@ -163,7 +163,7 @@ def _fair(pen: _Pen) -> Spots:
 
 
 def _stand(pen: _Pen, left: float, right: float) -> tuple[float, float]:
-    """A stand with a counter, something on it, and a board at its back."""
+    """Return a stand with a counter, something on it, and a board at its back."""
     color = pen.paint()
     pen.box(left, 0.32, right, 0.7, color)
     pen.box(left, 0.3, right, 0.33, shaded(color, 0.75))
@@ -188,7 +188,7 @@ def _hall(pen: _Pen) -> Spots:
 
 
 def _tree(pen: _Pen, left: float, right: float) -> tuple[float, float]:
-    """A tree with a board before its trunk."""
+    """Return a tree with a board before its trunk."""
     middle, top, leaf = (left + right) / 2, pen.vary(0.2, 0.34), shaded((84, 132, 76), pen.vary(0.85, 1.2))
     pen.box(middle - 0.007, top, middle + 0.007, 0.72, (112, 88, 66))
     for across, down in ((0, 0), (-0.02, 0.04), (0.02, 0.05)):

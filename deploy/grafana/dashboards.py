@@ -339,7 +339,7 @@ DASHBOARDS = {
 
 
 def text_of(name: str) -> str:
-    """The file of one dashboard."""
+    """Return the file of one dashboard."""
     board = DASHBOARDS[name]
     made = (
         dashboard.Dashboard(board.title).uid(f"gigavqa-{name}").tags(["gigavqa"]).refresh("30s").time("now-3h", "now")

@@ -16,7 +16,7 @@ _COMMITMENT = Words("commitment")
 
 
 def abstains(text: str) -> bool:
-    """Whether the text says that the answer cannot be given."""
+    """Return whether the text says that the answer cannot be given."""
     lowered = text.lower()
     if _ANY.may_be_in(lowered) and any(form.search(lowered) for form in _FORMS):
         return True
@@ -24,5 +24,5 @@ def abstains(text: str) -> bool:
 
 
 def commits(text: str) -> bool:
-    """Whether a text that says so goes on to name its best guess."""
+    """Return whether a text that says so goes on to name its best guess."""
     return bool(_COMMITMENT.search(text.lower()))

@@ -63,7 +63,7 @@ def _read_text(value: str, cut_off: bool) -> Reading:
 
 
 def _says_both(text: str) -> bool:
-    """Whether a text is nothing but yes and no."""
+    """Return whether a text is nothing but yes and no."""
     known: set[bool | None] = set()
     for part in _PAIR.split(text):
         known.add(_truth(part))
@@ -83,7 +83,7 @@ def _known(text: str) -> frozenset[bool]:
 
 
 def _is_withdrawn(text: str) -> bool:
-    """Whether the first sentence tells of a first impression, or that no answer can be given."""
+    """Return whether the first sentence tells of a first impression, or that no answer can be given."""
     first = next(iter(sentences(text.partition("\n")[0])), "")
     return is_first_thought(first) or (abstains(first) and not commits(first))
 
@@ -101,7 +101,7 @@ def _last_verdict(text: str) -> Reading:
 
 
 def _is_of_parts(lines: Sequence[str]) -> bool:
-    """Whether each of several lines says yes or no of a part, and not all the same."""
+    """Return whether each of several lines says yes or no of a part, and not all the same."""
     said: set[frozenset[bool]] = set()
     for line in lines:
         part = _PART.fullmatch(line)

@@ -41,7 +41,7 @@ def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[st
 
 
 def is_compared(sentence: str) -> bool:
-    """Whether a sentence tells of a limit or a norm, whose number is none of what was asked for."""
+    """Return whether a sentence tells of a limit or a norm, whose number is none of what was asked for."""
     return bool(_YARDSTICK.search(sentence.lower()))
 
 
@@ -71,21 +71,21 @@ def _is_part(lowered: str, number: re.Match[str]) -> bool:
 
 
 def _is_place(lowered: str, number: re.Match[str]) -> bool:
-    """Whether a number tells where or when: behind "frame", or the hours or minutes of a time."""
+    """Return whether a number tells where or when: behind "frame", or the hours or minutes of a time."""
     before = lowered[max(0, number.start() - _SHORT_REACH) : number.start()]
     return bool(_PLACE.search(before) or _TIME_BEFORE.search(before) or _TIME_BEHIND.match(lowered, number.end()))
 
 
 def _is_premise(lowered: str, number: re.Match[str]) -> bool:
-    """Whether a number is assumed, "with r = 1.5"."""
+    """Return whether a number is assumed, "with r = 1.5"."""
     return bool(_PREMISE.search(text_before(lowered, number)))
 
 
 def _is_rate(lowered: str, number: re.Match[str]) -> bool:
-    """Whether a number is what a pixel stands for, "0.5 m per pixel"."""
+    """Return whether a number is what a pixel stands for, "0.5 m per pixel"."""
     return bool(_RATE.match(lowered, number.end()))
 
 
 def _is_raw_measure(lowered: str, number: re.Match[str]) -> bool:
-    """Whether a number counts pixels, which something else is worked out of."""
+    """Return whether a number counts pixels, which something else is worked out of."""
     return bool(_PIXELS.match(lowered, number.end()))

@@ -59,7 +59,7 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
 
 
 def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: AnswerReader) -> bool:
-    """Whether what was read of the end of an answer alone may not be what all of it says."""
+    """Return whether what was read of the end of an answer alone may not be what all of it says."""
     if parsed.status in ("marker", "ambiguous"):
         return False
     return (
@@ -68,7 +68,7 @@ def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: AnswerReader) ->
 
 
 def _tells(text: str, options: Mapping[str, str]) -> bool:
-    """Whether a text announces anything, or opens with an option."""
+    """Return whether a text announces anything, or opens with an option."""
     if final_markers(text) or answer_markers(text):
         return True
     return bool(options) and option_line(text.partition("\n")[0], options) is not None
@@ -127,7 +127,10 @@ _CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
 
 
 def _is_contested(rest: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
-    """Whether what stands behind an announcement, in its paragraph, settles on another value; none is final there."""
+    """Return whether what stands behind an announcement, in its paragraph, settles on another value.
+
+    None is final there.
+    """
     if parsed.value is None or not reader.mentions(rest):
         return False
     last = from_the_end(rest, reader)
@@ -140,7 +143,7 @@ def _unconditional(text: str, reader: AnswerReader) -> bool:
 
 
 def _is_in_list(text: str, position: int, reader: AnswerReader) -> bool:
-    """Whether a place of a text is in a list of options, all of it one line, or at the end of a line of one."""
+    """Return whether a place of a text is in a list of options, all of it one line, or at the end of a line of one."""
     line_start, line_end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     line = text[line_start:] if line_end < 0 else text[line_start:line_end]
     ends_line = line_end >= 0 and not any(map(str.isalnum, text[position:line_end]))

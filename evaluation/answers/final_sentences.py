@@ -63,7 +63,10 @@ _STRONG = frozenset({"affirmed", "concluded", "only left"})
 
 
 def _settles(parsed: ParsedAnswer, rule: ConclusionRule, passing: ParsedAnswer | None) -> bool:
-    """Whether a sentence settles the answer: by a strong rule; or as the last one, unless it but speaks of a value."""
+    """Return whether a sentence settles the answer.
+
+    By a strong rule; or as the last one, unless it but speaks of a value.
+    """
     if parsed.value is None or rule == "last":
         return passing is None
     return rule in _STRONG
@@ -81,14 +84,17 @@ def _affirmed(parsed: ParsedAnswer, said: SentenceConclusion) -> str | None:
 
 
 def _is_weak(sentence: str, parsed: ParsedAnswer, said: SentenceConclusion) -> bool:
-    """Whether a sentence gives way to one before it that settles: it names several values, or says what only may be."""
+    """Return whether a sentence gives way to one before it that settles.
+
+    It names several values, or says what only may be.
+    """
     if parsed.status == "ambiguous":
         return said.rule not in _STRONG
     return parsed.value is not None and said.rule == "last" and is_hedged(sentence)
 
 
 def _is_of_others(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
-    """Whether a sentence names nothing but what another says in it."""
+    """Return whether a sentence names nothing but what another says in it."""
     mentions = reader.mentions(sentence)
     meant = [mention for mention in mentions if mention.value in said.values]
     if not meant or len(said.values) != 1:
@@ -110,7 +116,7 @@ def _from_list(listing: OptionList) -> ParsedAnswer:
 
 
 def _is_question(sentence: str) -> bool:
-    """Whether a sentence asks, "Is it B?"; a letter alone with a mark of doubt, "B?", answers."""
+    """Return whether a sentence asks, "Is it B?"; a letter alone with a mark of doubt, "B?", answers."""
     asked = sentence.rstrip(" *_`")
     return asked.endswith(("?", "؟")) and len(plain(asked)) > 1
 

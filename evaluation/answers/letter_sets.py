@@ -70,7 +70,7 @@ def _unannounced(text: str, letters: LetterPatterns, options: Mapping[str, str])
 
 
 def _restated(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
-    """The letters of the options that lines repeat one by one, "A. red"."""
+    """Return the letters of the options that lines repeat one by one, "A. red"."""
     repeated = (restated_option(line, options) for line in lines)
     return list(filter(None, takewhile(bool, repeated)))
 
@@ -78,7 +78,7 @@ def _restated(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
 def _in_line(
     line: str, letters: LetterPatterns, options: Mapping[str, str], status: ParseStatus
 ) -> ParsedLetters | None:
-    """What a line says; of several sentences that name letters and do not deny them, all must name the same."""
+    """Return what a line says; of several sentences that name letters and do not deny them, all must name the same."""
     if alone := _letters_alone(line, letters):
         return _ordered(alone, options, status)
     named: set[frozenset[str]] = set()
@@ -95,14 +95,17 @@ def _in_line(
 
 
 def _stand_together(sentence: str, said: frozenset[str], letters: LetterPatterns) -> bool:
-    """Whether letters are one list, "A, B and C", and no alternatives, "A or C"."""
+    """Return whether letters are one list, "A, B and C", and no alternatives, "A or C"."""
     mentions = letter_mentions(sentence, letters)
     between = (sentence[one.end : other.start].lower() for one, other in pairwise(mentions))
     return joined(sentence, mentions) == said and not any(_ALTERNATIVE.search(text) for text in between)
 
 
 def _letters_alone(line: str, letters: LetterPatterns) -> list[str]:
-    """The letters of a line that holds nothing else but marks and words such as "and" between them: "A, C", "AC"."""
+    """Return the letters of a line that holds nothing else but marks and words such as "and" between them.
+
+    "A, C", "AC".
+    """
     bare = _NOUN.sub("", _MARKUP.sub(" ", line)).strip(" .:。")
     parts = [part.strip(" .:") for part in _JOINT.split(bare) if part.strip(" .:")]
     if len(parts) == 1 and parts[0].isupper():

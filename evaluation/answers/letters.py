@@ -175,7 +175,7 @@ def _glued(text: str, position: int) -> int:
 
 
 def is_of_noun(text: str, position: int) -> bool:
-    """Whether the letter at a place belongs to a noun, "Claim B"."""
+    """Return whether the letter at a place belongs to a noun, "Claim B"."""
     word = _last_word(text, position)
     return word in _LABELLED or word.endswith(_LABELLED_ENDINGS)
 
@@ -195,7 +195,7 @@ _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."
 
 
 def _is_claim(text: str, match: re.Match[str], letters: LetterPatterns) -> bool:
-    """Whether a letter is a claim's, "A is true", where the options speak of lettered claims."""
+    """Return whether a letter is a claim's, "A is true", where the options speak of lettered claims."""
     judged = letters.own and _JUDGED.match(text, match.end())
     return bool(judged) and not _last_word(text, match.start()).startswith(_OPTION)
 
@@ -218,7 +218,7 @@ def _is_option(text: str, match: re.Match[str], letters: LetterPatterns) -> bool
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    """Whether a letter is all that stands behind a colon, "it must be: D."."""
+    """Return whether a letter is all that stands behind a colon, "it must be: D."."""
     return bool(_NOTHING_BEHIND.match(text, match.end()) and _COLON_BEFORE.search(text, *_just_before(match)))
 
 

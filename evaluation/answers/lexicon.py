@@ -73,7 +73,7 @@ class Words:
         self._ascii_parts, self._ascii_stems = (tuple(filter(str.isascii, ones)) for ones in (self._parts, self._stems))
 
     def may_be_in(self, lowered: str) -> bool:
-        """Whether the longest word of a phrase stands in a lower-case text."""
+        """Return whether the longest word of a phrase stands in a lower-case text."""
         is_ascii = lowered.isascii()
         if len(lowered) <= _LONGEST_SPLIT:
             if not self._tokens.isdisjoint(_tokens(lowered)):
@@ -101,5 +101,5 @@ class Words:
 
 
 def _stems(parts: Collection[str]) -> tuple[str, ...]:
-    """The parts without those that hold another."""
+    """Return the parts without those that hold another."""
     return tuple(part for part in parts if not any(other in part and other != part for other in parts))

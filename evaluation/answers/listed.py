@@ -162,7 +162,7 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
 
 
 def may_be_list(line: str, options: Mapping[str, str]) -> bool:
-    """Whether two labels stand in a line."""
+    """Return whether two labels stand in a line."""
     if len(line) < _SHORT:
         return False
     labels = _labels("".join(options)).chained.finditer(line)
@@ -173,7 +173,7 @@ _LEAST = 3
 
 
 def _is_long(letters: Sequence[str], options: Mapping[str, str]) -> bool:
-    """Whether so many labels make a list: three, or two from the first option on; "B. No, C." is none."""
+    """Return whether so many labels make a list: three, or two from the first option on; "B. No, C." is none."""
     return len(letters) >= _LEAST or (len(letters) > 1 and letters[0] == next(iter(options)))
 
 
@@ -190,7 +190,7 @@ def _circles(said: Sequence[str]) -> list[str]:
 
 
 def _is_judged(row: _OptionRow, wording: str) -> bool:
-    """Whether a row begins with a verdict, that is no word of its option."""
+    """Return whether a row begins with a verdict, that is no word of its option."""
     rest = row.said[:_LONGEST].lower().replace(wording.lower(), " ", 1)
     return bool(_HEAD.match(rest) or _MARK.match(rest.lstrip(" *_`"))) or (
         bool(row.box) and plain(row.said) != plain(wording)
@@ -210,7 +210,10 @@ def _left(rows: Sequence[_OptionRow], options: Mapping[str, str]) -> tuple[str |
 
 
 def _verdict(row: _OptionRow, wording: str) -> bool | None:
-    """Whether a row affirms its option or denies it; None where it does neither, or only repeats the option's words."""
+    """Return whether a row affirms its option or denies it.
+
+    None where it does neither, or only repeats the option's words.
+    """
     said = row.said[:_LONGEST].lower()
     marks = {bool(mark["yes"]) for mark in _MARK.finditer(row.box + said)}
     if len(marks) == 1:

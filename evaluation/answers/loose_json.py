@@ -76,7 +76,7 @@ def _read_object(text: str, start: int, missing: set[str]) -> tuple[dict[str, An
 
 
 def is_deep(value: Any, left: int = _DEEPEST_CLOSED) -> bool:
-    """Whether decoded JSON nests deeper than anybody means it, and than recursion can go through."""
+    """Return whether decoded JSON nests deeper than anybody means it, and than recursion can go through."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(left == 0 or is_deep(one, left - 1) for one in inner if isinstance(one, dict | list))
 
@@ -219,7 +219,7 @@ class _JsonCursor:
 
 
 def unescaped(text: str) -> str:
-    """A text as JSON means it, between its quotes."""
+    """Return a text as JSON means it, between its quotes."""
     return _ESCAPED.sub(_character, text)
 
 

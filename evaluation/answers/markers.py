@@ -125,7 +125,7 @@ def _counts(phrases: _MarkerPhrases, phrase: str, text: str, start: int, end: in
 
 
 def _is_denied(text: str, start: int) -> bool:
-    """Whether the words before an announcement deny it, "and not the answer B"."""
+    """Return whether the words before an announcement deny it, "and not the answer B"."""
     before = text[max(0, start - _REACH_BEFORE) : start].split()
     while before and before[-1] in _FILLERS and before[-1] not in _DENIALS:
         before.pop()

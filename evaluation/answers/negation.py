@@ -149,7 +149,10 @@ def _without_denied_behind(sentence: str) -> tuple[str, list[str]]:
 
 
 def _first_denied(sentence: str, enumeration: re.Match[str]) -> int:
-    """Where the values begin that are spoken of with the last one: those joined to it, and what is listed before."""
+    """Return where the values begin that are spoken of with the last one.
+
+    Those joined to it, and what is listed before.
+    """
     ones = [*NEXT.finditer(sentence, *enumeration.span())]
     joints = [bool(one["and"]) for one in ones[1:]]
     first, listed = len(joints), 0
@@ -190,18 +193,18 @@ def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable
 
 
 def _is_set_against(sentence: str) -> bool:
-    """Whether a contrast follows a value and names no other, "one might choose B, but the sign is clear"."""
+    """Return whether a contrast follows a value and names no other, "one might choose B, but the sign is clear"."""
     before, *behind = CONTRAST.split(sentence)
     return bool(behind) and bool(VALUE.search(before)) and not any(map(VALUE.search, behind))
 
 
 def is_hedged(sentence: str) -> bool:
-    """Whether a sentence says what only may be, "this might be a robbery (A)"."""
+    """Return whether a sentence says what only may be, "this might be a robbery (A)"."""
     return bool(HEDGE.search(sentence.lower()))
 
 
 def _goes_on(sentence: str) -> bool:
-    """Whether the last contrast goes on to tell of its value, "but B would need a zero"."""
+    """Return whether the last contrast goes on to tell of its value, "but B would need a zero"."""
     return bool(SUBJECT.search(CONTRAST.split(sentence)[-1]))
 
 

@@ -95,7 +95,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a value says that there is no answer to give: null, [], "N/A" and the like."""
+    """Return whether a value says that there is no answer to give: null, [], "N/A" and the like."""
     if value is None or value in ([], {}):
         return True
     if not isinstance(value, str):
@@ -105,7 +105,10 @@ def is_blank(value: Any) -> bool:
 
 
 def is_unanswered(value: Any) -> bool:
-    """Whether a value is a text that says nothing: empty, or mere markup and punctuation. "[]" says something."""
+    """Return whether a value is a text that says nothing.
+
+    Empty, or mere markup and punctuation. "[]" says something.
+    """
     if not isinstance(value, str) or any(map(str.isalnum, value)):
         return False
     return not plain(value) and not _EMPTY.search(value)

@@ -55,7 +55,7 @@ _LONGEST_REMARK = 1_000
 
 
 def counts_nothing(value: Any) -> bool:
-    """Whether a value is a word for zero."""
+    """Return whether a value is a word for zero."""
     return isinstance(value, str) and plain(value) in _NONE
 
 
@@ -177,7 +177,7 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
 
 
 def _goes_on(sentence: str, result: re.Match[str]) -> bool:
-    """Whether a sentence works on behind an equation, "= 24 cells; two are blank, leaving 22"."""
+    """Return whether a sentence works on behind an equation, "= 24 cells; two are blank, leaving 22"."""
     return any(NUMBER.search(rest) for rest in _CONCLUSION.split(sentence[result.end() :].lower())[1:])
 
 
@@ -190,7 +190,7 @@ def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
 
 
 def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:
-    """Whether what stands before a number says that it is the one; a colon does of the last one alone."""
+    """Return whether what stands before a number says that it is the one; a colon does of the last one alone."""
     before = text_before(sentence, number)
     return bool(_SAYS.search(before)) and (number is numbers[-1] or not before.rstrip(" *_$").endswith(":"))
 

@@ -50,7 +50,7 @@ def opening_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
 
 
 def _concludes(text: str, mention: Mention, reader: AnswerReader) -> bool:
-    """Whether a text's first letter stands alone up to a stop or a word of cause, and is no label of a list."""
+    """Return whether a text's first letter stands alone up to a stop or a word of cause, and is no label of a list."""
     before, found = text[: mention.start].lower().strip(_MARKUP), _STOP.match(text, mention.end)
     if found is None or (before and not _CONCLUDES.fullmatch(before)) or _ALTERNATIVE.match(found["rest"].lower()):
         return False
@@ -60,7 +60,7 @@ def _concludes(text: str, mention: Mention, reader: AnswerReader) -> bool:
 
 
 def _is_label(found: re.Match[str], reader: AnswerReader) -> bool:
-    """Whether other letters have the same stop behind them: labels of a list within lines, "A: … B: …"."""
+    """Return whether other letters have the same stop behind them: labels of a list within lines, "A: … B: …"."""
     stop = (found["stop"] or "").strip()
     if not stop:
         return False
@@ -70,7 +70,7 @@ def _is_label(found: re.Match[str], reader: AnswerReader) -> bool:
 
 
 def _is_taken_back(text: str, letter: str, reader: AnswerReader) -> bool:
-    """Whether a text denies its opening, settles on another later, or goes through the options in a list."""
+    """Return whether a text denies its opening, settles on another later, or goes through the options in a list."""
     lines = text.splitlines()
     if 0 in listings(text, lines, reader.options):
         return True

@@ -132,7 +132,7 @@ def sentences(line: str) -> list[str]:
 
 
 def is_ended(text: str) -> bool:
-    """Whether a text ends where a sentence does."""
+    """Return whether a text ends where a sentence does."""
     return text.rstrip(" \t\n*_`\"'”’»」』)]}").endswith((*".!?。！？।؟۔…",))
 
 
@@ -144,7 +144,7 @@ def _is_abbreviation(line: str, stop: int) -> bool:
 
 
 def _is_option_stop(line: str, stop: int) -> bool:
-    """Whether a stop is that of an option's letter, be it in markup or brackets: "**C**. four"."""
+    """Return whether a stop is that of an option's letter, be it in markup or brackets: "**C**. four"."""
     if line[stop] not in ".。":
         return False
     before = line[max(0, stop - _REACH_BEFORE) : stop].rstrip(_ABOUT_A_LETTER)

@@ -53,22 +53,22 @@ def last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
 
 
 def _begins(text: str, match: re.Match[str]) -> bool:
-    """Whether a phrase begins where a word can: of Han, kana and hangul behind no other of them, "都不对。"."""
+    """Return whether a phrase begins where a word can: of Han, kana and hangul behind no other of them, "都不对。"."""
     return match[0][0].isascii() or not text[max(0, match.start() - 1) : match.start()].isalpha()
 
 
 def is_first_thought(sentence: str) -> bool:
-    """Whether a sentence tells of a first impression."""
+    """Return whether a sentence tells of a first impression."""
     return bool(_FIRST_THOUGHT.search(sentence.lower()))
 
 
 def is_hypothesis(before: str) -> bool:
-    """Whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
+    """Return whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
     return bool(_HYPOTHESIS.search(before.lower()))
 
 
 def is_conditional(clause: str) -> bool:
-    """Whether a clause, or what stands before a value in it, holds on a condition only, and no "but" ends it."""
+    """Return whether a clause, or what stands before a value in it, holds on a condition only, and no "but" ends it."""
     lowered = clause.lower().rpartition(":")[2].lstrip(_BEFORE_CLAUSE)
     if not _CONDITION.match(lowered) or _FORCED.match(lowered):
         return False
@@ -82,7 +82,7 @@ _BEFORE_CLAUSE = " *_-,，("
 
 
 def opens_with_contrast(sentence: str) -> bool:
-    """Whether a sentence begins with a word that sets it against what was said, "But ..."."""
+    """Return whether a sentence begins with a word that sets it against what was said, "But ..."."""
     return bool(_CONTRAST.pattern.match(sentence.lower().lstrip(" *_-")))
 
 
@@ -92,7 +92,7 @@ def _behind_contrast(clause: str) -> str:
 
 
 def is_ascribed(before: str, behind: str = "") -> bool:
-    """Whether what stands about an announcement, or a value, has another say it: "a caption claims that the"."""
+    """Return whether what stands about an announcement, or a value, has another say it: "a caption claims that the"."""
     lowered = before.lower()
     if not _SPEAKER.may_be_in(lowered):
         return False
@@ -105,7 +105,7 @@ def is_ascribed(before: str, behind: str = "") -> bool:
 
 
 def is_denied_at_once(behind: str) -> bool:
-    """Whether the sentence behind another denies it, "That is false"."""
+    """Return whether the sentence behind another denies it, "That is false"."""
     return bool(_FALSE.match(behind.lower()))
 
 

@@ -23,7 +23,7 @@ class Grouping:
     balanced: bool = False
 
     def place(self, sample: Sample) -> tuple[str, str]:
-        """The group and the subgroup of a sample; empty where it has none."""
+        """Return the group and the subgroup of a sample; empty where it has none."""
         names = [sample.groups.get(level, "") for level in self.levels]
         return names[0] if names else "", names[1] if len(names) > 1 else ""
 

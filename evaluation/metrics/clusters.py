@@ -80,14 +80,14 @@ def _ends(draws: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=8)
 def _weights(num_clusters: int) -> Floats:
-    """How often each cluster is drawn (draws x clusters): the same for everything over as many clusters."""
+    """Return how often each cluster is drawn (draws x clusters): the same for everything over as many clusters."""
     generator = np.random.default_rng(_SEED)
     weights: Floats = generator.multinomial(num_clusters, np.full(num_clusters, 1 / num_clusters), _DRAWS).astype(float)
     return weights
 
 
 def ratio(numerator: int, denominator: int) -> ClusterMetric:
-    """The metric that divides one column's sum by another's; without a denominator there is no value."""
+    """Return the metric that divides one column's sum by another's; without a denominator there is no value."""
 
     def divided(sums: Floats) -> Floats:
         below = sums[:, denominator]

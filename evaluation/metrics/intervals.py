@@ -109,7 +109,7 @@ def combine_rates(groups: Iterable[WeightedRates], count: int) -> Estimate:
 
 
 def _bounds(groups: Iterable[WeightedRates]) -> tuple[float, float]:
-    """The least and the greatest that a weighted sum of rates can be."""
+    """Return the least and the greatest that a weighted sum of rates can be."""
     weights = [float(weight) for group in groups for weight in group.weights]
     return sum(weight for weight in weights if weight < 0), sum(weight for weight in weights if weight > 0)
 

@@ -12,5 +12,5 @@ def escape_controls(text: str) -> str:
 
 
 def escape_controls_json(text: str) -> str:
-    """The same JSON, with what JSON lets stand as it is and terminals obey escaped."""
+    """Return the same JSON, with what JSON lets stand as it is and terminals obey escaped."""
     return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -188,7 +188,7 @@ def _coloured(axes: "Axes", drawing: Drawing, numbers: Floats, areas: Floats) ->
 
 
 def _axis_values(row: RowEstimates, drawing: Drawing) -> Floats:
-    """A row's numbers as its axes count them, NaN where there is none."""
+    """Return a row's numbers as its axes count them, NaN where there is none."""
     pairs = zip(row.values, drawing.columns, strict=True)
     return np.array([np.nan if value.value is None else _axis_value(value, column) for value, column in pairs])
 

@@ -87,7 +87,7 @@ class VerdictFileLayout:
 
     @classmethod
     def of(cls, dataset: Dataset, *, parts: bool = False, texts: bool = False) -> "VerdictFileLayout":
-        """The layout for a data set: the levels of its benchmark, then what else its samples belong to."""
+        """Return the layout for a data set: the levels of its benchmark, then what else its samples belong to."""
         found = (level for sample in dataset.samples for level in sample.groups)
         return cls(tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *found])), parts, texts)
 
@@ -231,7 +231,7 @@ class _ChunkBuffer(io.RawIOBase):
         return len(self._waiting[-1])
 
     def take(self) -> bytes:
-        """What was written since the last call."""
+        """Return what was written since the last call."""
         taken, self._waiting = b"".join(self._waiting), []
         return taken
 

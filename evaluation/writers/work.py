@@ -30,7 +30,7 @@ def work_lines(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def job_line(job: JobFacts) -> str:
-    """What a job asked for, and when, in a sentence."""
+    """Return what a job asked for, and when, in a sentence."""
     asked = f"plan {job.plan}" if job.plan else f"cells {', '.join(job.cells)}"
     if job.judges:
         asked = f"judges {', '.join(job.judges)}"

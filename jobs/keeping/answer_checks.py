@@ -32,7 +32,7 @@ class AnswerChecks:
         self._reasons[job_id].update(_reasons(response))
 
     def of_job(self, job_id: str, *, is_retried: bool) -> Iterator[CheckFinding]:
-        """What was heard of a job; one of a batch is not to be retried: its file says what came of each line."""
+        """Yield what was heard of a job; one of a batch is not to be retried: its file says what came of each line."""
         flaws, subject = self._flaws.pop(job_id, Counter[Flaw]()), f"job {job_id}"
         again = f"`gigavqa retry {job_id} --empty` asks again" if is_retried else "send the lines in another batch"
         if number := flaws["broken_off"]:

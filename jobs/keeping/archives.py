@@ -128,7 +128,7 @@ class Archive:
                 yield name.removeprefix(f"{folder}/"), digest
 
     def path(self, name: str) -> Path:
-        """Where a file of the backup lies. Raises BackupInvalidError for one that would lie elsewhere."""
+        """Return where a file of the backup lies. Raises BackupInvalidError for one that would lie elsewhere."""
         pure = PurePosixPath(name)
         if pure.is_absolute() or ".." in pure.parts:
             raise BackupInvalidError(f"{self.folder / CHECKSUMS} names {name}, which leads out of the backup")

@@ -38,7 +38,7 @@ def back_up(url: str, home: Home, folder: Path) -> Manifest:
 
 
 def uploaded_files(folder: Path) -> Iterable[Path]:
-    """The files below a folder of uploads that have arrived whole."""
+    """Return the files below a folder of uploads that have arrived whole."""
     found = (path for path in sorted(folder.rglob("*")) if path.suffix != ".partial" and path.is_file())
     return (path for path in found if path.relative_to(folder).parts[0] != "partial")
 

@@ -33,7 +33,7 @@ class PartChecks:
         self._hear = hear
 
     def of_job(self, job_id: str, recordings: list[ResultEntry]) -> Iterator[CheckFinding]:
-        """Every part of a job that is gone or changed, and those that hold nothing which counts."""
+        """Yield every part of a job that is gone or changed, and those that hold nothing which counts."""
         seals, pointed = self._survey.seals(job_id), defaultdict[str, list[ResultEntry]](list)
         for each in recordings:
             if each.part and each.cursor:

@@ -53,5 +53,5 @@ def make_removal(act: Callable[[], object]) -> RemovalAction:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """A number of things, in words."""
+    """Return a number of things, in words."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

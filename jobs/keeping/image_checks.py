@@ -30,7 +30,7 @@ class ImageChecks:
             self._jobs[image, digest].add(job_id)
 
     def check(self) -> Iterator[CheckFinding]:
-        """Every picture that is not what it was."""
+        """Yield every picture that is not what it was."""
         for image, shown in sorted(self._shown.items()):
             for digest, number in shown.items():
                 kind, became = self._became(image, digest)
@@ -41,7 +41,7 @@ class ImageChecks:
         yield from self._confused()
 
     def _became(self, image: str, digest: str) -> tuple[str, str]:
-        """What became of the picture that was shown, for scripts and for people; '' where it is the same."""
+        """Return what became of the picture that was shown, for scripts and for people; '' where it is the same."""
         try:
             path, stated = self._root.locate(image), self._root.stated_digest(image)
             if digest == stated or (stated and is_sampled_digest(digest)) or matches_digest(path, digest):

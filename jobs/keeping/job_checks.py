@@ -24,7 +24,7 @@ OnResponse = Callable[[str, str | bytes], None]
 def check_job(
     survey: StateReader, census: KeyInventory, job_id: str, recordings: list[ResultEntry], hear: OnResponse
 ) -> Iterator[CheckFinding]:
-    """What is wrong with one job, given what was recorded of it; `hear` hears of the texts on the server."""
+    """Yield what is wrong with one job, given what was recorded of it; `hear` hears of the texts on the server."""
     subject, row = f"job {job_id}", survey.redis.hgetall(KEYS.job(job_id))
     try:
         JobStatus(row[b"status"].decode())
@@ -40,7 +40,7 @@ def check_job(
 
 
 def check_lists(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
-    """What stands where jobs are looked for and is none, and what is left of jobs that are not there."""
+    """Yield what stands where jobs are looked for and is none, and what is left of jobs that are not there."""
     redis = survey.redis
     for status in JobStatus:
         for found in redis.zrange(KEYS.in_status(status), 0, -1):

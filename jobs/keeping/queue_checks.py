@@ -17,7 +17,7 @@ _PAGE = 1000
 
 
 def check_queue(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
-    """What is wrong with bundles, lanes, their counts, and with the stream of the sink."""
+    """Yield what is wrong with bundles, lanes, their counts, and with the stream of the sink."""
     queued = {lane: set(_pending_entries(survey, lane)) for lane in survey.lanes()}
     entries = [dict(fields) for found in queued.values() for fields in found]
     waiting = {(fields[b"job"].decode(), fields[b"bundle"].decode()) for fields in entries}
@@ -105,7 +105,7 @@ def _check_unsunk(survey: StateReader, census: KeyInventory) -> Iterator[CheckFi
 
 
 def _pending_entries(survey: StateReader, lane: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
-    """The fields of all entries that a worker holds, or workers will read."""
+    """Yield the fields of all entries that a worker holds, or workers will read."""
     redis = survey.redis
     if not redis.exists(lane):
         return
@@ -120,7 +120,7 @@ def _pending_entries(survey: StateReader, lane: str) -> Iterator[tuple[tuple[byt
 
 
 def _entries_from(survey: StateReader, stream: str, first: str) -> Iterator[dict[bytes, bytes]]:
-    """The fields of all entries of a stream from one on."""
+    """Yield the fields of all entries of a stream from one on."""
     while rows := survey.redis.xrange(stream, first, "+", _PAGE):
         yield from (fields for _, fields in rows)
         first = f"({rows[-1][0].decode()}"

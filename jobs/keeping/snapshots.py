@@ -96,7 +96,7 @@ def serve_frozen_copy(url: str, within: Path | None = None) -> Iterator[str]:
 
 
 def has_state(folder: Path) -> bool:
-    """Whether the embedded server of a folder has a state that it would load."""
+    """Return whether the embedded server of a folder has a state that it would load."""
     return (folder / "appendonlydir" / _AOF_MANIFEST).exists()
 
 

@@ -59,7 +59,7 @@ class StateReader:
         return census
 
     def recordings(self, job_id: str) -> Iterator[ResultEntry]:
-        """What was recorded of a job, in its order."""
+        """Yield what was recorded of a job, in its order."""
         after = "-"
         while rows := self.redis.xrange(self.keys.results(job_id), min=after, count=_PAGE):
             requests = [fields[b"request"].decode() for _, fields in rows]
@@ -75,17 +75,17 @@ class StateReader:
             after = f"({rows[-1][0].decode()}"
 
     def seals(self, job_id: str) -> dict[str, str]:
-        """The seals of a job's parts by name; parts of an older release have none."""
+        """Return the seals of a job's parts by name; parts of an older release have none."""
         found = self.redis.hgetall(self.keys.parts(job_id))
         return {part.decode(): seal.decode() for part, seal in found.items()}
 
     def files(self, census: KeyInventory) -> list[StoredFile]:
-        """What is known of the files that clients uploaded."""
+        """Return what is known of the files that clients uploaded."""
         found = [self.redis.get(self.keys.file(file_id)) for file_id in sorted(census.files)]
         return [StoredFile.model_validate_json(each) for each in found if each]
 
     def lanes(self) -> list[str]:
-        """Every stream that bundles wait in."""
+        """Return every stream that bundles wait in."""
         models = sorted(model.decode() for model in self.redis.smembers(self.keys.models()))
         lanes = [self.keys.queue(model, priority) for model in models for priority in ("interactive", "batch")]
         return [*lanes, *map(self.keys.probation, models)]

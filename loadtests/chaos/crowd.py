@@ -61,7 +61,7 @@ class _ChatCrowd:
                 thread.join()
 
     def ask(self, body: str, http: httpx.Client) -> str | None:
-        """What is answered to a body; nothing where it is refused as too long."""
+        """Return what is answered to a body; nothing where it is refused as too long."""
         answer = http.post("/v1/chat/completions", content=body, headers={"Content-Type": "application/json"})
         if answer.status_code == httpx.codes.BAD_REQUEST and "context" in answer.text:
             return None

@@ -48,7 +48,7 @@ class ChaosOutcome:
 
 
 def table(outcomes: Sequence[ChaosOutcome]) -> Iterator[str]:
-    """All outcomes in Markdown."""
+    """Yield all outcomes in Markdown."""
     yield "| scenario | requests | hurt by | lost | twice | failed | time to recover |"
     yield "|---|---|---|---|---|---|---|"
     yield from (outcome.row() for outcome in outcomes)
@@ -84,7 +84,7 @@ def wait_until_sunk(installation: Installation, job_id: str) -> None:
 
 
 def parts_of(installation: Installation, job_id: str) -> list[Path]:
-    """The Parquet parts of a job."""
+    """Return the Parquet parts of a job."""
     return sorted((installation.results / f"job={job_id}").glob("*.parquet"))
 
 
@@ -114,7 +114,7 @@ def _get_with_retries(installation: Installation, path: str) -> httpx.Response:
 
 
 def describe_recovery(seconds: Sequence[float]) -> str:
-    """How long recoveries took, in words; nothing where there was none."""
+    """Return how long recoveries took, in words; nothing where there was none."""
     if not seconds:
         return ""
     if len(seconds) == 1:

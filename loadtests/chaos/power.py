@@ -71,7 +71,7 @@ class _ClientThreads:
         return _AcceptedWork(f"/v1/jobs/{told.raise_for_status().json()['id']}", forgotten.spec, forgotten.key)
 
     def look(self, accepted: _AcceptedWork) -> dict[str, Any] | None:
-        """What the gateway tells of a job or a batch; nothing where it is not found."""
+        """Return what the gateway tells of a job or a batch; nothing where it is not found."""
         answer = self._http.get(accepted.path)
         return None if answer.status_code == httpx.codes.NOT_FOUND else dict(answer.raise_for_status().json())
 
@@ -166,7 +166,7 @@ def _inspect(installation: Installation, clients: _ClientThreads, cuts: list[flo
 
 
 def _lacks_its_file(batch: dict[str, Any]) -> bool:
-    """Whether a batch says that its file is gone, which may have been of the last two seconds."""
+    """Return whether a batch says that its file is gone, which may have been of the last two seconds."""
     return any(fault["code"] == "invalid_file" for fault in (batch["errors"] or {"data": []})["data"])
 
 

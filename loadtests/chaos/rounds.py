@@ -156,7 +156,7 @@ def _inspect_rounds(
 
 
 def _answers(number: int) -> list[str]:
-    """What is written in a chat: searches and zooms in turn, some searches of its own, and an answer."""
+    """Return what is written in a chat: searches and zooms in turn, some searches of its own, and an answer."""
     said = []
     for at in range(_ROUNDS - 1):
         query = f"{{chat}} {at}" if at % 8 == 0 else f"script {number}, round {at}"

@@ -61,7 +61,7 @@ class _FaultRun:
 
 
 def _memory() -> ChaosOutcome:
-    """The server's memory is full for a while."""
+    """Return the server's memory is full for a while."""
     outcome = ChaosOutcome("server out of memory", _REQUESTS)
     with running_installation(_WORKERS, *_WORKER) as installation:
         run, client = _FaultRun(installation, outcome), installation.client()
@@ -75,7 +75,7 @@ def _memory() -> ChaosOutcome:
 
 
 def _disk() -> ChaosOutcome:
-    """The disk of the server's append-only file is full for a while."""
+    """Return the disk of the server's append-only file is full for a while."""
     outcome = ChaosOutcome("server's disk full", _REQUESTS)
     with _small_disk() as disk:
         if disk is None:
@@ -118,7 +118,7 @@ def _small_disk() -> Iterator[Path | None]:
 
 
 def _store() -> ChaosOutcome:
-    """The store of the parts cannot be reached for a while."""
+    """Return the store of the parts cannot be reached for a while."""
     outcome = ChaosOutcome("results store away", _REQUESTS)
     with running_installation(_WORKERS, *_WORKER) as installation:
         run, aside = _FaultRun(installation, outcome), installation.home / "aside"
@@ -159,7 +159,7 @@ def _slow_disk() -> ChaosOutcome:
 
 
 def _clock() -> ChaosOutcome:
-    """The clock of all processes steps an hour forward, and an hour back; a worker is killed after each step."""
+    """Return the clock of all processes steps an hour forward, and an hour back; a worker is killed after each step."""
     outcome = ChaosOutcome("clock steps", _REQUESTS)
     if _FAKETIME is None:
         outcome.skipped = "libfaketime is not installed (`apt-get install libfaketime`)"
@@ -218,7 +218,7 @@ def _images() -> ChaosOutcome:
 
 
 def _answered_images(installation: Installation, job_id: str) -> Iterator[str]:
-    """The picture of each response, as soon as it is recorded."""
+    """Yield the picture of each response, as soon as it is recorded."""
     with httpx.stream("GET", f"{installation.url}/v1/jobs/{job_id}/results?follow=true", timeout=300) as answer:
         cut = LineSplitter()
         for line in chain.from_iterable(map(cut.take, answer.iter_bytes())):

@@ -32,7 +32,10 @@ _HOST_BYTES = 1 << 40
 
 
 def run_engine(work: Workload) -> dict[str, Any]:
-    """The worker's engine: one picture after the other, its first question before the others, many pictures at once."""
+    """Return the worker's engine.
+
+    One picture after the other, its first question before the others, many pictures at once.
+    """
     return asyncio.run(_run_engine(work))
 
 
@@ -121,7 +124,7 @@ def _bench_arguments(throughput: Any, work: Workload, is_cpu: bool) -> Any:
 
 
 def _bench_requests(work: Workload, *, ordered: bool) -> list[Any]:
-    """The work as the bench's own data sets of pictures have it: files that it opens, in a shuffled order."""
+    """Return the work as the bench's own data sets of pictures have it: files that it opens, in a shuffled order."""
     from vllm.benchmarks.datasets import SampleRequest  # noqa: PLC0415 - see above
 
     requests = [

@@ -68,7 +68,7 @@ class MeasurementWindow:
 
 
 def family(pid: int) -> list[psutil.Process]:
-    """A process and all that live because of it."""
+    """Return a process and all that live because of it."""
     try:
         process = psutil.Process(pid)
         return [process, *process.children(recursive=True)]

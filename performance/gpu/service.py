@@ -21,7 +21,7 @@ _PROMPT = 'version = "bench/1"\nprompt = "{question}"\n'
 
 
 def run_service(work: Workload) -> dict[str, Any]:
-    """A job on one model, with the engine loaded and one picture asked before."""
+    """Return a job on one model, with the engine loaded and one picture asked before."""
     home = _installation(work)
     with launch_service([work.entry.id], home, 0) as service, httpx.Client(timeout=60) as http:
         url = service.wait_until_ready()
@@ -42,7 +42,10 @@ def run_service(work: Workload) -> dict[str, Any]:
 
 
 def run_shifts(work: Workload) -> dict[str, Any]:
-    """A job over two models on one worker that serves both in shifts: switches and the seconds that they took."""
+    """Return a job over two models on one worker that serves both in shifts.
+
+    Switches and the seconds that they took.
+    """
     home, models = _installation(work), [entry.id for entry in work.models]
     with launch_service(models, home, 0, ("--workers", "1", "--shift", "2")) as service, httpx.Client() as http:
         url = service.wait_until_ready()

@@ -8,7 +8,7 @@ _NONE = "-"
 
 
 def write_table(found: Mapping[str, Any]) -> str:
-    """A heading of facts, the table of contenders, and the table of switches."""
+    """Return a heading of facts, the table of contenders, and the table of switches."""
     parts = [_heading(found)]
     if found["rows"]:
         parts.append(_contenders(found["rows"]))

@@ -61,7 +61,7 @@ class Workload:
 
 
 def questions_of(picture: str, number: int) -> list[str]:
-    """The questions of one picture."""
+    """Return the questions of one picture."""
     return [_QUESTION.format(number=each + 1, picture=Path(picture).stem) for each in range(number)]
 
 

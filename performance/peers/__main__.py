@@ -92,7 +92,7 @@ def _play(racer: Entrant, process: RacerProcess, scenario: Scenario) -> Iterator
 
 
 def show(outcome: Race, scenarios: Sequence[Scenario]) -> str:
-    """All tables."""
+    """Return all tables."""
     parts = []
     for scenario in scenarios:
         own = [result for result in outcome.results if result.scenario == scenario.name]

@@ -25,6 +25,9 @@ def install_peers(cache: Path) -> None:
 
 
 def find_lmms_eval(cache: Path) -> str:
-    """The Python that has lmms-eval, where it was installed; else this one, whose failure says what is missing."""
+    """Return the Python that has lmms-eval, where it was installed.
+
+    Else this one, whose failure says what is missing.
+    """
     python = cache / "lmms-eval" / "bin" / "python"
     return str(python) if (python.parents[1] / "installed").exists() else sys.executable

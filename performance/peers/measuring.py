@@ -73,7 +73,10 @@ class ProcessTree:
 
 
 def _module(words: list[str]) -> str:
-    """What a command line runs: the module behind `-m`, what Python's multiprocessing spawned, else its first word."""
+    """Return what a command line runs.
+
+    The module behind `-m`, what Python's multiprocessing spawned, else its first word.
+    """
     if "-m" in words[:-1]:
         return words[words.index("-m") + 1]
     if any("multiprocessing.spawn" in word for word in words) or words[:1] == ["VLLM::EngineCore"]:

@@ -10,7 +10,7 @@ from evaluation.records import Record, read_records
 
 
 def flat_records(demo: Path) -> Iterator[dict[str, Any]]:
-    """The demo's records, those of a slide's own file taken apart by category."""
+    """Yield the demo's records, those of a slide's own file taken apart by category."""
     for path in sorted((demo / "samples").rglob("*.json*")):
         for record in read_records(path, path.name):
             assert isinstance(record, Record)

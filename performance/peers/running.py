@@ -65,7 +65,7 @@ class Entrant:
     """Pixels of the largest picture that it is asked about; each larger one would take it minutes."""
 
     def asked(self, scenario: Scenario) -> Scenario:
-        """The scenario without what this racer is not asked."""
+        """Return the scenario without what this racer is not asked."""
         kept = [item for item in scenario.items if max(math.prod(look.size) for look in item.looks) <= self.largest]
         return replace(scenario, items=tuple(kept))
 
@@ -134,7 +134,7 @@ class RacerProcess:
             raise RacerFailedError(self._last_words()) from None
 
     def _last_words(self) -> str:
-        """The last line that its log has of an error, else how it ended."""
+        """Return the last line that its log has of an error, else how it ended."""
         code = self._process.wait(_GRACE_SECONDS)
         lines = (self._folder / f"{self._entrant.name}.log").read_text(encoding="utf-8", errors="replace").splitlines()
         errors = [line for line in lines if "Error" in line and not line.startswith(" ")]

@@ -91,12 +91,12 @@ class Scenario:
 
 
 def cache_folder() -> Path:
-    """Where pictures, the checkpoint and the peers' environments are kept from one run to the next."""
+    """Return where pictures, the checkpoint and the peers' environments are kept from one run to the next."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gigavqa" / "peers"
 
 
 def make_scenario(cache: Path, questions: int, *, scale: float = 1.0) -> Scenario:
-    """Each of the demo's ten pictures with so many questions, under V1 to V4 of S0."""
+    """Return each of the demo's ten pictures with so many questions, under V1 to V4 of S0."""
     demo = build_demo_dataset(cache / f"data-{scale:g}" / "demo", scale=scale)
     folder = demo.with_name(f"race-{questions}")
     write_race(folder, demo / "images", choose(list(flat_records(demo)), questions))
@@ -113,7 +113,7 @@ def make_huge_scenario(cache: Path, questions: int) -> Scenario:
 
 
 def alternating(items: Sequence[RaceItem]) -> list[RaceItem]:
-    """All items, one of each picture in turn, the largest and the smallest picture alternately.
+    """Return all items, one of each picture in turn, the largest and the smallest picture alternately.
 
     Any beginning of it is a fair sample for a peer that is stopped by the clock: conditions and sizes mix in it as they
     do in the whole.
@@ -165,7 +165,7 @@ def _scenario(cache: Path, folder: Path) -> Scenario:
 
 
 def requests_of(spec: JobSpec, data: Path) -> Iterator[tuple[str, InferenceRequest]]:
-    """The requests that a job makes of a data set below `data`, with the picture of each, in their order."""
+    """Return the requests that a job makes of a data set below `data`, with the picture of each, in their order."""
 
     def size_of(image: str) -> Size:
         return read_header(data / image).size
@@ -201,7 +201,7 @@ def _look(view: View, data: Path) -> PromptView:
 
 
 def prompt_tokens(items: Iterable[RaceItem], weights: str) -> Iterator[list[Hashable]]:
-    """The prompts as the engine sees them, each visual token named by its raster and place."""
+    """Yield the prompts as the engine sees them, each visual token named by its raster and place."""
     from transformers import AutoTokenizer  # noqa: PLC0415 - takes seconds
 
     tokenizer = AutoTokenizer.from_pretrained(weights)

@@ -48,11 +48,11 @@ class RunningService:
         return job
 
     def responses(self, job: Job) -> list[Response]:
-        """All responses of a job."""
+        """Return all responses of a job."""
         return [read_response(line, extra="ignore") for line in self.client.result_lines(job.id)]
 
     def counters(self) -> dict[str, float]:
-        """The worker's counters as they stand now, each summed over its labels."""
+        """Return the worker's counters as they stand now, each summed over its labels."""
         time.sleep(3 * _HEARTBEAT_SECONDS)  # it follows those of library and engine with every heartbeat
         (worker,) = self.client.workers()
         text = httpx.get(str(worker.metrics_url), timeout=10).text

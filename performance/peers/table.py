@@ -25,7 +25,10 @@ Unique = Callable[[LapResult], int]
 
 
 def scenario_table(results: Sequence[LapResult], failures: Mapping[str, str], unique: Unique) -> str:
-    """A row for each racer and lap, medians over rounds with their range; then a row for each that failed, and why."""
+    """Return a row for each racer and lap, medians over rounds with their range.
+
+    Then a row for each that failed, and why.
+    """
     lines = [_row(_HEAD), _row("---" for _ in _HEAD)]
     for (racer, lap), rounds in _grouped(results).items():
         lines.append(_row(_cells(racer, lap, rounds, unique)))
@@ -46,7 +49,10 @@ def ratio_table(results: Sequence[LapResult]) -> str:
 
 
 def ratio(results: Sequence[LapResult], racer: str, scenario: str, lap: Lap) -> float | None:
-    """The product's median rate over another's; where the other keeps nothing on disk, its warm lap is its cold one."""
+    """Return the product's median rate over another's.
+
+    Where the other keeps nothing on disk, its warm lap is its cold one.
+    """
     ours, other = _rate(results, OURS, scenario, lap), _rate(results, racer, scenario, lap)
     if other is None and lap == "warm":
         other = _rate(results, racer, scenario, "cold")

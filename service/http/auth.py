@@ -74,7 +74,7 @@ class Caller:
         return Owner(self.key.owner, limits.queued_requests, limits.waiting_jobs, limits.interactive_requests)
 
     def may_see(self, owner: str | None) -> bool:
-        """Whether what belongs to `owner` is there for this caller."""
+        """Return whether what belongs to `owner` is there for this caller."""
         return self.sees_all or (owner is not None and owner == self.owner)
 
     def require(self, role: Role) -> None:
@@ -157,7 +157,7 @@ class _KeyCheckedResponse:
 
 
 def caller_of(scope: Scope) -> Caller:
-    """Who asks; nobody is known of a request that was refused before it was looked at."""
+    """Return who asks; nobody is known of a request that was refused before it was looked at."""
     caller: Caller = scope.get(_CALLER, _EVERYBODY)
     return caller
 

@@ -72,7 +72,7 @@ class BodyLimits:
         return messages
 
     def _passed(self, headers: Headers, receive: Receive, streamed: StreamedPath) -> Receive:
-        """What the route reads the body with. It raises what `_read` raises."""
+        """Return what the route reads the body with. It raises what `_read` raises."""
         _require_small(headers, streamed.max_bytes)
         _require_type(headers.get("content-type", ""), streamed.media_type)
         size, started, more = 0, time.monotonic(), True

@@ -39,16 +39,16 @@ class StampedCache(Generic[Value]):
 
 
 def etag_headers(tag: str) -> dict[str, str]:
-    """The headers of an answer with this ETag. Weak: the bytes differ with their compression."""
+    """Return the headers of an answer with this ETag. Weak: the bytes differ with their compression."""
     return {"ETag": f"W/{tag}", "Cache-Control": "no-cache"}
 
 
 def immutable_headers(tag: str) -> dict[str, str]:
-    """The headers of what never changes under its address."""
+    """Return the headers of what never changes under its address."""
     return {"ETag": tag, "Cache-Control": "private, max-age=31536000, immutable"}
 
 
 def matches_etag(tag: str, if_none_match: str | None) -> bool:
-    """Whether the client has the answer with this ETag, which comes in its quotes."""
+    """Return whether the client has the answer with this ETag, which comes in its quotes."""
     known = if_none_match or ""
     return known.strip() == "*" or tag in _ETAG.findall(known)

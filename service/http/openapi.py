@@ -59,7 +59,7 @@ def problem_responses(*errors: type[Exception], body: bool = False) -> Responses
 
 
 def _common_errors(errors: Sequence[type[Exception]]) -> Sequence[type[Exception]]:
-    """What every operation can be refused with, and each that changes something."""
+    """Return what every operation can be refused with, and each that changes something."""
     changing = (RoleMissingError,) if ForeignOriginError in errors else ()
     return (*changing, HostUntrustedError, KeyInvalidError, RateExceededError)
 

@@ -106,6 +106,6 @@ IfNoneMatch = Annotated[str | None, Header(description="ETags of the answers tha
 
 
 async def get_visible_jobs(registry: JobRegistry, caller: Caller, job_ids: Iterable[str]) -> list[Job]:
-    """The jobs that a query names, each once, in its order; raises JobNotFoundError."""
+    """Return the jobs that a query names, each once, in its order; raises JobNotFoundError."""
     wanted = dict.fromkeys(job_ids)
     return [await registry.get(await require_visible(registry, caller, job_id)) for job_id in wanted]

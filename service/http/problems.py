@@ -111,7 +111,7 @@ def install_handlers(app: FastAPI) -> None:
 
 
 def request_id_of(scope: Scope) -> str:
-    """The id that the request came with or was given; empty before the telemetry middleware has seen it."""
+    """Return the id that the request came with or was given; empty before the telemetry middleware has seen it."""
     return str(scope.get("gigavqa.request_id", ""))
 
 
@@ -142,7 +142,7 @@ def problem_response(
 
 
 def is_openai_path(path: str) -> bool:
-    """Whether what is called here is called by OpenAI's clients, also where there is nothing."""
+    """Return whether what is called here is called by OpenAI's clients, also where there is nothing."""
     return bool(_OPENAI_PATH.match(path))
 
 
@@ -162,7 +162,7 @@ def openai_error(kind: ProblemKind, detail: str, findings: Sequence[ProblemFindi
 
 
 def openai_status(kind: ProblemKind) -> int:
-    """The status of OpenAI's error object."""
+    """Return the status of OpenAI's error object."""
     # Clients of OpenAI's know 400 for what is wrong in a body, as vLLM answers, too.
     return HTTPStatus.BAD_REQUEST if kind.status == HTTPStatus.UNPROCESSABLE_ENTITY else kind.status
 
@@ -181,7 +181,10 @@ def _encode(document: Mapping[str, Any]) -> bytes:
 
 
 def _truncate(said: Any) -> Any:
-    """The same with every text within a bound: errors repeat what clients wrote, which may be as long as a body."""
+    """Return the same with every text within a bound.
+
+    Errors repeat what clients wrote, which may be as long as a body.
+    """
     if isinstance(said, str):
         return said if len(said) <= _MOST_CHARACTERS else f"{said[:_MOST_CHARACTERS]}..."
     if isinstance(said, Mapping):
@@ -190,7 +193,7 @@ def _truncate(said: Any) -> Any:
 
 
 def findings_of(error: Exception) -> tuple[ProblemFinding, ...]:
-    """Every single thing that an error names."""
+    """Return every single thing that an error names."""
     if isinstance(error, ServiceError):
         return error.findings
     if isinstance(error, DatasetInvalidError):
@@ -237,7 +240,7 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
 
 
 def validation_findings(error: RequestValidationError) -> list[ProblemFinding]:
-    """Every field that is wrong, up to a bound."""
+    """Return every field that is wrong, up to a bound."""
     return [_finding(item) for item in error.errors()[:MAX_FINDINGS]]
 
 

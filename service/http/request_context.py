@@ -12,5 +12,5 @@ def note_job(request: Request, job_id: str) -> None:
 
 
 def job_of_request(scope: Scope) -> str | None:
-    """The job or the chat that this request began."""
+    """Return the job or the chat that this request began."""
     return scope.get(_JOB)

@@ -170,7 +170,7 @@ class BatchReader:
         return BatchLine(number, name, ChatJson(given["body"], reader.pictures))
 
     async def _requests(self, batch: StoredBatch, line: BatchLine) -> list[InferenceRequest]:
-        """The requests of a line; raises FaultError for a model that there is not, and _RefusedError."""
+        """Return the requests of a line; raises FaultError for a model that there is not, and _RefusedError."""
         try:
             asked = parse_chat_request(line.body.body)
             entry = await self._composer.entry(asked.model)
@@ -198,7 +198,7 @@ class BatchReader:
 
 
 async def _numbered_lines(path: Path, is_cancelled: Callable[[], Awaitable[bool]]) -> AsyncIterator[tuple[int, bytes]]:
-    """The lines of a file that say anything, from 1; a block of lines is read at a time."""
+    """Yield the lines of a file that say anything, from 1; a block of lines is read at a time."""
     with path.open("rb") as file:
         before = 0
         while block := await asyncio.to_thread(_next_lines, file, before):
@@ -210,7 +210,7 @@ async def _numbered_lines(path: Path, is_cancelled: Callable[[], Awaitable[bool]
 
 
 def _next_lines(file: BinaryIO, before: int) -> tuple[int, list[tuple[int, bytes]]] | None:
-    """The number of the block's last line, and its lines that say anything; None at the end of the file."""
+    """Return the number of the block's last line, and its lines that say anything; None at the end of the file."""
     lines = file.readlines(_BLOCK_BYTES)
     told = [(number, line) for number, line in enumerate(lines, before + 1) if line.strip()]
     return (before + len(lines), told) if lines else None

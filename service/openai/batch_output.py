@@ -81,7 +81,7 @@ class BatchOutput:
 
 
 def read_lines(path: Path) -> list[bytes]:
-    """The lines of a file, none where there is no file."""
+    """Return the lines of a file, none where there is no file."""
     if not path.is_file():
         return []
     with path.open("rb") as file:
@@ -89,13 +89,13 @@ def read_lines(path: Path) -> list[bytes]:
 
 
 def read_request_names(path: Path) -> list[str]:
-    """The names of the requests in a file, each once."""
+    """Return the names of the requests in a file, each once."""
     names = (from_json(line)["sample_id"] for line in read_lines(path))
     return list(dict.fromkeys(names))
 
 
 def answer_line(batch_id: str, custom_id: str, status: int, body: Mapping[str, Any]) -> bytes:
-    """A line that says what a request would have been answered with."""
+    """Return a line that says what a request would have been answered with."""
     request_id = f"req_{_digest(batch_id, custom_id)}"
     response = {"status_code": status, "request_id": request_id, "body": body}
     return _encode_line(

@@ -85,7 +85,7 @@ class BatchRunner:
             self._news.clear()
 
     async def progress(self, batch: StoredBatch) -> BatchCounts:
-        """The counts of a batch as they are now."""
+        """Return the counts of a batch as they are now."""
         if batch.status != "in_progress":
             return batch.counts
         try:
@@ -229,7 +229,7 @@ class BatchRunner:
         return time.time() >= batch.expires_at
 
     def _bundles(self, batch: StoredBatch, index: Sequence[RequestOffset]) -> Iterator[Bundle]:
-        """The requests of all lines, those about one picture together; read from the file as they are queued."""
+        """Yield the requests of all lines, those about one picture together; read from the file as they are queued."""
         number = 0
         with (self._folder / batch.id / REQUESTS).open("rb") as file:
             for (model, image), places in groupby(sorted(index), key=lambda place: (place.model, place.image)):
@@ -251,7 +251,7 @@ class BatchRunner:
                     number += 1
 
     async def _answered_lines(self, batch: StoredBatch) -> AsyncIterator[list[Response]]:
-        """The responses of each line, when all of them are there."""
+        """Yield the responses of each line, when all of them are there."""
         waiting: dict[str, list[Response]] = defaultdict(list)
         kept, after = PartCache(), "0-0"
         while page := await self._results.read(batch.id, after, kept=kept):

@@ -82,7 +82,7 @@ class DataUrlExtractor:
             pass
 
     def close(self) -> bytes:
-        """The JSON, without its pictures."""
+        """Return the JSON, without its pictures."""
         self._pass_on(len(self._piece))
         return bytes(self._json)
 

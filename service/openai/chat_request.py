@@ -249,7 +249,7 @@ class ChatCompletionRequest(BaseModel):
         return self.stream_options is not None and self.stream_options.include_usage
 
     def samplings(self, entry: CatalogueEntry, default_seed: int | None = None) -> list[Sampling]:
-        """The sampling parameters of each of the `n` answers: what is asked for over the model's own decoding.
+        """Return the sampling parameters of each of the `n` answers: what is asked for over the model's own decoding.
 
         Draws are of a seed, so that an answer that is played again after a crash is the same; where none is asked for
         it is the default, or a random one.
@@ -293,7 +293,7 @@ class ChatCompletionRequest(BaseModel):
 
 
 def _answer_seed(seed: int, number: int) -> int:
-    """The seed of one of several answers; the first has the one that was asked for."""
+    """Return the seed of one of several answers; the first has the one that was asked for."""
     if number == 0:
         return seed
     drawn = hashlib.blake2b(f"{seed}:{number}".encode(), digest_size=7).digest()

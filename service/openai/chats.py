@@ -139,7 +139,7 @@ async def _chunks(
 async def _chunk_events(
     first: "asyncio.Future[dict[str, Any]]", chunks: AsyncGenerator[dict[str, Any], None]
 ) -> AsyncGenerator[ServerSentEvent, None]:
-    """The chunks as events; what goes wrong after the first one is an event, too."""
+    """Yield the chunks as events; what goes wrong after the first one is an event, too."""
     try:
         yield _event(await first)
         async for chunk in chunks:
@@ -154,7 +154,7 @@ async def _chunk_events(
 
 
 def _require_answer(ended: FinishedAnswer) -> Response:
-    """The response, if it is an answer; raises what its failure is to whoever asked."""
+    """Return the response, if it is an answer; raises what its failure is to whoever asked."""
     if failure := fault_of(ended.response):
         raise failure_error(failure)
     return ended.response
@@ -166,7 +166,7 @@ def _event(data: object) -> ServerSentEvent:
 
 
 async def _cancel_on_disconnect(request: Request, answering: Coroutine[None, None, Completion]) -> HttpResponse:
-    """The answer; none is made any more when the client has left."""
+    """Return the answer; none is made any more when the client has left."""
     answer, left = asyncio.ensure_future(answering), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
         await asyncio.wait({answer, left}, return_when=asyncio.FIRST_COMPLETED)

@@ -75,7 +75,7 @@ class ChunkWriter:
         self._with_usage = with_usage
 
     def whole(self, responses: Mapping[int, Response]) -> Completion:
-        """The whole completion."""
+        """Return the whole completion."""
         choices = [_choice(number, responses[number]) for number in sorted(responses)]
         return Completion(
             id=self.id,
@@ -87,19 +87,19 @@ class ChunkWriter:
         )
 
     def first(self, number: int) -> dict[str, Any]:
-        """The chunk that begins an answer."""
+        """Return the chunk that begins an answer."""
         return self._chunk([_chunk_choice(number, {"role": "assistant", "content": ""})])
 
     def piece(self, delta: TextDelta) -> dict[str, Any]:
-        """A chunk of text."""
+        """Return a chunk of text."""
         return self._chunk([_chunk_choice(delta.number, {"content": delta.text}, delta.logprobs)])
 
     def last(self, number: int, response: Response) -> dict[str, Any]:
-        """The chunk that ends an answer."""
+        """Return the chunk that ends an answer."""
         return self._chunk([{**_chunk_choice(number, {}), "finish_reason": _finish_reason(response)}])
 
     def usage(self, responses: Iterable[Response]) -> dict[str, Any]:
-        """The chunk behind all answers."""
+        """Return the chunk behind all answers."""
         return {**self._chunk([]), "usage": usage_of(responses).model_dump()}
 
     def _chunk(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def usage_of(responses: Iterable[Response]) -> CompletionUsage:
 
 
 def failure_error(failure: Failure) -> ServiceError:
-    """The error that a failure is to whoever asked, one that is asked again by clients where that may help."""
+    """Return the error that a failure is to whoever asked, one that is asked again by clients where that may help."""
     if failure.type in ("ContextExceededError", "ChatOverflowError"):
         return ContextTooSmallError(failure.message)
     if failure.retryable:
@@ -159,7 +159,7 @@ def _chunk_choice(number: int, delta: dict[str, Any], logprobs: Sequence[TokenLo
 
 
 def _fingerprint(response: Response) -> str | None:
-    """What answered: its name, version and weights."""
+    """Return what answered: its name, version and weights."""
     engine = response.engine
     if engine is None:
         return None

@@ -119,7 +119,7 @@ class FileStore:
         return found
 
     async def picture(self, file_id: str, owner: str) -> str:
-        """The name that views know a file by. Raises FileMissingError."""
+        """Return the name that views know a file by. Raises FileMissingError."""
         return f"{UPLOAD_PREFIX}files/{(await self.get(file_id, owner)).id}"
 
     async def delete(self, file_id: str, owner: str) -> None:
@@ -142,7 +142,7 @@ class FileStore:
         return await self._registry.list(owner, after=after, limit=limit, purpose=purpose, newest_first=newest_first)
 
     def path(self, file_id: str) -> Path:
-        """Where the bytes of a file lie."""
+        """Return where the bytes of a file lie."""
         return self._folder / file_id
 
     def _write(self, file_id: str, source: IO[bytes] | Path) -> int:

@@ -139,7 +139,7 @@ def _parse_gigavqa_url(url: str) -> View:
 
 
 def _sizing_of_iiif(size: str, region: Region) -> str:
-    """The sizing of a view for IIIF's size: what is made smaller must keep its shape."""
+    """Return the sizing of a view for IIIF's size: what is made smaller must keep its shape."""
     width, height = region.width, region.height
     if size in ("max", "full"):
         return "native"
@@ -160,7 +160,7 @@ def _sizing_of_iiif(size: str, region: Region) -> str:
 
 
 def error_at(error: ServiceError | TilingError, pointer: str) -> ChatInvalidError:
-    """The same error, with the part of the body that it is about."""
+    """Return the same error, with the part of the body that it is about."""
     if isinstance(error, ChatInvalidError) and error.findings:
         return error
     return ChatInvalidError(str(error), [ProblemFinding(detail=str(error), pointer=pointer)])

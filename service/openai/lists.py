@@ -26,6 +26,6 @@ class ObjectList(BaseModel, Generic[ObjectT]):
 
     @classmethod
     def of(cls, data: Sequence[ObjectT], *, more: bool) -> Self:
-        """A page of these objects."""
+        """Return a page of these objects."""
         first, last = (data[0].id, data[-1].id) if data else (None, None)
         return cls(data=list(data), first_id=first, last_id=last, has_more=more)

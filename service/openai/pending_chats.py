@@ -62,7 +62,7 @@ class _AnswerProgress:
             self.logprobs += piece.logprobs or ()
 
     def untold(self, number: int) -> TextDelta | None:
-        """What can be told beyond what was; nothing while an attempt after a crash has not come so far again."""
+        """Return what can be told beyond what was; nothing while an attempt after a crash has not come so far again."""
         if not self.now.startswith(self.told):
             return None
         delta = TextDelta(number, self.now[len(self.told) :], self.logprobs[self.told_logprobs :])
@@ -155,7 +155,7 @@ class PendingChat:
         return events
 
     def _rest(self, number: int, response: Response) -> list[TextDelta | FinishedAnswer]:
-        """What was not told of an answer. Raises AnswerFailedError where what was told is not how it begins."""
+        """Return what was not told of an answer. Raises AnswerFailedError where what was told is not how it begins."""
         writing, answer = self._writing[number], response.turns[-1]
         writing.now, writing.logprobs = answer.text, list(answer.logprobs or ())
         if not answer.text.startswith(writing.told):

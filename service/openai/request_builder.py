@@ -41,7 +41,7 @@ class RequestBuilder:
         self._pictures = pictures
 
     async def entry(self, name: str) -> CatalogueEntry:
-        """The model of a chat. Raises ModelUnknownError."""
+        """Return the model of a chat. Raises ModelUnknownError."""
         catalogue = await asyncio.to_thread(self._models.catalogue)
         return catalogue.find(name)
 
@@ -123,7 +123,10 @@ class RequestBuilder:
 
 
 def chat_bundle(chat_id: str, requests: Sequence[InferenceRequest], *, listener: str | None, salt: str) -> Bundle:
-    """The bundle of a chat that somebody waits for; `listener` hears its text, and it shares caches under `salt`."""
+    """Return the bundle of a chat that somebody waits for.
+
+    `listener` hears its text, and it shares caches under `salt`.
+    """
     views = requests[0].views
     heard = tuple(request.model_copy(update={"listener": listener}) for request in requests)
     return Bundle(

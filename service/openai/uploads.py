@@ -44,7 +44,7 @@ class Uploads:
         return f"{UPLOAD_PREFIX}{path.relative_to(self.folder).as_posix()}"
 
     def path(self, digest: str) -> Path:
-        """Where a picture lies."""
+        """Return where a picture lies."""
         return self._pictures / digest[:2] / digest
 
     def prune(self, most_bytes: int, unused_seconds: float) -> int:

@@ -95,7 +95,7 @@ def _audit_entry(scope: Scope, answer: Mapping[str, Any], reason: str | None) ->
 
 
 def _created_location(answer: Mapping[str, Any]) -> str | None:
-    """Where what was made or found is: a submission's job."""
+    """Return where what was made or found is: a submission's job."""
     location = Headers(raw=list(answer["headers"])).get("location", "")
     return location[:_MOST_CHARACTERS] if location and answer["status"] < HTTPStatus.MULTIPLE_CHOICES else None
 

@@ -85,7 +85,7 @@ class ImageHeaders:
         self._kept = StampedCache[Header](_KEPT_HEADERS)
 
     def cards(self, dataset: Dataset, counts: Iterable[tuple[str, int]]) -> list[ImageCard]:
-        """The cards of pictures, each given with the number of its samples."""
+        """Return the cards of pictures, each given with the number of its samples."""
         with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
             return list(pool.map(lambda pair: self._card(dataset, *pair), counts))
 

@@ -45,7 +45,7 @@ class GatewayInstrumentation:
                 yield item
 
     def render(self) -> bytes:
-        """All metrics in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def _count_requests(self) -> None:

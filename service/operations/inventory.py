@@ -37,7 +37,10 @@ class ModelInventory:
         self._kept = StampedCache[Catalogue](1)
 
     def catalogue(self) -> Catalogue:
-        """The shipped entries and those of the folder as they are now; raises EntryInvalidError naming the file."""
+        """Return the shipped entries and those of the folder as they are now.
+
+        Raises EntryInvalidError naming the file.
+        """
         paths = sorted(self._folder.glob("*.toml"))
         return self._kept.get("catalogue", file_stamp(*paths), lambda: load_catalogue(self._folder))
 

@@ -16,7 +16,7 @@ _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
 def start_page(viewer: str | None) -> HTMLResponse:
-    """The page that lists the jobs live, with a link to the viewer where there is one.
+    """Return the page that lists the jobs live, with a link to the viewer where there is one.
 
     What it shows it asks for itself, with a key where the gateway wants one.
     """
@@ -25,7 +25,7 @@ def start_page(viewer: str | None) -> HTMLResponse:
 
 
 def watch_page() -> HTMLResponse:
-    """The operator page, which asks for what it shows in the same way."""
+    """Return the operator page, which asks for what it shows in the same way."""
     return _page_response("watch.html", "")
 
 
@@ -41,7 +41,7 @@ def _page_response(name: str, link: str) -> HTMLResponse:
 
 @cache
 def _load_page(name: str) -> tuple[str, str]:
-    """A page with the files that it names, and what it may do."""
+    """Return a page with the files that it names, and what it may do."""
     text = _FILE.sub(lambda found: _read_asset(found[1]), (_HERE / name).read_text(encoding="utf-8"))
     allowed: dict[str, list[str]] = {}
     for kind, content in _INLINE.findall(text):

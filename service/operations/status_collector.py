@@ -257,7 +257,7 @@ def _measure_disks(settings: GatewaySettings) -> dict[str, DiskSpace]:
 
 
 def _measure_disk(folder: Path) -> DiskSpace | None:
-    """The disk that a folder is on, or will be."""
+    """Return the disk that a folder is on, or will be."""
     there = next((path for path in (folder, *folder.parents) if path.exists()), None)
     if there is None:
         return None

@@ -93,7 +93,7 @@ class StatusHistory:
         self._totals, self._at = totals, now
 
     def watched(self) -> StatusReport:
-        """How it stands, as of the last look."""
+        """Return how it stands, as of the last look."""
         seen = self._standing.seen
         server, concerns = seen.server, list(_concerns(seen, list(self._points)))
         vitals = server.vitals if server else None
@@ -128,7 +128,7 @@ async def get_watched(watch: Annotated[StatusHistory, component(StatusHistory)])
 
 
 def _totals(server: StoreSnapshot) -> Iterator[tuple[str, float]]:
-    """What only grows, by name; each worker's engine by itself, because workers come and go."""
+    """Yield what only grows, by name; each worker's engine by itself, because workers come and go."""
     totals = server.vitals.totals
     for outcome in ("completed", "failed"):
         yield outcome, totals.recorded.get(outcome, 0)
@@ -140,7 +140,7 @@ def _totals(server: StoreSnapshot) -> Iterator[tuple[str, float]]:
 
 
 def _growth(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """How much each grew that is in both, engines summed by state."""
+    """Return how much each grew that is in both, engines summed by state."""
     grown: dict[str, float] = {}
     for name in before.keys() & after.keys():
         short = name.partition(" ")[0]
@@ -191,7 +191,7 @@ def _model_statuses(server: StoreSnapshot | None) -> list[ModelStatus]:
 
 
 def _concerns(seen: StatusSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
-    """What the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
+    """Yield what the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
     if seen.server is None:
         yield Concern(severity="page", says="The state server does not answer: everything waits.")
         return

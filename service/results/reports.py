@@ -97,7 +97,7 @@ class ReportReader:
 
 
 def report_reader(request: Request, caller: CurrentCaller) -> ReportReader:
-    """Who reads what a request asks for."""
+    """Return who reads what a request asks for."""
     return ReportReader(caller.owner, request.is_disconnected)
 
 
@@ -207,7 +207,7 @@ class Reports:
         return response
 
     def _dataset(self, asked: "ReportJobs", loop: asyncio.AbstractEventLoop) -> Dataset:
-        """The jobs' data set, judged by what the judges' jobs have recorded so far."""
+        """Return the jobs' data set, judged by what the judges' jobs have recorded so far."""
         dataset = self._datasets.load(asked.jobs[0].spec.dataset)
         if not asked.judges:
             return dataset

@@ -58,7 +58,10 @@ class ResponseFilter(BaseModel):
         return all(getattr(self, name) is None for name in ResponseFilter.model_fields)
 
     def admits(self, response: Response | UnreadableResponse) -> bool:
-        """Whether a response has every attribute that was given; what an unreadable one does not tell, it has."""
+        """Return whether a response has every attribute that was given.
+
+        What an unreadable one does not tell, it has.
+        """
         if self.status is not None and response.ok != (self.status == "ok"):
             return False
         wanted = {name: getattr(self, name) for name in ("condition", "protocol", "max_rounds", "model", "sample_id")}

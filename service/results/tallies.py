@@ -161,7 +161,10 @@ class _TallyBuilder:
         return known.answers + len(left)
 
     def _read(self, job_id: str, part: str, seal: str) -> _PartTally | None:
-        """What was tallied of exactly this part by exactly these judges, if it was; raises PartUnreadableError."""
+        """Return what was tallied of exactly this part by exactly these judges, if it was.
+
+        Raises PartUnreadableError.
+        """
         header, body = self._written(job_id, part)
         if header != self._header(seal, body):
             return None
@@ -173,7 +176,7 @@ class _TallyBuilder:
         return header, body
 
     def _before(self, job_id: str, part: str, seal: str) -> Mapping[str, Any]:
-        """What other judges tallied of exactly this part; nothing where none did."""
+        """Return what other judges tallied of exactly this part; nothing where none did."""
         header, body = self._written(job_id, part)
         if not self._keeps or header.partition(b" ")[2] != self._header(seal, body).partition(b" ")[2]:
             return {}

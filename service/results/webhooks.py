@@ -150,7 +150,10 @@ class Webhooks:
 
 
 def signature_headers(secret: str, message_id: str, content: bytes, timestamp: int | None = None) -> dict[str, str]:
-    """The headers of a message: its id, which every attempt has, the time, and the HMAC-SHA256 over all three."""
+    """Return the headers of a message.
+
+    Its id, which every attempt has, the time, and the HMAC-SHA256 over all three.
+    """
     at = int(time.time()) if timestamp is None else timestamp
     key = base64.b64decode(secret.removeprefix(_PREFIX))
     digest = hmac.new(key, f"{message_id}.{at}.".encode() + content, hashlib.sha256).digest()

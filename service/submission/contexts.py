@@ -58,7 +58,7 @@ class ContextCheck:
         self._wrong: Counter[str] = Counter()
 
     def admits(self, request: InferenceRequest) -> bool:
-        """Whether the request can be answered; `findings` say why others cannot."""
+        """Return whether the request can be answered; `findings` say why others cannot."""
         if len(request.views) > MAX_PROMPT_IMAGES:
             self._refuse(request, _describe_image_count(request))
             return False
@@ -87,7 +87,10 @@ class ContextCheck:
         self._wrong[detail] += self._repeats
 
     def findings(self) -> Iterator[ProblemFinding]:
-        """What is wrong, each cause once: too many pictures, those that a family refuses, and too small contexts."""
+        """Yield what is wrong, each cause once.
+
+        Too many pictures, those that a family refuses, and too small contexts.
+        """
         for detail, finding in self._refused.items():
             yield finding.model_copy(update={"requests": self._wrong[detail]})
         for model, length in self._longest.items():

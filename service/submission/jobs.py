@@ -85,7 +85,7 @@ class JobQuery(BaseModel):
     order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
 
     def wanted(self) -> JobSelection:
-        """The same as the registry takes it."""
+        """Return the same as the registry takes it."""
         return JobSelection(
             **self.model_dump(exclude={"after", "limit", "order", "metadata"}),
             metadata=tuple((name, value) for name, _, value in (pair.partition("=") for pair in self.metadata)),
@@ -234,7 +234,7 @@ async def delete_job(registry: Registry, job_id: JobId) -> JobDeletion:
 
 
 def _with_forecast(job: Job, retention_days: float | None) -> Job:
-    """The job with what can be told of its future."""
+    """Return the job with what can be told of its future."""
     expires_at = job.created_at + timedelta(days=retention_days) if retention_days else None
     return job.model_copy(update={"expires_at": expires_at, "remaining_seconds": _remaining_seconds(job)})
 

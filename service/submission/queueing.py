@@ -306,7 +306,7 @@ def _require_same_records(job: Job, draft: ResolvedJob) -> None:
 
 
 def _describe_inputs(draft: ResolvedJob) -> str:
-    """What a job's requests are made from, in words."""
+    """Return what a job's requests are made from, in words."""
     judged = ", or the answers that it judges," if draft.expansion.spec.judge else ""
     return f"the records of data set '{draft.dataset.name}'{judged}"
 

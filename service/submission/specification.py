@@ -96,5 +96,5 @@ class SubmittedSpec(JobSpec):
         return upgrade_spec_fields(_limit_entries(64)(given))
 
     def spec(self) -> JobSpec:
-        """The specification, as it is kept."""
+        """Return the specification, as it is kept."""
         return JobSpec.model_construct(**dict(self))

@@ -132,7 +132,10 @@ class JobValidator:
         self._max_requests = max_requests
 
     def named(self, spec: JobSpec) -> JobSpec:
-        """The specification with its models by their ids, at the budget that is asked for; unknown names stay."""
+        """Return the specification with its models by their ids, at the budget that is asked for.
+
+        Unknown names stay.
+        """
         catalogue = self._catalogue()
         models = tuple(map(catalogue.id_of, spec.models))
         if spec.options.get("budget") == "published":
@@ -262,7 +265,7 @@ def require_sources(checked: ValidatedJob, announced: Container[str]) -> None:
 
 
 def _sources_of(request: InferenceRequest) -> Iterator[str]:
-    """The sources that a chat may search, but for corpora, which all workers find below the data root."""
+    """Return the sources that a chat may search, but for corpora, which all workers find below the data root."""
     tools = request.loop.tools if request.loop else ()
     return (tool.source for tool in tools if isinstance(tool, SearchTool) and "/" not in tool.source)
 

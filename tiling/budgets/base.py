@@ -140,7 +140,7 @@ class NativeBudget(BaseModel, ABC):
 
     @abstractmethod
     def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
-        """What the family's preprocessing makes of a picture of `size` pixels; raises BudgetError."""
+        """Return what the family's preprocessing makes of a picture of `size` pixels; raises BudgetError."""
 
     @abstractmethod
     def count_tokens(self, decision: PreprocessingDecision) -> int:

@@ -47,7 +47,7 @@ class Decoder(ABC):
         """
 
     def landmarks(self, level: int) -> list[Region]:
-        """A few regions of a level in which there may be something to see: squares, evenly spaced."""
+        """Return a few regions of a level in which there may be something to see: squares, evenly spaced."""
         width, height = self.levels[level].size
         side = min(_LANDMARK, width, height)
         return [

@@ -22,7 +22,7 @@ _CHUNK_BYTES = 2**18
 
 
 def find_plain_frame(file: OpenFile) -> JpegFrame | None:
-    """Where in a JPEG its frame begins, if with sides of whole blocks its pixels are decoded as with its own.
+    """Return where in a JPEG its frame begins, if with sides of whole blocks its pixels are decoded as with its own.
 
     None for what is rare enough to be decoded in full: arithmetic codes, CMYK, chroma at no whole fraction, and the
     last sides that a decoder takes.
@@ -32,7 +32,7 @@ def find_plain_frame(file: OpenFile) -> JpegFrame | None:
 
 
 def pad_to_blocks(file: OpenFile, frame: JpegFrame) -> pyvips.Source:
-    """The file with sides of whole blocks in its frame, to be read once from its begin.
+    """Return the file with sides of whole blocks in its frame, to be read once from its begin.
 
     A thread passes it on in chunks, and ends when nobody reads it any more. Raises OSError.
     """
@@ -52,7 +52,7 @@ def _is_plain(frame: JpegFrame) -> bool:
 
 
 def _padded_side(frame: JpegFrame, at: int) -> int:
-    """A side in whole blocks."""
+    """Return a side in whole blocks."""
     return -(-frame.side(at) // BLOCK_SIDE) * BLOCK_SIDE
 
 

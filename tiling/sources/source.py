@@ -60,7 +60,7 @@ class Source:
         return orient_pixels(pixels, self.orientation)
 
     def stored_region(self, level: int, region_l: Region) -> Region:
-        """Where a region of a level lies in the stored frame; raises RegionError outside the level."""
+        """Return where a region of a level lies in the stored frame; raises RegionError outside the level."""
         size = self.levels[level].size
         x, y, width, height = region_l
         if min(x, y) < 0 or min(width, height) < 1 or x + width > size.width or y + height > size.height:

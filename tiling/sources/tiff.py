@@ -58,7 +58,7 @@ class TiffDecoder(Decoder):
                 yield from self._segment_bands(page, region_l)
 
     def landmarks(self, level: int) -> list[Region]:
-        """The tile of each quarter that took most bytes to encode, which is where most is to be seen.
+        """Return the tile of each quarter that took most bytes to encode, which is where most is to be seen.
 
         Of tiles that are not encoded, of which as much is read as 64 MiB allow, the one that changes most.
         """
@@ -80,7 +80,7 @@ class TiffDecoder(Decoder):
         return found
 
     def _changes(self, page: TiffPage) -> list[float]:
-        """How much neighbouring samples of each tile differ at the mean, of tiles that are not encoded."""
+        """Return how much neighbouring samples of each tile differ at the mean, of tiles that are not encoded."""
         dtype = np.dtype(page.dtype).newbyteorder(self._byteorder)
         step, pixel_bytes = page.samplesperpixel, page.samplesperpixel * dtype.itemsize
         most = max(_MOST_SCANNED_BYTES // len(page.dataoffsets), _LEAST_SCANNED_BYTES)

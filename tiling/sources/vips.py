@@ -24,7 +24,7 @@ pyvips.cache_set_max(0)  # the operation cache grows without end, and returns ol
 
 
 def can_decode(container: Container) -> bool:
-    """Whether this build of libvips has the loader."""
+    """Return whether this build of libvips has the loader."""
     return bool(container in _LOADERS and pyvips.type_find("VipsOperation", _LOADERS[container]))
 
 
@@ -51,7 +51,7 @@ class VipsDecoder(Decoder):
             raise ImageUnreadableError(f"{self._file.path}: {self._file.renamed(_message(error))}") from error
 
     def _is_cut(self, level: int) -> bool:
-        """Whether the last pixels of a scaled level are partly beside the image."""
+        """Return whether the last pixels of a scaled level are partly beside the image."""
         return any(side % _SCALES[level] for side in self.levels[0].size)
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class VipsDecoder(Decoder):
 
 
 def _divide_up(side: int, scale: int) -> int:
-    """How many parts of a scale a side has, the last of which may lie in it only in part."""
+    """Return how many parts of a scale a side has, the last of which may lie in it only in part."""
     return -(-side // scale)
 
 

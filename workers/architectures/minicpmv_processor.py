@@ -47,7 +47,10 @@ class MiniCPMVImageProcessor:
     def get_slice_image_placeholder(
         self, image_size: Any, image_idx: int = 0, max_slice_nums: int | None = None, use_image_id: bool = True
     ) -> str:
-        """The text that stands for a picture: its number, its view and its slices, a line for each row of them."""
+        """Return the text that stands for a picture.
+
+        Its number, its view and its slices, a line for each row of them.
+        """
         unknown = "<unk>" * self.image_feature_size
         text = f"<image>{unknown}</image>"
         if use_image_id:

@@ -46,7 +46,7 @@ class VisionProcessor(ProcessorMixin):  # type: ignore[misc]
 
 
 def to_pillow(picture: ImageInput) -> Image.Image:
-    """The picture as a Pillow image in RGB."""
+    """Return the picture as a Pillow image in RGB."""
     if isinstance(picture, torch.Tensor):
         picture = picture.permute(1, 2, 0).contiguous().numpy()
     if isinstance(picture, np.ndarray):

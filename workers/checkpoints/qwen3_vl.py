@@ -51,7 +51,7 @@ def _shapes() -> Shapes:
 
 
 def special_token_ids(token_ids: TokenIds) -> dict[str, int]:
-    """The ids of the special tokens, as the configuration names them."""
+    """Return the ids of the special tokens, as the configuration names them."""
     return {
         "image_token_id": token_ids["<|image_pad|>"],
         "video_token_id": token_ids["<|video_pad|>"],
@@ -76,7 +76,7 @@ def vision_config(model_type: str, patch: int) -> dict[str, Any]:
 
 
 def vision_tower(patch: int, positions: int) -> Shapes:
-    """The vision tower of Qwen3-VL and Qwen3.5, with its merger."""
+    """Yield the vision tower of Qwen3-VL and Qwen3.5, with its merger."""
     yield from add_prefix("patch_embed.proj", linear(VISION, 3, FRAMES, patch, patch))
     yield "pos_embed.weight", (positions, VISION)
     for layer in range(VISION_LAYERS):
@@ -85,7 +85,7 @@ def vision_tower(patch: int, positions: int) -> Shapes:
 
 
 def patch_merger(norm: int) -> Shapes:
-    """What makes one token of four patches; `norm` values are normalized together."""
+    """Yield what makes one token of four patches; `norm` values are normalized together."""
     merged = VISION * MERGE**2
     yield from add_prefix("norm", linear(norm))
     yield from add_prefix("linear_fc1", linear(merged, merged))

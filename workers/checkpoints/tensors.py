@@ -35,18 +35,18 @@ def add_prefix(prefix: str, *groups: Shapes) -> Shapes:
 
 
 def linear(*shape: int) -> Shapes:
-    """A weight (outputs first) and a bias; also of norms and convolutions."""
+    """Yield a weight (outputs first) and a bias; also of norms and convolutions."""
     yield "weight", shape
     yield "bias", shape[:1]
 
 
 def weight(*shape: int) -> Shapes:
-    """A weight alone."""
+    """Yield a weight alone."""
     yield "weight", shape
 
 
 def gated_mlp(hidden: int, inner: int) -> Shapes:
-    """The gate, up and down projections of a gated MLP without biases."""
+    """Yield the gate, up and down projections of a gated MLP without biases."""
     yield "gate_proj.weight", (inner, hidden)
     yield "up_proj.weight", (inner, hidden)
     yield "down_proj.weight", (hidden, inner)
@@ -82,14 +82,14 @@ def decoder(prefix: str, *layers: Shapes) -> Shapes:
 
 
 def dense_layer(*, bias: bool = False, qk_norm: bool = False) -> Shapes:
-    """A layer of attention and a gated MLP."""
+    """Yield a layer of attention and a gated MLP."""
     yield from norms()
     yield from add_prefix("self_attn", attention(bias=bias, qk_norm=qk_norm))
     yield from add_prefix("mlp", gated_mlp(HIDDEN, MLP))
 
 
 def norms() -> Shapes:
-    """The two norms of a layer."""
+    """Yield the two norms of a layer."""
     yield "input_layernorm.weight", (HIDDEN,)
     yield "post_attention_layernorm.weight", (HIDDEN,)
 
@@ -135,7 +135,7 @@ def _std(name: str, shape: tuple[int, ...], is_head: bool) -> float:
 
 
 def query_tensors(names: Iterable[str]) -> list[str]:
-    """The tensors that scale queries, of a language model's attention and of a resampler's.
+    """Return the tensors that scale queries, of a language model's attention and of a resampler's.
 
     They are the queries' norms, or their projections where no norm follows.
     """

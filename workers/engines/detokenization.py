@@ -54,7 +54,7 @@ class IncrementalDetokenizer:
 
 
 def _stop_prefix_length(text: str, stops: Sequence[str]) -> int:
-    """How many of the last characters may be the beginning of a stop."""
+    """Return how many of the last characters may be the beginning of a stop."""
     longest = min(len(text), max((len(stop) for stop in stops), default=1) - 1)
     ends = (length for length in range(longest, 0, -1) if any(stop.startswith(text[-length:]) for stop in stops))
     return next(ends, 0)

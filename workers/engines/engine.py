@@ -43,7 +43,7 @@ class Message:
 
 
 def with_cache_salt(chat: Sequence[Message], salt: str) -> list[Message]:
-    """The same chat under another salt."""
+    """Return the same chat under another salt."""
     first, *others = chat
     return [replace(first, salt=salt), *others]
 
@@ -146,7 +146,7 @@ class Engine(Protocol):
         ...
 
     async def healthy(self) -> bool:
-        """Whether the engine can answer."""
+        """Return whether the engine can answer."""
         ...
 
     async def sleep(self, host_bytes: int) -> int:

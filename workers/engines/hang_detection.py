@@ -14,7 +14,7 @@ _SECONDS_ON_A_CPU = 3600.0
 
 
 def hang_limit_seconds(asked: float | None, device: str) -> float | None:
-    """How long an engine on this device may be at one thing, as the setting says it; None for any time."""
+    """Return how long an engine on this device may be at one thing, as the setting says it; None for any time."""
     if asked is None:
         return _SECONDS_ON_A_CPU if device == "cpu" else _SECONDS
     return asked or None
@@ -30,7 +30,7 @@ class HangDetector:
         self._still = 0.0
 
     def hangs(self, stats: EngineStats, seconds: float | None) -> bool:
-        """Whether requests have been there for so many seconds, and no step was told of."""
+        """Return whether requests have been there for so many seconds, and no step was told of."""
         now, last, steps = self._clock(), self._looked, self._steps
         self._looked, self._steps = now, stats.steps
         if seconds is None or stats.steps is None or stats.steps != steps or not stats.unanswered:

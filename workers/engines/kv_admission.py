@@ -52,7 +52,7 @@ class ChatSlots:
 
 
 def chat_slots(entry: CatalogueEntry, kv_tokens: int) -> ChatSlots | None:
-    """The places of an engine with a KV cache of so many tokens; None where the family needs no bound.
+    """Return the places of an engine with a KV cache of so many tokens; None where the family needs no bound.
 
     Recurrent states take whole blocks, several for each sequence and for each prefix that is to be found again. With
     as many chats as fit, states of chats between two turns, and of views, are gone before they are asked for:

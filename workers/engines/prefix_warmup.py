@@ -73,7 +73,7 @@ class PrefixWarmer:
 
     @classmethod
     def of(cls, entry: CatalogueEntry, batched_tokens: int, ask: Prefill) -> Self:
-        """The primers of an entry's engine, whose steps prefill so many tokens."""
+        """Return the primers of an entry's engine, whose steps prefill so many tokens."""
         family = entry.known_family
         return cls(ask, worth_warming(entry, batched_tokens), renewed=family is not None and family.linear_attention)
 
@@ -138,7 +138,7 @@ class PrefixWarmer:
 
 
 def worth_warming(entry: CatalogueEntry, batched_tokens: int) -> IsWorthWarming:
-    """What of the entry's prompts is worth asking for, where a step prefills so many tokens.
+    """Return what of the entry's prompts is worth asking for, where a step prefills so many tokens.
 
     With recurrent states, all that the context holds. Else beginnings of more than half a step: prompts that begin with
     less share the blocks of the step that they are scheduled in.

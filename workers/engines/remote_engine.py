@@ -157,7 +157,7 @@ class RemoteEngine:
         )
 
     async def healthy(self) -> bool:
-        """Whether the server answered when it was asked last."""
+        """Return whether the server answered when it was asked last."""
         return self._server is not None and self._server.standing.is_open
 
     async def sleep(self, host_bytes: int) -> int:
@@ -267,7 +267,7 @@ class _ServerRasterCache:
         return self._misses <= _MISSES + self._answers // _ANSWERS_A_MISS
 
     def of(self, shown: Iterable[str]) -> dict[str, int]:
-        """Those that the server keeps."""
+        """Return those that the server keeps."""
         return {key: self._shown[key] for key in shown if key in self._shown}
 
     def add(self, shown: Iterable[str]) -> None:

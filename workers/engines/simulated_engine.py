@@ -173,7 +173,7 @@ class SimulatedEngine:
         )
 
     async def healthy(self) -> bool:
-        """Whether the loop runs."""
+        """Return whether the loop runs."""
         return self._loop is not None and not self._loop.done()
 
     async def sleep(self, host_bytes: int) -> int:
@@ -289,7 +289,7 @@ def _turn_response(generation: _SimulatedGeneration, sampling: Sampling) -> Turn
 
 
 def _cut_at_stop(text: str, sampling: Sampling) -> str:
-    """What stands before the first of the texts that are to stop it."""
+    """Return what stands before the first of the texts that are to stop it."""
     stops = sampling.steering.stop if sampling.steering else ()
     return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 

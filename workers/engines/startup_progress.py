@@ -34,7 +34,7 @@ class PhaseFile:
         os.environ[PHASE_VARIABLE] = str(self._path)
 
     def read(self) -> EnginePhase | None:
-        """The phase that was written last; None before the first one and after the end."""
+        """Return the phase that was written last; None before the first one and after the end."""
         if not (told := self.told()):
             return None
         if told[-1].name == DOWNLOADING:

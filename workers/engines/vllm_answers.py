@@ -58,7 +58,7 @@ class VllmAnswer:
         return None if self._logprobs is None else tuple(self._logprobs)
 
     def text(self, decode: Decode) -> str:
-        """What the model wrote: its marks belong to it, the token that ended its turn does not."""
+        """Return what the model wrote: its marks belong to it, the token that ended its turn does not."""
         return decode(self._written) if self._growing is None else self._growing.text
 
     def take(self, output: Any, decode: Decode, grow: OnTokens | None) -> None:

@@ -37,7 +37,7 @@ class CoreRequest:
         return str(self._collector.request_id)
 
     async def outputs(self) -> AsyncIterator[Any]:
-        """Each output as it comes, up to the last."""
+        """Yield each output as it comes, up to the last."""
         while not self.is_finished:
             output = self._collector.get_nowait() or await self._collector.get()
             self.is_finished = output.finished

@@ -148,7 +148,7 @@ class VllmEngine:
         )
 
     async def healthy(self) -> bool:
-        """Whether the engine can answer."""
+        """Return whether the engine can answer."""
         return self._llm is not None and not self._llm.errored
 
     async def sleep(self, host_bytes: int) -> int:
@@ -303,7 +303,7 @@ class VllmEngine:
         return usage
 
     def _decode(self, tokens: Sequence[int]) -> str:
-        """What tokens say, marks of thoughts and boxes included."""
+        """Return what tokens say, marks of thoughts and boxes included."""
         text = self._tokenizer.decode(
             list(tokens),
             skip_special_tokens=False,
@@ -373,7 +373,7 @@ def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
 
 
 def _describe_error(error: BaseException) -> str:
-    """What an error says; with its type where that says more, as of those of assertions and keys."""
+    """Return what an error says; with its type where that says more, as of those of assertions and keys."""
     is_sentence = isinstance(error, (RuntimeError, ValueError, OSError, ImportError)) and str(error)
     return str(error) if is_sentence else f"{type(error).__name__}: {error}"
 

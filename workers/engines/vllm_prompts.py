@@ -35,7 +35,7 @@ def visual_tokens(prompt: Any) -> tuple[int, ...]:
 
 
 def end_of_views(prompt: Any) -> int:
-    """How many of the prompt's tokens there are up to the last one of its last picture; 0 without one."""
+    """Return how many of the prompt's tokens there are up to the last one of its last picture; 0 without one."""
     return max((place.offset + place.length for place in _placeholders(prompt)), default=0)
 
 
@@ -57,7 +57,7 @@ def _content(part: str | PromptRaster, picture: Callable[[PromptRaster], Any]) -
 
 
 def _tensor(raster: PromptRaster) -> Any:
-    """The pixels as a tensor 3 x H x W, which costs the fewest copies."""
+    """Return the pixels as a tensor 3 x H x W, which costs the fewest copies."""
     import torch
 
     return torch.from_numpy(raster.pixels).permute(2, 0, 1)

@@ -36,7 +36,10 @@ def weights_bytes(weights: str, revision: str | None = None) -> int:
 
 
 def cache_folder(weights: str) -> Path | None:
-    """Where the local cache keeps a Hugging Face id; None for a folder's weights, and when nothing is there yet."""
+    """Return where the local cache keeps a Hugging Face id.
+
+    None for a folder's weights, and when nothing is there yet.
+    """
     if Path(weights).is_dir():
         return None
     from huggingface_hub import constants

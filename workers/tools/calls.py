@@ -62,7 +62,7 @@ class _NotACallError(Exception):
 
 
 def find_call(text: str, loop: ToolLoop) -> Call | None:
-    """The first call of an answer; None where there is none, or it is not closed."""
+    """Return the first call of an answer; None where there is none, or it is not closed."""
     begin = text.find(loop.opening)
     end = text.find(loop.closing, begin + len(loop.opening)) if begin >= 0 else -1
     if end < 0:
@@ -77,7 +77,7 @@ def find_call(text: str, loop: ToolLoop) -> Call | None:
 
 
 def with_bad_box(call: Call, errors: ToolErrors) -> Call:
-    """The call, of whose box nothing can be shown."""
+    """Return the call, of whose box nothing can be shown."""
     return replace(call, status="bad_box", error=errors.box)
 
 
@@ -101,7 +101,7 @@ def _interpret_call(read: _RawCall, loop: ToolLoop) -> Call:
 
 
 def _box_argument(values: Mapping[str, Any], tool: ZoomTool, loop: ToolLoop) -> Any:
-    """The first of the arguments that may hold the box."""
+    """Return the first of the arguments that may hold the box."""
     found = next((values[name] for name in tool.boxes if name in values), None)
     if isinstance(loop.call, TaggedCall) and isinstance(found, str):
         try:
@@ -184,7 +184,7 @@ def _read_tagged(content: str, form: TaggedCall) -> _RawCall:
 
 
 def _tagged_arguments(content: str, at: int, form: TaggedCall) -> dict[str, str]:
-    """The arguments from `at` on, each key with its value."""
+    """Return the arguments from `at` on, each key with its value."""
     values: dict[str, str] = {}
     while (begin := content.find(form.key_opening, at)) >= 0:
         key, at = _read_until(content, begin + len(form.key_opening), form.key_closing)
@@ -195,7 +195,7 @@ def _tagged_arguments(content: str, at: int, form: TaggedCall) -> dict[str, str]
 
 
 def _read_until(content: str, at: int, mark: str) -> tuple[str, int]:
-    """What stands from `at` up to a mark, and where the mark ends."""
+    """Return what stands from `at` up to a mark, and where the mark ends."""
     end = content.find(mark, at)
     if end < 0:
         raise _MalformedCallError
@@ -210,7 +210,10 @@ def _from_json(text: str) -> Any:
 
 
 def _members(text: str) -> dict[str, str]:
-    """What stands in an object that is known to be one, by name and as it is written; the last of a name counts."""
+    """Return what stands in an object that is known to be one, by name and as it is written.
+
+    The last of a name counts.
+    """
     decode = json.JSONDecoder().raw_decode
     members: dict[str, str] = {}
     at = _skip_white_space(text, text.index("{") + 1)
@@ -231,5 +234,5 @@ def _skip_white_space(text: str, at: int) -> int:
 
 
 def _storable(text: str) -> str:
-    """The text, with halves of characters replaced, which JSON can name and UTF-8 cannot write."""
+    """Return the text, with halves of characters replaced, which JSON can name and UTF-8 cannot write."""
     return text.encode("utf-8", "replace").decode()

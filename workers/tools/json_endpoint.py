@@ -76,7 +76,10 @@ class JsonEndpoint:
         self._bounds = bounds
 
     async def ask(self, method: str, **sent: Any) -> Any:
-        """What it answers to what httpx sends. Raises SourceFailedError when its tries are spent, or it is wrong."""
+        """Return what it answers to what httpx sends.
+
+        Raises SourceFailedError when its tries are spent, or it is wrong.
+        """
         tries = self._bounds.tries
         for number in range(tries):
             try:
@@ -91,7 +94,7 @@ class JsonEndpoint:
         raise AssertionError("a server is asked once at least")
 
     def failed(self, told: str) -> SourceFailedError:
-        """An error with the server's name."""
+        """Return an error with the server's name."""
         return SourceFailedError(f"{self._name}: {told}")
 
     async def _ask(self, method: str, sent: Mapping[str, Any]) -> Any:
@@ -129,24 +132,24 @@ class JsonEndpoint:
 
 
 async def pin_address(parts: SplitResult, *, allowed: bool) -> dict[str, Any]:
-    """What httpx calls an address with that was looked at. Raises AddressRefusedError."""
+    """Return what httpx calls an address with that was looked at. Raises AddressRefusedError."""
     call = pinned_request_arguments(parts, await resolve(parts, (lambda _: True) if allowed else is_public))
     call["headers"]["Accept-Encoding"] = "identity"  # what is small on the way would not be bounded here
     return call
 
 
 def make_http_client(seconds: float) -> httpx.AsyncClient:
-    """A client of one call's: connections are pinned to addresses, and are not to be shared between names."""
+    """Return a client of one call's: connections are pinned to addresses, and are not to be shared between names."""
     return httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=False, verify=_ssl_context())
 
 
 def is_compressed(response: httpx.Response) -> bool:
-    """Whether it came compressed although that was not asked for."""
+    """Return whether it came compressed although that was not asked for."""
     return bool(response.headers.get("Content-Encoding", "identity") != "identity")
 
 
 async def read_body(response: httpx.Response, most: int) -> bytes:
-    """The body, or so much of it that it is longer than `most`."""
+    """Return the body, or so much of it that it is longer than `most`."""
     found = bytearray()
     async for piece in response.aiter_raw():
         found += piece
@@ -156,7 +159,7 @@ async def read_body(response: httpx.Response, most: int) -> bytes:
 
 
 def value_at_path(value: Any, path: str) -> Any:
-    """What a path such as `a.b.0` leads to in JSON; None where it leads nowhere."""
+    """Return what a path such as `a.b.0` leads to in JSON; None where it leads nowhere."""
     for step in path.split("."):
         if isinstance(value, Mapping):
             value = value.get(step)

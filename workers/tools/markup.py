@@ -14,7 +14,10 @@ _HEAD_BYTES = 2_048
 
 
 def plain_text(content: bytes, charset: str | None = None) -> str:
-    """What a reader sees of HTML: paragraphs with an empty line between them; of what is not closed, nothing more."""
+    """Return what a reader sees of HTML.
+
+    Paragraphs with an empty line between them; of what is not closed, nothing more.
+    """
     text = _decode(content, charset).replace(_BREAK, " ")
     parts, at = [], 0
     while mark := _MARK.search(text, at):
@@ -32,7 +35,7 @@ def plain_text(content: bytes, charset: str | None = None) -> str:
 
 
 def _end(text: str, mark: re.Match[str], name: str) -> int:
-    """Where what begins with a mark ends; -1 where it does not."""
+    """Return where what begins with a mark ends; -1 where it does not."""
     if name in _HIDDEN_TAGS and not mark[1]:
         found = re.compile(f"</{name}", re.IGNORECASE).search(text, mark.end())
         return found.start() if found else -1

@@ -39,7 +39,7 @@ class SearchSources:
         return tuple(self._named)
 
     async def open(self, name: str) -> SearchSource:
-        """The source of this name. Raises RetrievalError."""
+        """Return the source of this name. Raises RetrievalError."""
         if name in self._named:
             return self._named[name]
         if self._corpora is None or "/" not in name:
@@ -154,7 +154,7 @@ class _SearchClaim:
             await asyncio.sleep(self._lease_seconds / _POLLS_PER_LEASE)
 
     async def hold(self, searching: asyncio.Task[SearchRecord]) -> SearchRecord:
-        """What a search comes to; others hear meanwhile that it is being made, and at once where it fails."""
+        """Return what a search comes to; others hear meanwhile that it is being made, and at once where it fails."""
         try:
             while not (await asyncio.wait({searching}, timeout=self._lease_seconds / _BEATS_PER_LEASE))[0]:
                 before = self._mark

@@ -35,7 +35,10 @@ SOURCE_SHAPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def read_sources(path: Path, environ: Mapping[str, str] = os.environ) -> dict[str, WebSource]:
-    """The sources of a TOML file, a table each, by name. Raises SettingsInvalidError, which names everything wrong."""
+    """Return the sources of a TOML file, a table each, by name.
+
+    Raises SettingsInvalidError, which names everything wrong.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

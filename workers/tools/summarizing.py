@@ -105,7 +105,10 @@ class ModelSummarizer:
 
 
 def _without_thought(text: str) -> str:
-    """What stands behind a thought, for models that think although they were asked not to; nothing of an open one."""
+    """Return what stands behind a thought, for models that think although they were asked not to.
+
+    Nothing of an open one.
+    """
     _, closed, behind = text.rpartition("</think>")
     said = behind if closed else "" if "<think>" in text else text
     return said.encode("utf-8", "replace").decode().strip()

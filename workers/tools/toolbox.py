@@ -39,7 +39,7 @@ class Toolbox:
         self._searching = searching
 
     def check(self, call: Call, scene: ToolContext, errors: ToolErrors) -> Call:
-        """The call, with an error where its box shows nothing that the model could see."""
+        """Return the call, with an error where its box shows nothing that the model could see."""
         if isinstance(call.tool, ZoomTool) and call.status == "ok":
             try:
                 view = _zoom_view(call, call.tool, scene)

@@ -98,7 +98,7 @@ class WebSource:
         return self._model.name if self._model else str(self._settings.summarizer)
 
     async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:
-        """The first pages that it names. Raises SourceFailedError when its tries or its seconds are spent."""
+        """Return the first pages that it names. Raises SourceFailedError when its tries or its seconds are spent."""
         sent = query[:_MOST_QUERY].encode("utf-8", "replace").decode()
         async with self._places:
             try:
@@ -109,7 +109,10 @@ class WebSource:
                 raise self._server.failed(f"no result within {self._settings.search_seconds:g} s") from error
 
     async def write(self, query: str, pages: Sequence[SearchHit]) -> str:
-        """The text that a model is shown. Raises SourceFailedError where the model that sums up does not answer."""
+        """Return the text that a model is shown.
+
+        Raises SourceFailedError where the model that sums up does not answer.
+        """
         if isinstance(self._settings.summarizer, str):
             return await asyncio.to_thread(write_result, query, pages, self._settings.summarizer)
         assert self._model is not None, "settings with a model come with one"
@@ -149,7 +152,7 @@ class WebSource:
         return tuple(replace(page, text=text) for page, text in zip(pages, texts, strict=True))
 
     async def _text_of(self, page: SearchHit) -> str:
-        """The text of a page; one that cannot be read has what the source said of it."""
+        """Return the text of a page; one that cannot be read has what the source said of it."""
         try:
             async with asyncio.timeout(self._settings.page_seconds):
                 return page.text or await self._fetch(page.link)

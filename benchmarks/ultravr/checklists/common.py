@@ -76,7 +76,7 @@ def _check_boxes(step_id: str, boxes: Any) -> Iterator[str]:
 
 
 def is_box(value: Any) -> bool:
-    """Whether a value is one box [x1, y1, x2, y2], normalized, with an area."""
+    """Return whether a value is one box [x1, y1, x2, y2], normalized, with an area."""
     if not isinstance(value, list) or len(value) != 4:
         return False
     if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in value):
@@ -110,7 +110,7 @@ def check_existence(truth: dict[str, Any], *pairs: tuple[str, str]) -> Iterator[
 
 
 def check_equal(step_id: str, found: Any, expected: Any, why: str) -> Iterator[str]:
-    """A step must equal what follows from the others."""
+    """Yield a step must equal what follows from the others."""
     if found != expected:
         yield f"{step_id} is {found!r}, but must be {expected!r}: {why}"
 
@@ -122,7 +122,7 @@ def check_disjoint(truth: dict[str, Any], first: str, second: str) -> Iterator[s
 
 
 def check_answer(sample: UltraVRSample, letter: str | None, why: str) -> Iterator[str]:
-    """The answer's letter must be the one that follows from the steps."""
+    """Yield the answer's letter must be the one that follows from the steps."""
     if letter is not None and sample.answer != letter:
         yield f"the answer is {sample.answer}, but must be {letter}: {why}"
 

@@ -14,5 +14,5 @@ read_texts = partial(read_prompt_tables, _FOLDER)
 
 @cache
 def own_declarations() -> tuple[dict[str, Any], ...]:
-    """The declarations of the three tools, in the order in which an agent is told them."""
+    """Return the declarations of the three tools, in the order in which an agent is told them."""
     return tuple(json.loads((_FOLDER / "tools.json").read_text(encoding="utf-8")))

@@ -55,7 +55,7 @@ def _record(grid: Grid, form: str, fields: Record) -> Record:
 
 
 def _steps(product: Product, cell: tuple[int, int]) -> list[Record]:
-    """The grid and its objects, each condition of normality, and the cell that violates one."""
+    """Return the grid and its objects, each condition of normality, and the cell that violates one."""
     question, number = product.objects
     opening = [
         step("S1", "How many rows does the grid have?", GRID[0], "integer"),

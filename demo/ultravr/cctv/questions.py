@@ -117,7 +117,7 @@ def _least(anchor: int, side: int, block: int) -> int:
 
 
 def _claims(a: str, b: str, pairs: dict[str, tuple[int, int]]) -> dict[str, str]:
-    """The four claims, each as it is true of its own pair of counts."""
+    """Return the four claims, each as it is true of its own pair of counts."""
     (d_a, d_b), (t_a, t_b), ratio, (o_a, o_b) = (pairs[family] for family in CLAIM_FAMILIES)
     more, fewer = (a, b) if o_a > o_b else (b, a)
     texts = (

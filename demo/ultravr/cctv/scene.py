@@ -66,7 +66,7 @@ class Plaza(NamedTuple):
     figures: tuple[PlazaFigure, ...]
 
     def of(self, kind: str, quadrant: Quadrant | None = None) -> list[PlazaFigure]:
-        """The figures of one kind, in the whole image or in one quadrant."""
+        """Return the figures of one kind, in the whole image or in one quadrant."""
         return [f for f in self.figures if f.kind == kind and quadrant in {None, f.quadrant}]
 
 
@@ -130,7 +130,10 @@ def _dress(relation: PlazaRelation, figures: list[PlazaFigure], rng: np.random.G
 
 
 def position(a: PixelBox, b: PixelBox) -> str | None:
-    """Where A stands relative to B: in front is nearer to the camera, left is the image's left; None if unclear."""
+    """Return where A stands relative to B.
+
+    In front is nearer to the camera, left is the image's left; None if unclear.
+    """
     (x_a, y_a), (x_b, y_b) = a.center, b.center
     if min(abs(x_a - x_b), abs(y_a - y_b)) < _CLEAR:
         return None

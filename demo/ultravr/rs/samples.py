@@ -49,7 +49,7 @@ def _comparison(land: Land, number: int, case: LandComparison) -> Record:
 
 
 def _half(first: int, region: Quadrant, landmark: list[float], boxes: list[list[float]]) -> list[Record]:
-    """The four steps that ground a landmark and count the small vehicles by it."""
+    """Return the four steps that ground a landmark and count the small vehicles by it."""
     label, where = KINDS["vehicle"].label, the(region)
     by_it = condition(region)
     ids = [f"S{first + offset}" for offset in range(4)]

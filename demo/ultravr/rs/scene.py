@@ -86,7 +86,7 @@ class Land(NamedTuple):
     houses: tuple[PixelBox, ...]
 
     def of(self, kind: str, quadrant: Quadrant) -> list[Thing]:
-        """The objects of one kind in one quadrant."""
+        """Return the objects of one kind in one quadrant."""
         return [thing for thing in self.things if thing.kind == kind and thing.quadrant == quadrant]
 
 
@@ -125,7 +125,7 @@ def _plan(seed: int, asked: LandQuestions, attempt: int) -> Land:
 
 
 def _orientations(asked: LandQuestions, kind: str, quadrant: Quadrant) -> tuple[bool, ...]:
-    """Whether objects are vertical: both occur, but for an orientation that a question shall find absent."""
+    """Return whether objects are vertical: both occur, but for an orientation that a question shall find absent."""
     for case in asked.verifications:
         if case.kind == kind and quadrant in case.regions and not case.present[case.regions.index(quadrant)]:
             return (not case.vertical,)
@@ -193,7 +193,7 @@ def _related(relation: LandRelation, things: list[Thing], rng: np.random.Generat
 
 
 def _answers(relation: LandRelation, sides: list[list[Thing]]) -> bool:
-    """Whether the extremes are clear and lie as the answer says."""
+    """Return whether the extremes are clear and lie as the answer says."""
     a, b = (select(things, extreme) for things, extreme in zip(sides, relation.sides, strict=True))
     for things, extreme, found in zip(sides, relation.sides, (a, b), strict=True):
         axis = _axis(extreme)
@@ -216,7 +216,7 @@ def _axis(extreme: Extreme) -> int:
 
 
 def holds(a: Thing | None, b: Thing | None, axis: int) -> bool | None:
-    """Whether A comes first along the axis (north, or west); None where one of them does not exist."""
+    """Return whether A comes first along the axis (north, or west); None where one of them does not exist."""
     return None if a is None or b is None else a.box.center[axis] < b.box.center[axis]
 
 

@@ -108,7 +108,7 @@ class TilePainter:
         return laid
 
     def _window(self, left: int, top: int, level: int) -> tuple[float, float, float, float]:
-        """The tile's edges in values of the fields: left, top, right, bottom."""
+        """Return the tile's edges in values of the fields: left, top, right, bottom."""
         step = STEP / (self._zoom * 2**level)
         return left / step, top / step, (left + TILE) / step, (top + TILE) / step
 
@@ -122,7 +122,7 @@ class TilePainter:
         return signs
 
     def _only_material(self, left: int, top: int, level: int) -> int | None:
-        """The material that alone fills the tile, or None where an outline may cross it."""
+        """Return the material that alone fills the tile, or None where an outline may cross it."""
         signs = self._signs(left, top, level)
         if signs[0] < 0:
             return 0
@@ -130,7 +130,7 @@ class TilePainter:
         return None if 0 in signs else covering[-1]
 
     def _enlarged(self, which: NDArray[np.intp], left: int, top: int, level: int) -> NDArray[np.float32]:
-        """The fields in question at every pixel of the tile, their outlines made ragged: N x TILE x TILE."""
+        """Return the fields in question at every pixel of the tile, their outlines made ragged: N x TILE x TILE."""
         _, height, width = self._fields.shape
         x1, y1, x2, y2 = self._window(left, top, level)
         columns = slice(max(0, int(x1) - 2), min(width, int(x2) + 3))
@@ -146,14 +146,17 @@ class TilePainter:
         return _wrapped(self._noise[:: 2**level, :: 2**level], left, top)
 
     def _patch(self, material: int, level: int) -> NDArray[np.uint32]:
-        """The material's patch at a level, one packed value a pixel: choosing among those is three times faster."""
+        """Return the material's patch at a level, one packed value a pixel.
+
+        Choosing among those is three times faster.
+        """
         patches = self._patches[material]
         while len(patches) <= level:
             patches.append(_packed(np.asarray(Image.fromarray(_unpacked(patches[-1])).reduce(2))))
         return patches[level]
 
     def _material(self, material: int, left: int, top: int, level: int) -> NDArray[np.uint32]:
-        """A tile of the material alone, packed."""
+        """Return a tile of the material alone, packed."""
         return _wrapped(self._patch(material, level), left, top)
 
     def _encode_plain(self, material: int, left: int, top: int, level: int) -> bytes:

@@ -136,7 +136,7 @@ def _invasive(x: Field, y: Field, foci: tuple[tuple[float, float, float], ...], 
 
 
 def _hotspot(x: Field, y: Field, focus: tuple[float, float, float], middle: Field, invasive: Field) -> Field:
-    """The high-grade part of a focus."""
+    """Return the high-grade part of a focus."""
     at_x, at_y, radius = focus
     hotspot = _ellipse(x, y, at_x + 0.3 * radius, at_y - 0.1 * radius, 0.4 * radius, 0.4 * radius)
     inside: Field = np.minimum(hotspot + 0.18 * middle, invasive)

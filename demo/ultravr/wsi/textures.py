@@ -56,7 +56,7 @@ class _PatchCanvas:
                 self._draw.polygon([(px + shift_x, py + shift_y) for px, py in outline], fill=color)
 
     def patch(self, rng: np.random.Generator, blur: float = 1.3) -> Pixels:
-        """The patch without its rim, a little out of focus, with the sensor's grain."""
+        """Return the patch without its rim, a little out of focus, with the sensor's grain."""
         soft = np.asarray(self._image.filter(ImageFilter.GaussianBlur(blur)))[_PAD:-_PAD, _PAD:-_PAD]
         noise = rng.normal(0, 1.1, (PATCH // 2, PATCH // 2)).repeat(2, 0).repeat(2, 1)[..., None]
         return np.clip(soft + noise, 0, 255).astype(np.uint8)

@@ -46,7 +46,7 @@ class PageRounds:
         return {key: ", ".join(map(str, numbers)) for key, numbers in found.items()}
 
     def told(self, at: Mapping[str, int]) -> dict[str, Any]:
-        """What is told of them; `at` are the numbers of pictures by key."""
+        """Return what is told of them; `at` are the numbers of pictures by key."""
         if not self._outcome.rounds:
             return {}
         stop = {"stop": self._outcome.stop, "played": len(self._outcome.rounds)}

@@ -87,7 +87,7 @@ def choose_samples(
 
 
 def most_samples(report: Report) -> int:
-    """How many samples a page can show with all responses to them; more than a few where that is too few."""
+    """Return how many samples a page can show with all responses to them; more than a few where that is too few."""
     responses = sum(origin.responses for origin in report.provenance)
     fitting = DETAILED_RESPONSES * report.samples // max(1, responses)
     return max(_FEWEST_SAMPLES, min(DETAILED_SAMPLES, fitting))
@@ -205,7 +205,7 @@ def _response(outcome: SampleOutcome, texts: PageTexts) -> dict[str, Any]:
 
 
 def _closing(outcome: SampleOutcome) -> dict[str, str]:
-    """Whether the closing turn says what was read of the answer; nothing without one."""
+    """Return whether the closing turn says what was read of the answer; nothing without one."""
     if outcome.closing is None:
         return {}
     agrees = "unread" if outcome.closing_outcome == "unread" else "agrees" if outcome.closing_agrees else "differs"
@@ -213,7 +213,7 @@ def _closing(outcome: SampleOutcome) -> dict[str, str]:
 
 
 def _part(part: PartOutcome, texts: PageTexts, rounds: Container[str | None]) -> list[Any]:
-    """A part in the order of the script's `PART`; what is empty at the end is left out.
+    """Return a part in the order of the script's `PART`; what is empty at the end is left out.
 
     What stands in a round is not told again.
     """

@@ -98,7 +98,7 @@ def layout_table(table: Table) -> PageTable:
 
 
 def summarize_rows(report: Report) -> tuple[RowSummary, ...]:
-    """The rows of the first table by its strong columns; nothing of a table of many rows."""
+    """Return the rows of the first table by its strong columns; nothing of a table of many rows."""
     table = next((table for table in report.tables if table.rows and not table.detail), None)
     if table is None or len(table.rows) > _MOST_TURNED:
         return ()
@@ -116,7 +116,7 @@ def _summarize_row(table: Table, row: Row, strong: list[int]) -> RowSummary:
 
 
 def titles_of_models(report: Report) -> dict[str, str]:
-    """What the tables call each model."""
+    """Return what the tables call each model."""
     rows = (row for table in report.tables for row in table.rows)
     return {row.keys["model"]: row.title for row in rows if set(row.keys) == {"model"} and not row.summary}
 

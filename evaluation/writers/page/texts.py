@@ -52,25 +52,25 @@ class PageTexts:
         return list(self._steps)
 
     def step(self, part: PartOutcome) -> int:
-        """The number of what is the same of a part in all responses."""
+        """Return the number of what is the same of a part in all responses."""
         truth = self.clipped(written_value(part.truth))
         told = (part.name, self.number(part.question), truth, tuple(part.tags.items()), part.true_boxes)
         return self._steps.setdefault(told, len(self._steps))
 
     def number(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a text."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     def clipped(self, text: str) -> int:
-        """The number of a text that is shortened where it is long: its end, with the answer, stays."""
+        """Return the number of a text that is shortened where it is long: its end, with the answer, stays."""
         return self._clipped(text, self._longest)
 
     def of_round(self, text: str) -> int:
-        """The same of a text of a round."""
+        """Return the same of a text of a round."""
         return self._clipped(text, self._longest_of_rounds)
 
     def take_rounds(self, rounds: Sequence[TurnResponse]) -> bool:
-        """Whether there is room for the rounds of another chat, which then takes it."""
+        """Return whether there is room for the rounds of another chat, which then takes it."""
         if self._in_rounds >= _ROUND_CHARACTERS:
             return False
         calls = [turn.call for turn in rounds if turn.call]
@@ -87,7 +87,7 @@ class PageTexts:
         return self.number(f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}")
 
     def chat(self, turns: Sequence[Turn]) -> int:
-        """The number of a chat; 0 for none, and for what the page has no more room for."""
+        """Return the number of a chat; 0 for none, and for what the page has no more room for."""
         if not turns or self.left_out(turns):
             return 0
         pictures = count(1)
@@ -114,7 +114,7 @@ def _share(characters: int, expected: int) -> int:
 
 
 def _format_turn(turn: Turn, pictures: Iterator[int]) -> str:
-    """What a turn says, with the numbers of the pictures that it shows where they stand in it."""
+    """Return what a turn says, with the numbers of the pictures that it shows where they stand in it."""
     texts = (part if isinstance(part, str) else f"[picture {next(pictures)}]\n" for part in turn.parts)
     return "".join(texts)
 

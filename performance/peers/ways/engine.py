@@ -44,7 +44,7 @@ def empty_caches(llm: Any) -> None:
 
 
 def sampling_of(items: Sequence[RaceItem]) -> list[Any]:
-    """The sampling parameters of each item."""
+    """Return the sampling parameters of each item."""
     from vllm import SamplingParams  # noqa: PLC0415
 
     return [SamplingParams(**item.sampling) for item in items]

@@ -35,7 +35,7 @@ def render_file(path: str, looks: Iterable[PromptView]) -> dict[str, Image.Image
 
 
 def _least_size(looks: Iterable[PromptView]) -> tuple[int, int]:
-    """The size at which no look has fewer pixels than twice its raster, as its filter wants them."""
+    """Return the size at which no look has fewer pixels than twice its raster, as its filter wants them."""
     scale = min(1.0, max(2 * look.raster[0] / look.region[2] for look in looks))
     look = next(iter(looks))
     return round(look.size[0] * scale), round(look.size[1] * scale)

@@ -57,7 +57,7 @@ class VllmServer:
             httpx.post(f"{self.url}/reset_{what}_cache", timeout=30).raise_for_status()
 
     def counters(self) -> dict[str, float]:
-        """What the server has counted so far."""
+        """Return what the server has counted so far."""
         text = httpx.get(f"{self.url}/metrics", timeout=30).text
         read = re.compile(r"^(\S+?)(?:{.*})? (\S+)$", re.MULTILINE).findall(text)
         values = {name: float(value) for name, value in read if name in _COUNTERS.values()}
@@ -86,7 +86,7 @@ class VllmServer:
 
 
 def _flags(scenario: Scenario) -> list[str]:
-    """The engine's arguments as the server's flags."""
+    """Return the engine's arguments as the server's flags."""
 
     flags = []
     for name, value in scenario.engine.items():

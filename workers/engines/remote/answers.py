@@ -75,7 +75,7 @@ class RemoteAnswer:
         self._take(found, "delta")
 
     def turn(self) -> TurnResponse:
-        """The whole answer. Raises AgainLaterError and EngineError where there is none."""
+        """Return the whole answer. Raises AgainLaterError and EngineError where there is none."""
         if self._error and (status := self._error.status):
             raise error_for_reply(status, {}, self._error, self._entry.max_model_len)
         if self._error:
@@ -186,6 +186,6 @@ class RemoteAnswer:
 
 
 def thought_marks(entry: CatalogueEntry) -> tuple[str, str]:
-    """What stands before a thought and behind it, in the family's own texts."""
+    """Return what stands before a thought and behind it, in the family's own texts."""
     family: Any = entry.known_family
     return (family.marks.thought if family else None) or THINK_MARKS

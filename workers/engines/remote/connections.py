@@ -125,7 +125,7 @@ def _translate_errors() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The words of the first cause that has some, else the name of the kind."""
+    """Return the words of the first cause that has some, else the name of the kind."""
     cause: BaseException | None = error
     while cause is not None:
         if str(cause):

@@ -46,7 +46,7 @@ class Dialect:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def parameters(self, sampling: Sampling, entry: CatalogueEntry, room: int) -> dict[str, Any]:
-        """What of `sampling` is sent. Servers refuse a limit beyond the `room` in tokens that a prompt leaves.
+        """Return what of `sampling` is sent. Servers refuse a limit beyond the `room` in tokens that a prompt leaves.
 
         So it is left to them, where they bound an answer by the context as an engine of this process does.
         """
@@ -65,7 +65,7 @@ class Dialect:
         return tuple(sorted(self._refused(names, entry)))
 
     def key_headers(self, key: str) -> dict[str, str]:
-        """The headers that show the key."""
+        """Return the headers that show the key."""
         own = {self.key_header: key} if self.key_header else {}
         return own if self.no_bearer else {"authorization": f"Bearer {key}", **own}
 
@@ -118,14 +118,14 @@ DIALECTS: Mapping[DialectName, Dialect] = {
 
 
 def vendor_dialect(host: str) -> Dialect | None:
-    """The dialect of a vendor's own endpoint."""
+    """Return the dialect of a vendor's own endpoint."""
     if host.endswith(_AZURE_SUFFIXES):
         return DIALECTS["azure"]
     return DIALECTS[_HOSTS[host]] if host in _HOSTS else None
 
 
 def recognise_dialect(owners: Collection[str], *, has_version: bool) -> Dialect:
-    """The kind of a server, by the owners that it names of its models, and by whether it tells vLLM's version.
+    """Return the kind of a server, by the owners that it names of its models, and by whether it tells vLLM's version.
 
     A stranger is asked as OpenAI is, and gets no name of a picture.
     """

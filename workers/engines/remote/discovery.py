@@ -76,7 +76,7 @@ async def _query_server(server: EndpointClient, entry: CatalogueEntry, settings:
 
 
 async def _list_models(server: EndpointClient, settings: RemoteSettings) -> list[RemoteModelCard] | None:
-    """What the server lists; None where it has no list. Raises AgainLaterError, EngineDeadError."""
+    """Return what the server lists; None where it has no list. Raises AgainLaterError, EngineDeadError."""
     response = await server.look(settings.url("/models"))
     if response.status_code in _NO_LIST:
         return None
@@ -104,7 +104,7 @@ def _model_missing(cards: list[RemoteModelCard], names: tuple[str, ...], setting
 
 
 async def _read_version(server: EndpointClient, settings: RemoteSettings) -> str | None:
-    """The version that vLLM tells beside its API."""
+    """Return the version that vLLM tells beside its API."""
     response = await server.look(settings.beside("/version"))
     found = _read_json(response) if response.status_code == HTTPStatus.OK else None
     version = found.get("version") if isinstance(found, dict) else None
@@ -114,7 +114,7 @@ async def _read_version(server: EndpointClient, settings: RemoteSettings) -> str
 async def _end_parameters(
     server: EndpointClient, settings: RemoteSettings, entry: CatalogueEntry, name: str
 ) -> dict[str, Any]:
-    """What ends the family's turns, also where the checkpoint's own files do not name all of it.
+    """Return what ends the family's turns, also where the checkpoint's own files do not name all of it.
 
     As tokens where the server tells them, since a text may say the same and mean it.
     """

@@ -71,7 +71,7 @@ class EndpointClient:
             raise self._unreachable(error) from error
 
     def refusal(self, response: httpx.Response) -> Exception:
-        """What is to be raised for an answer that is none."""
+        """Return what is to be raised for an answer that is none."""
         return self._refusal(response, response.content)
 
     async def complete(self, body: RequestBody, begin: Callable[[], RemoteAnswer]) -> tuple[TurnResponse, float]:

@@ -46,11 +46,11 @@ class RemoteSettings:
         return {**dialect.headers, **(dialect.key_headers(self.key) if self.key else {})}
 
     def url(self, path: str) -> str:
-        """The address of what the endpoint has at `path`, such as `/models`; its query belongs to each."""
+        """Return the address of what the endpoint has at `path`, such as `/models`; its query belongs to each."""
         url = urlsplit(self.endpoint)
         return url._replace(path=url.path + path).geturl()
 
     def beside(self, path: str) -> str:
-        """The address of what vLLM has at `path` beside its API."""
+        """Return the address of what vLLM has at `path` beside its API."""
         url = urlsplit(self.endpoint)
         return url._replace(path=url.path.removesuffix("/v1") + path).geturl()

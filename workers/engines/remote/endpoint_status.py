@@ -122,7 +122,7 @@ class EndpointStatus:
         return min(longest, backoff * 2.0 ** min(attempt, 20)) * self._random.uniform(0.5, 1.0)
 
     def is_alone_turned_away(self, request: object) -> bool:
-        """Whether the server had too much to do for this request alone, of those that wait for an answer."""
+        """Return whether the server had too much to do for this request alone, of those that wait for an answer."""
         self.turned_away.add(request)
         return len(self.turned_away) == 1
 

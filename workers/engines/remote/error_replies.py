@@ -132,7 +132,7 @@ def error_for_reply(status: int, headers: Mapping[str, str], said: ErrorReply, c
 
 
 def _unanswered_reason(status: int, said: ErrorReply) -> UnansweredReason | None:
-    """What it is that may pass by itself; None for what is wrong with the request."""
+    """Return what it is that may pass by itself; None for what is wrong with the request."""
     if status in _KEY_REFUSED_STATUSES:
         return "refused"
     if status == HTTPStatus.PAYMENT_REQUIRED:
@@ -164,7 +164,7 @@ def _seconds_until(date: str) -> float:
 
 
 def _as_text(value: Any) -> str:
-    """A text as it is, and anything else as JSON."""
+    """Return a text as it is, and anything else as JSON."""
     try:
         return value if isinstance(value, str) else json.dumps(value)
     except (ValueError, RecursionError):

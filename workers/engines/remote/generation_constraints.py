@@ -59,7 +59,7 @@ def _passed_parameters(steering: GenerationConstraints) -> Iterator[tuple[str, A
 
 
 def _stop_parameters(steering: GenerationConstraints, ends: Mapping[str, Any]) -> dict[str, Any]:
-    """What stops an answer: what the chat says, and what ends a turn unless the chat wants to go beyond it."""
+    """Return what stops an answer: what the chat says, and what ends a turn unless the chat wants to go beyond it."""
     own = {} if steering.ignore_eos else ends
     tokens = [*own.get("stop_token_ids", ()), *steering.stop_token_ids]
     texts = [*own.get("stop", ()), *steering.stop]

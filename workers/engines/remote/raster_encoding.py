@@ -40,7 +40,7 @@ class RasterEncoder:
         """How many were made."""
 
     async def of(self, chat: Sequence[Message], left_out: Collection[str] = ()) -> dict[str, EncodedRaster]:
-        """The pictures of a chat, by the keys of their rasters; without those that are left out."""
+        """Return the pictures of a chat, by the keys of their rasters; without those that are left out."""
         shown = (raster for message in chat for raster in message.rasters)
         rasters = {raster.key: raster for raster in shown if raster.key not in left_out}
         made = await asyncio.gather(*(self._get(raster) for raster in rasters.values()))

@@ -75,7 +75,7 @@ def read_model_cards(content: bytes) -> list[RemoteModelCard] | None:
 
 
 def bare_model_name(name: str) -> str:
-    """The name of a model without what Google's lists put before it."""
+    """Return the name of a model without what Google's lists put before it."""
     return name.removeprefix("models/")
 
 
@@ -148,7 +148,7 @@ def read_chunk(
 
 
 def _first_choice(choices: Any, name: str) -> Mapping[str, Any] | None:
-    """The choice of index 0, wherever it stands; None where there is none. Raises MalformedError."""
+    """Return the choice of index 0, wherever it stands; None where there is none. Raises MalformedError."""
     if not choices:
         return None
     if not isinstance(choices, list) or not all(isinstance(each, dict) for each in choices):
@@ -180,7 +180,7 @@ def _message_texts(message: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _thought_text(value: Any) -> str:
-    """A thought, which may be a list of parts itself."""
+    """Return a thought, which may be a list of parts itself."""
     if isinstance(value, list):
         return "".join(_text(each.get("text") if isinstance(each, dict) else each, "thought") for each in value)
     return _text(value, "thought")
@@ -201,7 +201,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> int | None:
-    """A count of tokens, also where it is written as a decimal or a text; None for what is none."""
+    """Return a count of tokens, also where it is written as a decimal or a text; None for what is none."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
@@ -211,7 +211,7 @@ def _count(value: Any) -> int | None:
 
 
 def _logprobs(told: Any, key: str | None) -> tuple[TokenLogprob, ...]:
-    """How likely each token was; nothing where one of them cannot be read: the others would not fit the text."""
+    """Return how likely each token was; nothing where one of them cannot be read: the others would not fit the text."""
     tokens = _mapping(told).get("content")
     try:
         return _token_logprobs(tokens, key) if tokens else ()

@@ -51,7 +51,7 @@ class RetryBudget:
         self._since = time.monotonic()
 
     def next_pause(self) -> int:
-        """The number of the pause that comes now, of all of this request, from 0."""
+        """Return the number of the pause that comes now, of all of this request, from 0."""
         self._pauses += 1
         return self._pauses - 1
 
@@ -63,7 +63,7 @@ class RetryBudget:
         return ServerFailedError(f"the server failed at this request {times}: {later}{paid}")
 
     def _bill(self) -> str:
-        """What it counted of replies that are no answers, which is in no response."""
+        """Return what it counted of replies that are no answers, which is in no response."""
         prompt, completion = (sum(getattr(each, name) for each in self._paid) for name in _TOKENS)
         dollars = sum(each.dollars or 0.0 for each in self._paid)
         cost = f", {dollars:.6f} US dollars" if dollars else ""

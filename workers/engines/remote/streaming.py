@@ -73,7 +73,10 @@ class EventStreamParser:
 
 
 def _event_values(lines: list[str]) -> Iterator[str]:
-    """The values of an event: its lines together, or each, where a server puts no empty lines between its events."""
+    """Yield the values of an event.
+
+    Its lines together, or each, where a server puts no empty lines between its events.
+    """
     if len(lines) < 2:
         yield from filter(str.strip, lines)
         return

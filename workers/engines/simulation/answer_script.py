@@ -22,7 +22,7 @@ class AnswerScript:
         self._chats = chats
 
     def write(self, chat: Sequence[Message]) -> str:
-        """The answer to a chat's last message."""
+        """Return the answer to a chat's last message."""
         first = next((message.text for message in chat if message.role == "user"), "")
         name = hashlib.blake2b(first.encode("utf-8", "replace"), digest_size=8).hexdigest()
         answers = self._chats[int(name, 16) % len(self._chats)]
@@ -31,7 +31,7 @@ class AnswerScript:
 
 
 def read_answer_script(path: Path) -> AnswerScript:
-    """The script of a JSON file, a list of lists of texts. Raises SettingsInvalidError."""
+    """Return the script of a JSON file, a list of lists of texts. Raises SettingsInvalidError."""
     try:
         chats = _CHATS.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:

@@ -32,14 +32,14 @@ class KvPool:
         return name in self._holders or name in self._idle
 
     def count_prefix(self, names: Sequence[int], most: int) -> int:
-        """How many of the first `most` names are cached before the first one that is not."""
+        """Return how many of the first `most` names are cached before the first one that is not."""
         for number in range(min(most, len(names))):
             if names[number] not in self:
                 return number
         return min(most, len(names))
 
     def fits(self, new: int, names: Iterable[int]) -> bool:
-        """Whether so many new blocks could be held beside these cached ones."""
+        """Return whether so many new blocks could be held beside these cached ones."""
         idle = sum(self._size(name) for name in names if name in self._idle)
         return self._used + idle + new <= self.capacity
 

@@ -71,7 +71,7 @@ class PrefixCache:
         return SequenceBlocks(found * self._unit, names, blocks, seen, stops, states)
 
     def end_of_step(self, prompt: SimulatedPrompt, held: SequenceBlocks, start: int, end: int) -> int:
-        """Where a part of a prompt that could end at `end` does: at whole blocks, and where it has to stop."""
+        """Return where a part of a prompt that could end at `end` does: at whole blocks, and where it has to stop."""
         if not self._state:
             return end
         if end < prompt.tokens:
@@ -112,7 +112,7 @@ class PrefixCache:
         return shared, next((end for end in range(shared, 0, -1) if -units[end - 1] in self._pool), 0)
 
     def _stops(self, prompt: SimulatedPrompt, shared: int, found: int) -> tuple[list[int], list[int]]:
-        """Where steps end, in tokens, and where states are kept, in units.
+        """Return where steps end, in tokens, and where states are kept, in units.
 
         As vLLM does with `prefix_cache_retention_interval` 0, its default: at the prompt's last block and its last
         unit, and at the last whole block that another prompt shared.

@@ -36,12 +36,12 @@ def split_tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def count_tokens(text: str) -> int:
-    """How many tokens a text has."""
+    """Return how many tokens a text has."""
     return len(split_tokens(text))
 
 
 def first_tokens(text: str, most: int) -> str:
-    """The beginning of a text, no longer than so many tokens."""
+    """Return the beginning of a text, no longer than so many tokens."""
     found = _token_pattern(most).match(text) if most > 0 else None
     return found.group() if found else ""
 
@@ -83,7 +83,7 @@ class SimulatedPrompt:
         self._add_part(key, tokens - tail, tail)
 
     def followed_by(self, text: str) -> "SimulatedPrompt":
-        """A prompt that goes on from this one."""
+        """Return a prompt that goes on from this one."""
         longer = copy(self)
         longer.blocks, longer.pictures, longer._open = [*self.blocks], [*self.pictures], [*self._open]
         longer.add_text(text)

@@ -208,7 +208,7 @@ class _Batch:
         self.attention += new * (end - new / 2)
 
     def encodes(self, tokens: int) -> bool:
-        """Whether a picture may be encoded in this step; the first one always, however large."""
+        """Return whether a picture may be encoded in this step; the first one always, however large."""
         return not self.pictures or sum(self.pictures) + tokens <= self.encodable
 
     def work(self, decoding: int, context: int) -> StepWork:
