@@ -108,7 +108,6 @@ def single_response(found: Sequence[Response | UnreadableResponse]) -> Response:
 
 
 def job(job_id: str) -> ApiCall[Job]:
-    """One job."""
     return ApiCall("GET", f"/v1/jobs/{job_id}", _parse_job)
 
 

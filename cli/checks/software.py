@@ -34,7 +34,6 @@ print(vllm.__version__ + (f" ({', '.join(broken)} repaired: builds for CUDA besi
 
 
 def python() -> Diagnosis:
-    """Python 3.11 to 3.13."""
     found = f"{platform.python_version()} at {sys.executable}"
     if (3, 11) <= sys.version_info[:2] <= (3, 13):
         return Diagnosis("Python", "ok", found)

@@ -97,7 +97,6 @@ class Fact(NamedTuple):
 
     @property
     def relation(self) -> ChainRelation:
-        """Its relation."""
         return RELATIONS[self.name]
 
     @property

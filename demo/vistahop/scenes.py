@@ -49,7 +49,6 @@ class _Pen:
         self.shapes.append(FlatShape("ellipse", color, tuple(map(round, edges))))
 
     def polygon(self, points: Sequence[tuple[float, float]], color: Color) -> None:
-        """A polygon."""
         flat = (round(part * side) for point in points for part, side in zip(point, self.size, strict=True))
         self.shapes.append(FlatShape("polygon", color, tuple(flat)))
 
