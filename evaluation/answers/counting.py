@@ -20,6 +20,7 @@ _REFERENCE = Words("reference", pattern=r"{}\s*$")
 _PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
 _PLACE = re.compile(rf"(?:{words('place')}|№|#|n°|nº)\s*$")
 _TIME_BEFORE, _TIME_BEHIND = re.compile(r"(?<!\d)\d{1,2}:$"), re.compile(r":\d{2}(?!\d)")
+_SIZE_BEFORE, _SIZE_BEHIND = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×]\s?\d")
 _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")
 _RATE = re.compile(rf"\s?[^\W\d]{{1,12}}\s?{words('per')}\s?{words('pixels')}")
 _PIXELS = re.compile(rf"\s?-?{words('pixels')}")
@@ -71,8 +72,10 @@ def _is_part(lowered: str, number: re.Match[str]) -> bool:
 
 
 def _is_place(lowered: str, number: re.Match[str]) -> bool:
-    """Return whether a number tells where or when: behind "frame", or the hours or minutes of a time."""
+    """Return whether a number tells where or when: behind "frame", hours or minutes of a time, a grid's size."""
     before = lowered[max(0, number.start() - _SHORT_REACH) : number.start()]
+    if _SIZE_BEFORE.search(before) or _SIZE_BEHIND.match(lowered, number.end()):
+        return True
     return bool(_PLACE.search(before) or _TIME_BEFORE.search(before) or _TIME_BEHIND.match(lowered, number.end()))
 
 

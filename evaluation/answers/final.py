@@ -157,10 +157,28 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader
     """Whether an announcement is another's, is denied by the next sentence, or holds on a condition that does not."""
     start = text.find(announced, marker.end)
     end = start + len(announced)
-    if is_ascribed(before, announced) or is_denied_at_once(text[end : end + _CLAUSE_REACH]):
+    if _is_quoted(text, marker) or is_ascribed(before, announced) or is_denied_at_once(text[end : end + _CLAUSE_REACH]):
         return True
     value = start + next((mention.start for mention in reader.mentions(announced)), len(announced))
     return is_unreal(f"{before} {text[marker.start : value]}", text[value:end])
+
+
+_QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"), ('"', '"'))
+
+
+def _is_quoted(text: str, marker: Marker) -> bool:
+    """Return whether an announcement in words stands amid a line's quotation, which others said or wrote."""
+    if marker.form != "announced":
+        return False
+    start = text.rfind("\n", 0, marker.start) + 1
+    before, behind = text[start : marker.start], text[marker.end :].partition("\n")[0]
+    return any(
+        opening in before
+        and before.rpartition(opening)[0].strip(" {,:*_(")
+        and closing in behind
+        and (before.count(opening) % 2 == 1 if opening == closing else closing not in before.rpartition(opening)[2])
+        for opening, closing in _QUOTES
+    )
 
 
 _CLAUSE = re.compile(r"[.!?;。！？;।\n]")

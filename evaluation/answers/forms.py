@@ -41,6 +41,8 @@ DENIAL_BEHIND = re.compile(
     rf"[^.;,，。；{SIGNS}]*"
 )
 DENIED_BEFORE = Words("denial_before", pattern="{}" + rf"\s*+{FILLED}(?P<series>(?>{ONE}{MORE}))")
+DENIED_ASIDE = Words("denial_before", pattern=rf"{{}}\s+(?:[^\W\d_]+\s+){{1,4}}?[(（]\s*(?P<series>{ONE})\s*[)）]")
+"""A denial of words that an option's letter stands behind in brackets, "he is not waving (D)"."""
 DENIED_ALIKE = re.compile(rf"\bso\s+(?:is|are|was|were|does|do|did)\s+{FILLED}(?P<series>(?>{ONE}{MORE}))")
 """What is denied as others were before it, "and so is D"."""
 HEDGE = Words("seeming")

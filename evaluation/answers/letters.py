@@ -14,6 +14,8 @@ _JOIN = (
 
 _LABELLED = frozenset(phrases("lettered_noun"))
 """Nouns that questions letter themselves ("Person A", "Claim B"); a letter behind one is no option."""
+_STATEMENTS = phrases("statement_noun")
+"""Such nouns that are the options themselves where no option's text letters any."""
 _LABELLED_ENDINGS = tuple(noun for noun in _LABELLED if not noun.isascii())
 
 # "A" is the article before a lower-case word, unless that word is one that an option can be the subject of.
@@ -89,7 +91,7 @@ def letters_of(options: tuple[tuple[str, str], ...]) -> LetterPatterns:
         ),
         mention=re.compile(rf"(?<![{WORD}'’-])(?<![nN]/)([{upper}])(?![{WORD}+]|['’-][A-Za-z])"),
         small=re.compile(
-            rf"(?:[Oo]ption|[Cc]hoice)\s+\(?([{lower}])\b|\(([{lower}])\)"
+            rf"\b(?i:option|choice|letra|lettre|letter|opci[oó]n|op[cç][aã]o|alternativa|buchstabe)\s+\(?([{lower}])\b|\(([{lower}])\)"
             rf"|\b(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore|is|be)[,:]?\s+([{lower}])(?=[.!]\s*$)"
         ),
         preceding=re.compile(
@@ -160,7 +162,7 @@ def _without_labels(sentence: str, letters: LetterPatterns) -> str:
             continue
         near = behind_label and at - behind_label <= _LONGEST_JOINT
         joined = near and _JOINED.fullmatch(sentence, behind_label, at)
-        if joined or is_of_noun(sentence, at):
+        if joined or is_of_noun(sentence, at, own=letters.own):
             characters[at], behind_label = ";", match.end()
     return "".join(characters)
 
@@ -174,9 +176,11 @@ def _glued(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def is_of_noun(text: str, position: int) -> bool:
+def is_of_noun(text: str, position: int, *, own: bool) -> bool:
     """Return whether the letter at a place belongs to a noun, "Claim B"."""
     word = _last_word(text, position)
+    if not own and word.endswith(_STATEMENTS):
+        return False
     return word in _LABELLED or word.endswith(_LABELLED_ENDINGS)
 
 

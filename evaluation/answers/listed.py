@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluation.answers.letters import is_of_noun, latin
+from evaluation.answers.letters import is_of_noun, latin, letters_of
 from evaluation.answers.lexicon import words
 from evaluation.answers.negation import verdicts
 from evaluation.answers.text import plain, sentences
@@ -54,11 +54,12 @@ class _LabelPatterns(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _labels(letters: str) -> _LabelPatterns:
+def _labels(letters: str, own: bool) -> _LabelPatterns:
     mark = rf"[{_YES}{_NO}]"
+    noun = words("option_noun") if own else words("option_noun", "statement_noun")
     return _LabelPatterns(
         re.compile(
-            rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?i:{words('option_noun')}\s*+)?[(\[*_`\"'“]*+"
+            rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?i:{noun}\s*+)?[(\[*_`\"'“]*+"
             rf"(?P<letter>[{letters}{letters.lower()}])[)\]*_`\"'”]*+(?:\s*+(?:[.):：\]|=→⇒–—-]+>?|$|(?={mark}))|\s+(?=\[)|(?<=[)\]*]))"
             r"(?P<said>.*)"
         ),
@@ -74,6 +75,11 @@ def _labels(letters: str) -> _LabelPatterns:
     )
 
 
+def _own(options: Mapping[str, str]) -> bool:
+    """Return whether the options speak of lettered nouns themselves, "Only Claim A"."""
+    return letters_of(tuple(options.items())).own
+
+
 def option_line(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option that a line is: its letter alone, or its letter and its words."""
     if len(line) < _SHORT and (alone := latin(plain(line))) in options:
@@ -83,7 +89,7 @@ def option_line(line: str, options: Mapping[str, str]) -> str | None:
 
 def restated_option(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option whose letter and words are a line."""
-    match = _labels("".join(options)).line.fullmatch(line)
+    match = _labels("".join(options), _own(options)).line.fullmatch(line)
     letter = match["letter"].upper() if match else ""
     return letter if match and match["said"] and plain(match["said"]) == plain(options[letter]) else None
 
@@ -102,7 +108,7 @@ def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tupl
     """Yield the rows of each list whose labels open lines, in their order, with the last line of the list."""
     rows: list[_OptionRow] = []
     for at, line in enumerate(lines):
-        match = _labels("".join(options)).line.fullmatch(line)
+        match = _labels("".join(options), _own(options)).line.fullmatch(line)
         if match is None or (match["letter"].islower() and not (match["box"] or option_line(line, options))):
             continue
         letter = match["letter"].upper()
@@ -137,8 +143,8 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Optio
             found["box"] or "",
             found["said"] or "",
         )
-        for found in _labels("".join(options)).inline.finditer(text)
-        if not is_of_noun(text, found.start("boxed" if found["boxed"] else "letter"))
+        for found in _labels("".join(options), _own(options)).inline.finditer(text)
+        if not is_of_noun(text, found.start("boxed" if found["boxed"] else "letter"), own=_own(options))
     ]
     if rows:
         yield rows, rows[-1].at
@@ -149,8 +155,8 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
     for at, line in enumerate(lines):
         if not may_be_list(line, options):
             continue
-        found = _labels("".join(options)).chained.finditer(line)
-        labels = [label for label in found if not is_of_noun(line, label.start("letter"))]
+        found = _labels("".join(options), _own(options)).chained.finditer(line)
+        labels = [label for label in found if not is_of_noun(line, label.start("letter"), own=_own(options))]
         letters = [label["letter"] for label in labels]
         if letters != sorted(set(letters)) or not _is_long(letters, options):
             continue
@@ -165,7 +171,7 @@ def may_be_list(line: str, options: Mapping[str, str]) -> bool:
     """Return whether two labels stand in a line."""
     if len(line) < _SHORT:
         return False
-    labels = _labels("".join(options)).chained.finditer(line)
+    labels = _labels("".join(options), _own(options)).chained.finditer(line)
     return next(labels, None) is not None and next(labels, None) is not None
 
 

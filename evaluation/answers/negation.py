@@ -28,6 +28,7 @@ from evaluation.answers.forms import (
     DENIAL_BEHIND,
     DENIED_ALIKE,
     DENIED_ALL,
+    DENIED_ASIDE,
     DENIED_BEFORE,
     DENIES,
     ENUMERATION,
@@ -122,6 +123,7 @@ def stances(text: str, mentions: Sequence[Mention]) -> SentencePolarity:
     sentence, signs = _without_denied_behind(sentence)
     denied += [mentions[ord(sign) - FIRST].value for sign in signs]
     sentence = DENIED_BEFORE.sub(deny, sentence)
+    sentence = DENIED_ASIDE.sub(deny, sentence)
     sentence = DENIED_ALIKE.sub(deny, sentence) if denied else sentence
     if (of_all := DENIED_ALL.search(sentence)) and not VALUE.search(of_all["behind"]):
         denied += [mentions[ord(sign) - FIRST].value for sign in VALUE.findall(sentence)]

@@ -7,7 +7,26 @@ from evaluation.answers.lexicon import by_language, phrases, words
 
 _TENS = {word: 10 * ten for tens in by_language("tens").values() for ten, word in enumerate(tens, 2) if word}
 _ONES = {word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word}
-NUMERALS = _ONES | _TENS | {"quatre-vingts": 80, "catorze": 14, "两": 2, "俩": 2, "〇": 0}
+NUMERALS = (
+    _ONES
+    | _TENS
+    | {
+        "quatre-vingts": 80,
+        "catorze": 14,
+        "duas": 2,
+        "dos": 2,
+        "две": 2,
+        "трое": 3,
+        "четверо": 4,
+        "ثلاث": 3,
+        "أربع": 4,
+        "خمس": 5,
+        "سبع": 7,
+        "两": 2,
+        "俩": 2,
+        "〇": 0,
+    }
+)
 """Numbers in one word."""
 _KOREAN = {"한": 1, "두": 2, "세": 3, "네": 4} | {
     word: number for number, word in enumerate(by_language("numeral")["ko"]) if word

@@ -19,8 +19,8 @@ from tests.waiting import wait_until
 STARTER = """
 import sys, time
 from pathlib import Path
-from jobs.embedded_store import ensure_server
-print(ensure_server(Path(sys.argv[1]), die_with_parent=sys.argv[2] == "die"), flush=True)
+from jobs.embedded_store import ensure_store
+print(ensure_store(Path(sys.argv[1]), die_with_parent=sys.argv[2] == "die"), flush=True)
 time.sleep(600)
 """
 

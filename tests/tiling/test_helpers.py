@@ -6,7 +6,7 @@ import sys
 import pytest
 
 GIVEN_WAY = (
-    "import os; from tiling.decode_threads import give_way; give_way(); print(os.getpriority(os.PRIO_PROCESS, 0))"
+    "import os; from tiling.decode_threads import lower_priority; lower_priority(); print(os.getpriority(os.PRIO_PROCESS, 0))"
 )
 
 

@@ -32,16 +32,16 @@ print(peak_bytes() - before - raster.pixels.nbytes)
 MEASURE_PASS = (
     MEASURE[: MEASURE.index("budget =")]
     + """
-from tiling.renderer import Library, Look
+from tiling.renderer import Renderer, ViewRequest
 from tiling.roots import ImageRoot
 budget = QwenBudget(factor=32, min_pixels=65536, max_pixels=1024 * 1024)
 path = Path(sys.argv[1])
-library = Library(ImageRoot(path.parent), path.parent / "pyramids", 0)
+library = Renderer(ImageRoot(path.parent), path.parent / "pyramids", 0)
 corners = ("0,0", "50,0", "0,50", "50,50")
 views = [View(image=path.name, sizing="longest:1024"), View(image=path.name)]
 views += [View(image=path.name, region=f"pct:{corner},50,50") for corner in corners]
 before = peak_bytes()
-awaited, work = library.plan([Look(view) for view in views], budget)
+awaited, work = library.plan([ViewRequest(view) for view in views], budget)
 for make in work:
     make(lambda: True)
 held = sum(each.result().pixels.nbytes for each in awaited)

@@ -44,7 +44,7 @@ def asked(query: str, window: str = "5m") -> str:
 def test_each_file_is_what_the_script_makes() -> None:
     """`python deploy/grafana/dashboards.py` changes nothing."""
     script = load_script()
-    assert tuple(sorted(script.BOARDS)) == NAMES == tuple(sorted(path.stem for path in GRAFANA.glob("*.json")))
+    assert tuple(sorted(script.DASHBOARDS)) == NAMES == tuple(sorted(path.stem for path in GRAFANA.glob("*.json")))
     for name in NAMES:
         assert (GRAFANA / f"{name}.json").read_text(encoding="utf-8") == script.text_of(name), name
 

@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 LISTENING_OWNER = """
 import asyncio, multiprocessing, signal, sys, threading, time
-from workers.engines.parent_death import own_engine
+from workers.engines.parent_death import become_engine_owner
 
 def work(ready):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
@@ -23,7 +23,7 @@ def work(ready):
 async def main(method):
     heard, made = [], []
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: heard.append("SIGTERM"))
-    own_engine()
+    become_engine_owner()
     context = multiprocessing.get_context(method)
     ready = context.Event()
     engine = context.Process(target=work, args=(ready,), daemon=True)
@@ -40,13 +40,13 @@ if __name__ == "__main__":
 """
 FORKING_OWNER = """
 import multiprocessing, time
-from workers.engines.parent_death import own_engine, tie_to_owner
+from workers.engines.parent_death import become_engine_owner, tie_to_owner
 
 def work():
     tie_to_owner()  # a second time
     time.sleep(60)
 
-own_engine()
+become_engine_owner()
 tie_to_owner()  # as vLLM's plugin does in the owner, too
 engine = multiprocessing.get_context("fork").Process(target=work)
 engine.start()
@@ -55,8 +55,8 @@ time.sleep(60)
 """
 OTHER_CHILD = """
 import subprocess, sys
-from workers.engines.parent_death import own_engine
-own_engine()
+from workers.engines.parent_death import become_engine_owner
+become_engine_owner()
 subprocess.run([sys.executable, "-c", "print('ran')"], start_new_session=True, preexec_fn=lambda: None, check=True)
 """
 
