@@ -81,6 +81,11 @@ class Reply(NamedTuple):
         return self.overflowed or self.filtered or self.stop in ("rounds", "context")
 
     @property
+    def ends_amid(self) -> bool:
+        """Whether its text may end where nobody meant it to: at the job's limit, or where the context was full."""
+        return self.cut_off or self.overflowed
+
+    @property
     def absence(self) -> Literal["filtered", "overflowed"]:
         """The parse status of a reply that was left without an answer."""
         is_filtered = self.filtered and not self.overflowed and self.stop in (None, "answered")

@@ -39,7 +39,7 @@ class AtomJudge:
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
         """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
-        final = self._read(reply.text, reply.absence, cut_off=reply.cut_off)
+        final = self._read(reply.text, reply.absence, cut_off=reply.ends_amid)
         if not self._sample.scored:
             return Verdict(final.value, final.status, None, rule=final.rule)
         outcome = outcome_of(final, self._sample.answer)

@@ -18,7 +18,7 @@ from evaluation.answers.letter_sets import parse_letters
 from evaluation.answers.normalization import json_value, passages, said
 from evaluation.answers.numbers import read_number
 from evaluation.answers.readings import Reading
-from evaluation.answers.text import LONGEST, lines_backwards, thoughts_apart
+from evaluation.answers.text import LONGEST, is_ended, lines_backwards, thoughts_apart
 from evaluation.replies import Reply
 from evaluation.verdicts import ABSTAINED, Verdict
 
@@ -54,13 +54,15 @@ class QuestionJudge:
         if reply.text is None:
             value, status = None, str(reply.absence)
         elif is_choice:
-            value, status, rule = self._read_choice(reply.text, reply.cut_off)
+            value, status, rule = self._read_choice(reply.text, reply.ends_amid)
         else:
-            value, status = self._read(reply.text, reply.cut_off)
+            value, status = self._read(reply.text, reply.ends_amid)
         score = float(value is not None and self.is_right(value)) if self._question.scored else None
         return Verdict(value, status, score, kept=(value,) if is_choice else (), rule=rule)
 
     def _read(self, text: str, cut_off: bool) -> _ValueAndStatus:
+        if cut_off and self._question.kind in ("choices", "text") and not is_ended(text):
+            return None, "unfinished"
         if self._question.kind == "choices":
             found = parse_letters(text, self._question.options or {})
             return LETTERS_JOINT.join(found.letters) or None, found.status

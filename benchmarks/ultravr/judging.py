@@ -61,10 +61,12 @@ class UltraVRJudge:
             return self._judged(text, {}, frame, reply, asked=False)
         if text is None or reply.protocol != "S2":
             return self._judged(text, dict(reply.steps), frame, reply, asked=True)
-        written = read_schema_reply(text, self.sample.steps, cut_off=reply.cut_off or reply.overflowed)
+        written = read_schema_reply(text, self.sample.steps, cut_off=reply.ends_amid)
         final = written.outside if written.final is None else written.final
         unread = TOO_LONG if written.too_long else MISSING
-        of_final = reply if written.final is None else reply._replace(cut_off=False)  # its JSON is closed
+        of_final = (
+            reply if written.final is None else reply._replace(cut_off=False, overflowed=False)
+        )  # its JSON is closed
         return self._judged(final, written.answers, frame, of_final, asked=True, unread=unread)
 
     def _step_judges(self) -> Iterator[StepJudge]:
@@ -84,7 +86,7 @@ class UltraVRJudge:
         asked: bool,
         unread: Reading = MISSING,
     ) -> Verdict:
-        parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.cut_off)
+        parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.ends_amid)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
         judged = ((judge, answers.get(judge.step.step_id)) for judge in (self.steps if asked else ()))
         cut = reply.cut_steps

@@ -6,7 +6,7 @@ with what they are compared.
 
 import re
 
-from evaluation.answers.lexicon import Words, words
+from evaluation.answers.lexicon import Words, by_language, words
 from evaluation.answers.numerals import NUMBER
 
 REACH_BEFORE = 40
@@ -15,7 +15,13 @@ _SHORT_REACH = 14
 _BOUND = Words("bound", pattern=r"{}[\s*_`$(]{0,8}$")
 _COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
 _BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
-_FRACTION = re.compile(rf"\d\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}")
+_WORDS = "|".join(word for word in by_language("numeral")["en"] if word)
+_FRACTION = re.compile(
+    rf"(?:\d|\b(?:{_WORDS}))\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}|\b(?:{_WORDS})\s+out\s+of\s+[a-z]+"
+)
+_UNREAD_BEFORE = Words("unread_numeral", pattern=r"{}(?:\s+(?:e|y|et|und|and|و))?[\s-]+$")
+_UNREAD_BEHIND = re.compile(rf"[\s-]+(?:(?:e|y|et|and)\s+)?{words('unread_numeral')}")
+_HOURS = re.compile(r"\s?h\s?\d|:\d{2}(?!\d)")
 _REFERENCE = Words("reference", pattern=r"{}\s*$")
 _PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
 _PLACE = re.compile(rf"(?:{words('place')}|№|#|n°|nº)\s*$")
@@ -49,6 +55,10 @@ def is_compared(sentence: str) -> bool:
 def is_bound(sentence: str, number: re.Match[str]) -> bool:
     """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
     before = text_before(sentence, number).lower()
+    if not number[0][-1].isdigit() and _UNREAD_BEFORE.search(before):
+        return True
+    if _UNREAD_BEHIND.match(sentence.lower(), number.end()):
+        return True
     behind = sentence[number.start() : number.end() + REACH_BEFORE].lower()
     if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
         return True

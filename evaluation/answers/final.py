@@ -7,7 +7,7 @@ says so.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from evaluation.answers.abstention import abstains
@@ -25,9 +25,11 @@ from evaluation.answers.readers import CELLS, AnswerReader, announced_in, letter
 from evaluation.answers.text import Answer, answer_of, is_ended, sentences
 from evaluation.answers.withdrawals import (
     behind_retraction,
+    holds_if,
     is_ascribed,
     is_conditional,
     is_denied_at_once,
+    is_doubted,
     is_hypothesis,
     is_unreal,
     opens_with_contrast,
@@ -53,7 +55,7 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
         rest = behind_retraction(said, lambda rest: read(rest).value is not None)
         said = rest if rest is said or not _is_in_list(said, len(said) - len(rest), reader) else said
     parsed = read(said)
-    if cut_off and parsed.status == "last" and _is_broken_off(said, parsed, reader):
+    if cut_off and not is_ended(said) and _is_broken_off(said, parsed, read, reader):
         return ParsedAnswer(None, "unfinished")
     return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
 
@@ -74,15 +76,32 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
     return bool(options) and option_line(text.partition("\n")[0], options) is not None
 
 
-def _is_broken_off(text: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
-    """Whether a text ends amid a sentence, and its answer was but named in passing, or a last "But" goes against it."""
-    if is_ended(text):
+def _is_broken_off(text: str, parsed: ParsedAnswer, read: Callable[[str], ParsedAnswer], reader: AnswerReader) -> bool:
+    """Return whether the answer of a text that ends amid a sentence was but named in passing, or is not closed there.
+
+    Nor does a conclusion hold that a last "But" goes against.
+    """
+    line = text.rpartition("\n")[2]
+    last = next(reversed(sentences(line)), "")
+    if parsed.status == "marker":
+        return read(text[: len(text) - len(last)]).value != parsed.value and not _is_closed(last)
+    if parsed.status != "last":
         return False
     if parsed.rule not in ("last", "described", "only left"):
-        return opens_with_contrast(sentences(text.rpartition("\n")[2])[-1])
-    return not reader.is_whole(next(reversed(text.splitlines()), ""))
+        return opens_with_contrast(last) or bool(_ALTERNATIVE.search(last.lower()))
+    return not reader.is_whole(line)
 
 
+_CLOSED = re.compile(r".*(?:(?<![^\W_])[A-Z]|\))[)\]*_`\"'”’}>$\s]*", re.DOTALL)
+
+
+def _is_closed(sentence: str) -> bool:
+    """Return whether a sentence without an end is whole up to its value: "Answer: B", no "either B", no `\\boxed{B`."""
+    is_balanced = sentence.count("{") == sentence.count("}") and sentence.count('"') % 2 == 0
+    return is_balanced and bool(_CLOSED.fullmatch(sentence)) and not _ALTERNATIVE.search(sentence.lower())
+
+
+_ALTERNATIVE = re.compile(r"\b(?:either|entweder|soit|ou bien|o bien|либо)\b")
 _SHORTEST_RETRACTION = 8
 
 
@@ -108,7 +127,7 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
             if _is_not_meant(text, marker, before, announced, reader):
                 continue
             parsed, words = _from_marker(text, marker, announced, reader)
-            if parsed and before and is_conditional(before):
+            if parsed and ((before and is_conditional(before)) or _holds_if(parsed, announced, reader)):
                 conditional = True
             elif parsed and quoted:
                 return parsed if parsed.value == quoted else AMBIGUOUS_ANSWER
@@ -137,6 +156,13 @@ def _is_contested(rest: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool
     return last is not None and last.value not in (None, parsed.value) and last.rule in _CONTESTS
 
 
+def _holds_if(parsed: ParsedAnswer, announced: str, reader: AnswerReader) -> bool:
+    """Return whether an announcement goes on to say on which condition it holds."""
+    return any(
+        mention.value == parsed.value and holds_if(announced[mention.end :]) for mention in reader.mentions(announced)
+    )
+
+
 def _unconditional(text: str, reader: AnswerReader) -> bool:
     last = from_the_end(text, reader)
     return last is not None and last.value is not None
@@ -157,7 +183,12 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader
     """Whether an announcement is another's, is denied by the next sentence, or holds on a condition that does not."""
     start = text.find(announced, marker.end)
     end = start + len(announced)
-    if _is_quoted(text, marker) or is_ascribed(before, announced) or is_denied_at_once(text[end : end + _CLAUSE_REACH]):
+    if (
+        _is_quoted(text, marker)
+        or is_doubted(f"{before} ")
+        or is_ascribed(before, announced)
+        or is_denied_at_once(text[end : end + _CLAUSE_REACH])
+    ):
         return True
     value = start + next((mention.start for mention in reader.mentions(announced)), len(announced))
     return is_unreal(f"{before} {text[marker.start : value]}", text[value:end])
@@ -172,6 +203,8 @@ def _is_quoted(text: str, marker: Marker) -> bool:
         return False
     start = text.rfind("\n", 0, marker.start) + 1
     before, behind = text[start : marker.start], text[marker.end :].partition("\n")[0]
+    if behind.lstrip().startswith('":') or before.rpartition('"')[0].rstrip().endswith('":'):  # a key or value of JSON
+        return False
     return any(
         opening in before
         and before.rpartition(opening)[0].strip(" {,:*_(")
@@ -201,9 +234,16 @@ def _from_marker(
             values |= frozenset(map(str, joined(announced, mentions)))
     if not values and not marker.direct:
         values = frozenset(map(str, reader.within(announced).values))
-    elif values and len(announced) > _SHORTEST_RETRACTION and DENIES.may_be_in(announced.lower()):
+    elif (
+        values
+        and marker.form != "json"
+        and len(announced) > _SHORTEST_RETRACTION
+        and DENIES.may_be_in(announced.lower())
+    ):
         within = reader.within(announced)
-        values = frozenset(map(str, within.values)) if within.values and values & within.denied else values
+        if values <= within.denied and not within.values:
+            return AMBIGUOUS_ANSWER, None
+        values = frozenset(map(str, within.values)) if values & within.denied else values
     if values:
         return single(values, "marker", marker.form), None
     if marker.direct:

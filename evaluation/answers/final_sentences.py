@@ -10,9 +10,11 @@ from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, si
 from evaluation.answers.readers import AnswerReader, quoted_option
 from evaluation.answers.text import plain, sentences
 from evaluation.answers.withdrawals import (
+    holds_if,
     is_ascribed,
     is_conditional,
     is_denied_at_once,
+    is_doubted,
     is_hypothesis,
     is_unreal,
 )
@@ -46,7 +48,9 @@ def from_the_end(text: str, reader: AnswerReader) -> ParsedAnswer | None:
             return parsed if parsed and parsed.value in (quoted.quoted, _affirmed(parsed, said)) else quoted
         if parsed and parsed.quoted and passing is None:
             quoted = None if is_conditional(piece) else parsed
-        elif _holds_on_a_condition(piece, said, reader) or (said.values and _is_question(piece)):
+        elif not _abstains(parsed) and (
+            _holds_on_a_condition(piece, said, reader) or (said.values and _is_question(piece))
+        ):
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
@@ -74,13 +78,20 @@ def _settles(parsed: ParsedAnswer, rule: ConclusionRule, passing: ParsedAnswer |
 
 def _holds_on_a_condition(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
     """Whether what a sentence settles on would be so on a condition, or the sentence as a whole where it names none."""
-    at = max((mention.start for mention in reader.mentions(sentence) if mention.value in said.values), default=0)
+    meant = [mention for mention in reader.mentions(sentence) if mention.value in said.values]
+    at, end = (meant[-1].start, meant[-1].end) if meant else (0, 0)
     before = sentence[:at]
+    if meant and (holds_if(sentence[end:]) or is_doubted(before)):
+        return True
     return is_conditional(before or sentence) or is_unreal(before or sentence, sentence[at:])
 
 
 def _affirmed(parsed: ParsedAnswer, said: SentenceConclusion) -> str | None:
     return parsed.value if said.rule == "affirmed" else None
+
+
+def _abstains(parsed: ParsedAnswer | None) -> bool:
+    return parsed is not None and parsed.status == "abstained"
 
 
 def _is_weak(sentence: str, parsed: ParsedAnswer, said: SentenceConclusion) -> bool:

@@ -48,6 +48,11 @@ _COMMA_LANGUAGE = re.compile(
 )
 """What tells a text in a language whose decimals stand behind a comma."""
 _DECIMAL_COMMA = re.compile(r"(?<=\d)(?<!\.\d{3}),(?=\d{1,2}(?!\d|,\s?\d|\s?[)\]]))")
+_LEAST = "".join(f"(?<!{word} )" for word in ("au", "al", "ao", "lo"))
+_MINUS = re.compile(
+    rf"(?<![^\W_])(?<!\d ){_LEAST}(?:minus|negative|moins|menos|минус|ناقص)\s+(?=\d)|(?:零下|マイナス|영하\s?)(?=\d)",
+    re.IGNORECASE,
+)
 _PERCENT = re.compile(r"\s?[%％]")
 _ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _LONGEST_REMARK = 1_000
@@ -83,7 +88,8 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Re
     if not isinstance(value, str):
         return UNPARSABLE
     broken = (cut_off and not is_ended(value)) or value.rstrip().endswith((":", "："))
-    reading = _read_number(value, whole, broken)
+    value = _without_last_sentence(value) if cut_off and broken else value
+    reading = _read_number(value, whole, broken) if value.strip() else UNFINISHED
     return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
 
 
@@ -103,9 +109,15 @@ def _read_number(value: str, whole: bool, broken: bool) -> Reading:
     return UNPARSABLE
 
 
+def _without_last_sentence(text: str) -> str:
+    """Return what stands before the sentence that a text breaks off in."""
+    last = next(reversed(sentences(text.rpartition("\n")[2])), "")
+    return text[: len(text) - len(last)] if last else text
+
+
 def _written(text: str) -> str:
     """Return a text with decimals behind a point, where its language has them behind a comma, and percents bare."""
-    text = digits_for_words(text.replace("{,}", ","))
+    text = _MINUS.sub("-", digits_for_words(text.replace("{,}", ",")))
     if "," in text and _COMMA_LANGUAGE.search(text.lower()):
         text = _DECIMAL_COMMA.sub(".", text)
     return text if NUMBER.search(text) else _PERCENT.sub("", text)

@@ -35,9 +35,10 @@ _KOREAN = {"한": 1, "두": 2, "세": 3, "네": 4} | {
 _SCALES = {
     word: factor
     for scales in by_language("scale").values()
-    for word, factor in zip(scales, (12, 1e2, 1e3, 1e4, 1e6, 1e8, 1e9), strict=False)
-    if word
+    for words_of, factor in zip(scales, (12, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9), strict=False)
+    for word in filter(None, words_of.split("|"))
 }
+_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 
 
 def _any_of(numerals: Iterable[str]) -> str:
@@ -53,7 +54,10 @@ _REVERSED = re.compile(rf"({_any_of(_GERMAN_ONES)})und({_any_of(by_language('ten
 
 COUNTED = "".join(phrases("counted"))
 """The characters of measure words."""
-_HAN = rf"(?<!第)(?:十[一二三四五六七八九]|[零〇一二两俩三四五六七八九十])(?={words('counted')})"
+_HAN = (
+    rf"(?<![第零〇一二两三四五六七八九十百千万])(?:[二三四五六七八九]?十[一二三四五六七八九]?|[零〇一二两俩三四五六七八九])"
+    rf"(?={words('counted')})"
+)
 _HANGUL = rf"(?<![가-힣])(?:{'|'.join(_KOREAN)})(?=\s?{words('counted')})"
 _GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
 _THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\.\d{{3}}){{2,}}|{_GAPS})"
@@ -82,19 +86,29 @@ _NO_PRONOUN = "".join(
         ),
     )
 )
-_NO_PART = r"(?!\s+(?:of|by|another|side|point|and\s+a\s+half|half|quarters?|thirds?|halves|de\s+ell[oa]s)\b)"
-_SCALE = re.compile(rf"\s?({words('scale')})(?![克米瓦赫分])", re.IGNORECASE)
+_NO_PART = (
+    r"(?!\s+(?:of|by|another|side|point|et\s+demie?|y\s+medi[oa]|e\s+mei[oa]|с\s+половиной|and\s+a\s+half|half|quarters?|thirds?|halves"
+    r"|de\s+ell[oa]s)\b)"
+)
+_SCALE_WORDS = "|".join(
+    re.escape(word) + ("" if _UNSPACED.match(word) else r"(?![^\W_])")
+    for word in sorted(_SCALES, key=len, reverse=True)
+)
+_SCALED = rf"(?:[\s-]?(?:{_SCALE_WORDS})(?![克米瓦赫分])){{0,2}}"
+_SCALE = re.compile(rf"[\s-]?({_SCALE_WORDS})\Z", re.IGNORECASE)
 _WORDS = (
     rf"(?:{_any_of(_TENS)})(?:(?:{_JOINT})(?:{_UNDER_TWENTY})\b)?"
     rf"|(?:{_any_of(_GERMAN_ONES)})und(?:{_any_of(by_language('tens')['de'])})"
     rf"|{_any_of(word for word in NUMERALS if word not in _TENS)}"
 )
 _FIRST = "".join(sorted({word[0] for word in NUMERALS if word[0] < "\u3000"}))
+_NOT_BEHIND = "".join(f"(?<!{word} )" for word in ("point", "minus", "negative", "moins", "menos"))
 NUMBER = re.compile(
-    rf"{_DIGITS}(?:\s?{words('scale')}(?![克米瓦赫分]))?"
-    rf"|\b(?=[{_FIRST}])(?<!point )(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_NO_PART}|{_HAN}|{_HANGUL}",
+    rf"{_DIGITS}{_SCALED}(?!(?-i:\s?(?:k|K|M|B)\b)|x\d|h\d)"
+    rf"|\b(?=[{_FIRST}]){_NOT_BEHIND}(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_SCALED}{_NO_PART}|{_HAN}|{_HANGUL}",
     re.IGNORECASE,
 )
+_HAN_TENS = re.compile(r"([二三四五六七八九]?)十([一二三四五六七八九]?)")
 _MARKS = re.compile(r"[, '’_\u00a0\u2009\u202f]|\.(?=.*\.)|(?<=\.\d{3})\.")
 """What parts thousands; a point does so only beside another."""
 _DECIMAL_COMMA = re.compile(r"[-−]?[\d.]+,(?:\d{1,2}|(?<=\b0,)\d+|(?<=\.\d{3},)\d+)")
@@ -127,6 +141,8 @@ def value_of(text: str) -> float:
         return float(_TENS[compound[1]] + _ONES[compound[2]])
     if compound := _REVERSED.fullmatch(lowered):
         return float(_GERMAN_ONES[compound[1]] + _TENS[compound[2]])
+    if han := _HAN_TENS.fullmatch(text):
+        return float(10 * NUMERALS.get(han[1], 1) + NUMERALS.get(han[2], 0))
     if scale := _SCALE.search(lowered):
         return value_of(text[: scale.start()]) * _SCALES[scale[1]]
     if _DECIMAL_COMMA.fullmatch(text):

@@ -9,7 +9,7 @@ from evaluation.answers.negation import Mention
 from evaluation.answers.parsed_answers import ParsedAnswer
 from evaluation.answers.readers import AnswerReader
 from evaluation.answers.text import sentences
-from evaluation.answers.withdrawals import is_ascribed, is_conditional, is_first_thought, is_hypothesis
+from evaluation.answers.withdrawals import is_ascribed, is_conditional, is_doubted, is_first_thought, is_hypothesis
 
 _LONGEST = 80
 """Characters before a letter that an opening may have."""
@@ -56,7 +56,7 @@ def _concludes(text: str, mention: Mention, reader: AnswerReader) -> bool:
         return False
     if before and (is_first_thought(before) or is_hypothesis(before) or is_conditional(before) or is_ascribed(before)):
         return False
-    return not _ASKED.search(before) and not _is_label(found, reader)
+    return not is_doubted(f"{before} ") and not _ASKED.search(before) and not _is_label(found, reader)
 
 
 def _is_label(found: re.Match[str], reader: AnswerReader) -> bool:

@@ -26,6 +26,8 @@ _OF_ANOTHER = Words(
 _SPEAKER, _SAYING_BEHIND = Words("speaker"), Words("saying_behind")
 _CONCLUSION = Words("conclusion")
 _FALSE = re.compile(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
+_DOUBTED = Words("doubt", pattern=r"{}\s+(?:[^\W\d_]{1,8}\s+){0,4}$")
+_IF = re.compile(rf"[\s*_)\],，]{{0,6}}{words('condition_behind')}")
 _CONTRAST = Words("contrast")
 _CONCESSION = Words("concession")
 _UNREAL, _CONDITION_BEHIND = Words("unreal"), Words("condition_behind")
@@ -64,7 +66,18 @@ def is_first_thought(sentence: str) -> bool:
 
 def is_hypothesis(before: str) -> bool:
     """Return whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
-    return bool(_HYPOTHESIS.search(before.lower()))
+    return bool(_HYPOTHESIS.search(_behind_contrast(before.lower())))
+
+
+def is_doubted(before: str) -> bool:
+    """Return whether what stands before an announcement only asks for it, "unclear whether the"."""
+    return bool(_DOUBTED.search(before.lower()))
+
+
+def holds_if(behind: str) -> bool:
+    """Return whether what stands right behind a value makes it hold on a condition, "B if the wall is blue"."""
+    lowered = behind.lower()
+    return bool(_IF.match(lowered)) and not _FORCED.search(lowered)
 
 
 def is_conditional(clause: str) -> bool:

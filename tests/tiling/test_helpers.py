@@ -5,9 +5,12 @@ import sys
 
 import pytest
 
-GIVEN_WAY = (
-    "import os; from tiling.decode_threads import lower_priority; lower_priority(); print(os.getpriority(os.PRIO_PROCESS, 0))"
-)
+GIVEN_WAY = """
+import os
+from tiling.decode_threads import lower_priority
+lower_priority()
+print(os.getpriority(os.PRIO_PROCESS, 0))
+"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux has each thread a niceness of its own")
