@@ -41,6 +41,8 @@ def counts_in(sentence: str) -> list[re.Match[str]]:
 
 def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[str]]:
     """Return those numbers that do not give way to others beside them; all where they all do."""
+    if len(numbers) < 2:
+        return numbers
     lowered = sentence.lower()
     for gives_way in (_is_part, _is_place, _is_premise, _is_rate, _is_raw_measure):
         numbers = [number for number in numbers if not gives_way(lowered, number)] or numbers
@@ -55,11 +57,11 @@ def is_compared(sentence: str) -> bool:
 def is_bound(sentence: str, number: re.Match[str]) -> bool:
     """Whether a number is a bound, a place in an order, or belongs to a share, "at least 7", "7th", "7 out of 10"."""
     before = text_before(sentence, number).lower()
+    behind = sentence[number.start() : number.end() + REACH_BEFORE].lower()
     if not number[0][-1].isdigit() and _UNREAD_BEFORE.search(before):
         return True
-    if _UNREAD_BEHIND.match(sentence.lower(), number.end()):
+    if _UNREAD_BEHIND.match(behind, len(number[0])):
         return True
-    behind = sentence[number.start() : number.end() + REACH_BEFORE].lower()
     if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
         return True
     return any(

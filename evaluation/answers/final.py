@@ -150,7 +150,7 @@ def _is_contested(rest: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool
 
     None is final there.
     """
-    if parsed.value is None or not reader.mentions(rest):
+    if parsed.value is None or len(rest) < _SHORTEST_RETRACTION or not reader.mentions(rest):
         return False
     last = from_the_end(rest, reader)
     return last is not None and last.value not in (None, parsed.value) and last.rule in _CONTESTS
@@ -158,7 +158,7 @@ def _is_contested(rest: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool
 
 def _holds_if(parsed: ParsedAnswer, announced: str, reader: AnswerReader) -> bool:
     """Return whether an announcement goes on to say on which condition it holds."""
-    return any(
+    return len(announced) > _SHORTEST_RETRACTION and any(
         mention.value == parsed.value and holds_if(announced[mention.end :]) for mention in reader.mentions(announced)
     )
 
@@ -185,7 +185,7 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader
     end = start + len(announced)
     if (
         _is_quoted(text, marker)
-        or is_doubted(f"{before} ")
+        or (before and is_doubted(f"{before} "))
         or is_ascribed(before, announced)
         or is_denied_at_once(text[end : end + _CLAUSE_REACH])
     ):
@@ -199,7 +199,7 @@ _QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『",
 
 def _is_quoted(text: str, marker: Marker) -> bool:
     """Return whether an announcement in words stands amid a line's quotation, which others said or wrote."""
-    if marker.form != "announced":
+    if marker.form != "announced" or not any(opening in text for opening, _ in _QUOTES):
         return False
     start = text.rfind("\n", 0, marker.start) + 1
     before, behind = text[start : marker.start], text[marker.end :].partition("\n")[0]

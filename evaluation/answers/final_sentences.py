@@ -76,12 +76,17 @@ def _settles(parsed: ParsedAnswer, rule: ConclusionRule, passing: ParsedAnswer |
     return rule in _STRONG
 
 
+_SHORTEST_CONDITION = 8
+
+
 def _holds_on_a_condition(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
     """Whether what a sentence settles on would be so on a condition, or the sentence as a whole where it names none."""
+    if len(sentence) < _SHORTEST_CONDITION:
+        return False
     meant = [mention for mention in reader.mentions(sentence) if mention.value in said.values]
     at, end = (meant[-1].start, meant[-1].end) if meant else (0, 0)
     before = sentence[:at]
-    if meant and (holds_if(sentence[end:]) or is_doubted(before)):
+    if meant and (holds_if(sentence[end:]) or (before and is_doubted(before))):
         return True
     return is_conditional(before or sentence) or is_unreal(before or sentence, sentence[at:])
 
@@ -106,6 +111,8 @@ def _is_weak(sentence: str, parsed: ParsedAnswer, said: SentenceConclusion) -> b
 
 def _is_of_others(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
     """Return whether a sentence names nothing but what another says in it."""
+    if len(said.values) != 1:
+        return False
     mentions = reader.mentions(sentence)
     meant = [mention for mention in mentions if mention.value in said.values]
     if not meant or len(said.values) != 1:

@@ -54,12 +54,12 @@ class _LabelPatterns(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _labels(letters: str, own: bool) -> _LabelPatterns:
+def _labels(letters: str) -> _LabelPatterns:
     mark = rf"[{_YES}{_NO}]"
-    noun = words("option_noun") if own else words("option_noun", "statement_noun")
+    noun = rf"(?i:{words('option_noun')}|(?P<statement>{words('statement_noun')}))"
     return _LabelPatterns(
         re.compile(
-            rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?i:{noun}\s*+)?[(\[*_`\"'“]*+"
+            rf"[\s>#*_|+•-]*+(?:\d{{1,2}}[.)]\s+)?(?P<box>{_BOX})?[\s*_|]*+(?:{noun}\s*+)?[(\[*_`\"'“]*+"
             rf"(?P<letter>[{letters}{letters.lower()}])[)\]*_`\"'”]*+(?:\s*+(?:[.):：\]|=→⇒–—-]+>?|$|(?={mark}))|\s+(?=\[)|(?<=[)\]*]))"
             r"(?P<said>.*)"
         ),
@@ -73,6 +73,12 @@ def _labels(letters: str, own: bool) -> _LabelPatterns:
             rf"\s{{0,2}}(?:(?<=\))|[:：.=→⇒]|-?>|[–—-](?=\s)|[는은は](?=\s))"
         ),
     )
+
+
+def _label_of(line: str, options: Mapping[str, str]) -> re.Match[str] | None:
+    """Return the label that opens a line; none of a statement where the options speak of lettered ones themselves."""
+    match = _labels("".join(options)).line.fullmatch(line)
+    return None if match and match["statement"] and _own(options) else match
 
 
 def _own(options: Mapping[str, str]) -> bool:
@@ -89,7 +95,7 @@ def option_line(line: str, options: Mapping[str, str]) -> str | None:
 
 def restated_option(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option whose letter and words are a line."""
-    match = _labels("".join(options), _own(options)).line.fullmatch(line)
+    match = _label_of(line, options)
     letter = match["letter"].upper() if match else ""
     return letter if match and match["said"] and plain(match["said"]) == plain(options[letter]) else None
 
@@ -108,7 +114,7 @@ def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tupl
     """Yield the rows of each list whose labels open lines, in their order, with the last line of the list."""
     rows: list[_OptionRow] = []
     for at, line in enumerate(lines):
-        match = _labels("".join(options), _own(options)).line.fullmatch(line)
+        match = _label_of(line, options)
         if match is None or (match["letter"].islower() and not (match["box"] or option_line(line, options))):
             continue
         letter = match["letter"].upper()
@@ -143,7 +149,7 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Optio
             found["box"] or "",
             found["said"] or "",
         )
-        for found in _labels("".join(options), _own(options)).inline.finditer(text)
+        for found in _labels("".join(options)).inline.finditer(text)
         if not is_of_noun(text, found.start("boxed" if found["boxed"] else "letter"), own=_own(options))
     ]
     if rows:
@@ -155,7 +161,7 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
     for at, line in enumerate(lines):
         if not may_be_list(line, options):
             continue
-        found = _labels("".join(options), _own(options)).chained.finditer(line)
+        found = _labels("".join(options)).chained.finditer(line)
         labels = [label for label in found if not is_of_noun(line, label.start("letter"), own=_own(options))]
         letters = [label["letter"] for label in labels]
         if letters != sorted(set(letters)) or not _is_long(letters, options):
@@ -169,9 +175,9 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
 
 def may_be_list(line: str, options: Mapping[str, str]) -> bool:
     """Return whether two labels stand in a line."""
-    if len(line) < _SHORT:
+    if len(line) < _SHORT or sum(map(line.count, options)) < 2:
         return False
-    labels = _labels("".join(options), _own(options)).chained.finditer(line)
+    labels = _labels("".join(options)).chained.finditer(line)
     return next(labels, None) is not None and next(labels, None) is not None
 
 

@@ -185,8 +185,8 @@ def _rule(sentence: str, mentions: Sequence[Mention], values: frozenset[Hashable
 
     if holds(VALUE.findall(" ".join(map(_either, AFFIRMED.findall(sentence))))):
         return "affirmed"
-    preferred, contrasted, *concluded = _tails(sentence)
     is_subject = bool(SUBJECT.search(sentence))
+    preferred, contrasted, *concluded = _tails(sentence)
     if any(map(holds, (preferred, *concluded))) or (holds(contrasted) and not _goes_on(sentence)):
         return "concluded"
     if not PREDICATE.search(sentence) and (len(VALUE.findall(sentence)) < len(mentions) or sentence.startswith(_ONLY)):

@@ -53,6 +53,8 @@ _MINUS = re.compile(
     rf"(?<![^\W_])(?<!\d ){_LEAST}(?:minus|negative|moins|menos|минус|ناقص)\s+(?=\d)|(?:零下|マイナス|영하\s?)(?=\d)",
     re.IGNORECASE,
 )
+_REWRITTEN = (" point ", "{,}", "minus", "negative", "moins", "menos", "минус", "ناقص", "零下", "マイナス", "영하")
+"""What stands in every text in which numbers are written anew."""
 _PERCENT = re.compile(r"\s?[%％]")
 _ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _LONGEST_REMARK = 1_000
@@ -117,9 +119,13 @@ def _without_last_sentence(text: str) -> str:
 
 def _written(text: str) -> str:
     """Return a text with decimals behind a point, where its language has them behind a comma, and percents bare."""
-    text = _MINUS.sub("-", digits_for_words(text.replace("{,}", ",")))
+    lowered = text.lower()
+    if any(map(lowered.__contains__, _REWRITTEN)):
+        text = _MINUS.sub("-", digits_for_words(text.replace("{,}", ",")))
     if "," in text and _COMMA_LANGUAGE.search(text.lower()):
         text = _DECIMAL_COMMA.sub(".", text)
+    if "%" not in text and "％" not in text:
+        return text
     return text if NUMBER.search(text) else _PERCENT.sub("", text)
 
 

@@ -103,7 +103,7 @@ def _cleaned(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text))
     text = text.replace("\r\n", "\n") if "\r" in text else text
     text = text if text.isascii() else text.translate(_ARROWS)
-    text = _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
+    text = _STRUCK.sub(" ", text) if any(mark in text for mark in ("~~", "</s", "</del")) else text
     text = _TAGS.sub(_without_tag, unescape(text)) if "</" in text and _TAGS.search(text) else text
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:

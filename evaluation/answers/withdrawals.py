@@ -66,7 +66,8 @@ def is_first_thought(sentence: str) -> bool:
 
 def is_hypothesis(before: str) -> bool:
     """Return whether what stands before an announcement in its sentence makes it a mere example or somebody's guess."""
-    return bool(_HYPOTHESIS.search(_behind_contrast(before.lower())))
+    lowered = before.lower()
+    return bool(_HYPOTHESIS.search(lowered)) and bool(_HYPOTHESIS.search(_behind_contrast(lowered)))
 
 
 def is_doubted(before: str) -> bool:
