@@ -132,9 +132,12 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
             elif parsed and quoted:
                 return parsed if parsed.value == quoted else AMBIGUOUS_ANSWER
             elif parsed:
-                rest = text[text.find(announced, marker.end) + len(announced) :].partition("\n")[0]
-                is_contested = markers_in is answer_markers and _is_contested(rest, parsed, reader)
-                return AMBIGUOUS_ANSWER if is_contested else parsed
+                is_final = markers_in is final_markers
+                return (
+                    parsed
+                    if is_final or not _is_contested(text, marker, announced, parsed, reader)
+                    else AMBIGUOUS_ANSWER
+                )
             quoted = quoted or words
     if quoted:
         last = from_the_end(text, reader)
@@ -145,11 +148,9 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
 _CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
 
 
-def _is_contested(rest: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
-    """Return whether what stands behind an announcement, in its paragraph, settles on another value.
-
-    None is final there.
-    """
+def _is_contested(text: str, marker: Marker, announced: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
+    """Return whether what stands behind an announcement, in its paragraph, settles on another value."""
+    rest = text[text.find(announced, marker.end) + len(announced) :].partition("\n")[0]
     if parsed.value is None or len(rest) < _SHORTEST_RETRACTION or not reader.mentions(rest):
         return False
     last = from_the_end(rest, reader)
@@ -185,7 +186,7 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader
     end = start + len(announced)
     if (
         _is_quoted(text, marker)
-        or (before and is_doubted(f"{before} "))
+        or (before and is_doubted(before))
         or is_ascribed(before, announced)
         or is_denied_at_once(text[end : end + _CLAUSE_REACH])
     ):

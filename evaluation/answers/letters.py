@@ -179,9 +179,9 @@ def _glued(text: str, position: int) -> int:
 def is_of_noun(text: str, position: int, *, own: bool) -> bool:
     """Return whether the letter at a place belongs to a noun, "Claim B"."""
     word = _last_word(text, position)
-    if not own and word.endswith(_STATEMENTS):
+    if word not in _LABELLED and not word.endswith(_LABELLED_ENDINGS):
         return False
-    return word in _LABELLED or word.endswith(_LABELLED_ENDINGS)
+    return own or not word.endswith(_STATEMENTS)
 
 
 def latin(letter: str) -> str:

@@ -51,7 +51,7 @@ _LONGEST_SPLIT = 400
 """Characters of a text whose words are told apart; in a longer one looking for stems is cheaper."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _tokens(text: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(text))
 

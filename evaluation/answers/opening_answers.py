@@ -56,7 +56,7 @@ def _concludes(text: str, mention: Mention, reader: AnswerReader) -> bool:
         return False
     if before and (is_first_thought(before) or is_hypothesis(before) or is_conditional(before) or is_ascribed(before)):
         return False
-    return not is_doubted(f"{before} ") and not _ASKED.search(before) and not _is_label(found, reader)
+    return not is_doubted(before) and not _ASKED.search(before) and not _is_label(found, reader)
 
 
 def _is_label(found: re.Match[str], reader: AnswerReader) -> bool:

@@ -103,8 +103,9 @@ def _cleaned(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text))
     text = text.replace("\r\n", "\n") if "\r" in text else text
     text = text if text.isascii() else text.translate(_ARROWS)
-    text = _STRUCK.sub(" ", text) if any(mark in text for mark in ("~~", "</s", "</del")) else text
-    text = _TAGS.sub(_without_tag, unescape(text)) if "</" in text and _TAGS.search(text) else text
+    if "~~" in text or "</" in text:
+        text = _STRUCK.sub(" ", text)
+        text = _TAGS.sub(_without_tag, unescape(text)) if _TAGS.search(text) else text
     if "<" in text or "[" in text:
         for opening, closing in _BOXES:
             text = text.replace(opening, "\\boxed{").replace(closing, "}")

@@ -26,7 +26,7 @@ _OF_ANOTHER = Words(
 _SPEAKER, _SAYING_BEHIND = Words("speaker"), Words("saying_behind")
 _CONCLUSION = Words("conclusion")
 _FALSE = re.compile(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
-_DOUBTED = Words("doubt", pattern=r"{}\s+(?:[^\W\d_]{1,8}\s+){0,4}$")
+_DOUBTED = Words("doubt", pattern=r"{}(?:\s+[^\W\d_]{1,8}){0,4}\s*$")
 _IF = re.compile(rf"[\s*_)\],，]{{0,6}}{words('condition_behind')}")
 _CONTRAST = Words("contrast")
 _CONCESSION = Words("concession")
