@@ -105,7 +105,7 @@ _FIRST = "".join(sorted({word[0] for word in NUMERALS if word[0] < "\u3000"}))
 _NOT_BEHIND = "".join(f"(?<!{word} )" for word in ("point", "minus", "negative", "moins", "menos"))
 NUMBER = re.compile(
     rf"{_DIGITS}{_SCALED}(?!(?-i:\s?(?:k|K|M|B)\b)|x\d|h\d)"
-    rf"|\b(?=[{_FIRST}]){_NOT_BEHIND}(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_SCALED}{_NO_PART}|{_HAN}|{_HANGUL}",
+    rf"|\b(?=[{_FIRST}])(?=(?:{_WORDS})\b){_NOT_BEHIND}(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_SCALED}{_NO_PART}|{_HAN}|{_HANGUL}",
     re.IGNORECASE,
 )
 _HAN_TENS = re.compile(r"([二三四五六七八九]?)十([一二三四五六七八九]?)")
