@@ -109,7 +109,7 @@ def choice_form(
 
 
 def number_form(is_right: Callable[[str], bool]) -> ClosingForm:
-    """Return a number, with a point before its fraction and without its unit."""
+    """Return the form of a number, with a point before its fraction and without its unit."""
 
     def read(said: Any) -> str | None:
         is_number = isinstance(said, int | float) and not isinstance(said, bool) and abs(said) < _LARGEST
@@ -154,7 +154,7 @@ def object_form(
     read: Callable[[Any], str | None],
     is_right: Callable[[str], bool],
 ) -> ClosingForm:
-    """Return an object of a sample's own; `read` gets it, and gives None where its values are all null."""
+    """Return the form of an object of a sample's own; `read` gets it, and gives None where its values are all null."""
     return ClosingForm(kind="json", words=words, schema=_schema(properties), read=read, is_right=is_right)
 
 

@@ -21,7 +21,6 @@ _FRACTION = re.compile(
 )
 _UNREAD_BEFORE = Words("unread_numeral", pattern=r"{}(?:\s+(?:e|y|et|und|and|و))?[\s-]+$")
 _UNREAD_BEHIND = re.compile(rf"[\s-]+(?:(?:e|y|et|and)\s+)?{words('unread_numeral')}")
-_HOURS = re.compile(r"\s?h\s?\d|:\d{2}(?!\d)")
 _REFERENCE = Words("reference", pattern=r"{}\s*$")
 _PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
 _PLACE = re.compile(rf"(?:{words('place')}|№|#|n°|nº)\s*$")

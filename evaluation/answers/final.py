@@ -16,13 +16,14 @@ from evaluation.answers.final_sentences import from_the_end
 from evaluation.answers.forms import DENIES
 from evaluation.answers.glosses import without_glosses
 from evaluation.answers.letters import behind_glue
+from evaluation.answers.lexicon import Words
 from evaluation.answers.listed import listings, may_be_list, option_line
 from evaluation.answers.markers import Marker, answer_markers, final_markers
 from evaluation.answers.negation import joined
 from evaluation.answers.opening_answers import opening_answer
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from evaluation.answers.readers import CELLS, AnswerReader, announced_in, letter_reader, quoted_option, remembered
-from evaluation.answers.text import Answer, answer_of, is_ended, sentences
+from evaluation.answers.text import Answer, answer_of, is_ended, last_sentence
 from evaluation.answers.withdrawals import (
     behind_retraction,
     holds_if,
@@ -36,8 +37,7 @@ from evaluation.answers.withdrawals import (
 )
 
 READER_VERSION = "answers/8"
-"""8 reads lists of verdicts in one line, nothing that is struck out, what is said to be right before what only reasons
-name behind it, and takes no letter that the rest of its paragraph contests."""
+"""What each version changed stands in `versions.toml`."""
 
 
 def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
@@ -81,15 +81,14 @@ def _is_broken_off(text: str, parsed: ParsedAnswer, read: Callable[[str], Parsed
 
     Nor does a conclusion hold that a last "But" goes against.
     """
-    line = text.rpartition("\n")[2]
-    last = next(reversed(sentences(line)), "")
+    last = last_sentence(text)
     if parsed.status == "marker":
         return read(text[: len(text) - len(last)]).value != parsed.value and not _is_closed(last)
     if parsed.status != "last":
         return False
     if parsed.rule not in ("last", "described", "only left"):
-        return opens_with_contrast(last) or bool(_ALTERNATIVE.search(last.lower()))
-    return not reader.is_whole(line)
+        return opens_with_contrast(last) or bool(_EITHER.search(last.lower()))
+    return not reader.is_whole(text.rpartition("\n")[2])
 
 
 _CLOSED = re.compile(r".*(?:(?<![^\W_])[A-Z]|\))[)\]*_`\"'”’}>$\s]*", re.DOTALL)
@@ -98,10 +97,10 @@ _CLOSED = re.compile(r".*(?:(?<![^\W_])[A-Z]|\))[)\]*_`\"'”’}>$\s]*", re.DOT
 def _is_closed(sentence: str) -> bool:
     """Return whether a sentence without an end is whole up to its value: "Answer: B", no "either B", no `\\boxed{B`."""
     is_balanced = sentence.count("{") == sentence.count("}") and sentence.count('"') % 2 == 0
-    return is_balanced and bool(_CLOSED.fullmatch(sentence)) and not _ALTERNATIVE.search(sentence.lower())
+    return is_balanced and bool(_CLOSED.fullmatch(sentence)) and not _EITHER.search(sentence.lower())
 
 
-_ALTERNATIVE = re.compile(r"\b(?:either|entweder|soit|ou bien|o bien|либо)\b")
+_EITHER = Words("either")
 _SHORTEST_RETRACTION = 8
 
 
@@ -124,20 +123,18 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
             if (before and is_hypothesis(before)) or _is_in_list(text, marker.end, reader):
                 continue
             announced = announced_in(text, marker)
-            if _is_not_meant(text, marker, before, announced, reader):
+            end = text.find(announced, marker.end) + len(announced)
+            if _is_not_meant(text, marker, before, announced, end=end, reader=reader):
                 continue
             parsed, words = _from_marker(text, marker, announced, reader)
             if parsed and ((before and is_conditional(before)) or _holds_if(parsed, announced, reader)):
                 conditional = True
             elif parsed and quoted:
                 return parsed if parsed.value == quoted else AMBIGUOUS_ANSWER
+            elif parsed and markers_in is answer_markers and _is_contested(text[end:], parsed, reader):
+                return AMBIGUOUS_ANSWER
             elif parsed:
-                is_final = markers_in is final_markers
-                return (
-                    parsed
-                    if is_final or not _is_contested(text, marker, announced, parsed, reader)
-                    else AMBIGUOUS_ANSWER
-                )
+                return parsed
             quoted = quoted or words
     if quoted:
         last = from_the_end(text, reader)
@@ -148,9 +145,9 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
 _CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
 
 
-def _is_contested(text: str, marker: Marker, announced: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
+def _is_contested(behind: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
     """Return whether what stands behind an announcement, in its paragraph, settles on another value."""
-    rest = text[text.find(announced, marker.end) + len(announced) :].partition("\n")[0]
+    rest = behind.partition("\n")[0]
     if parsed.value is None or len(rest) < _SHORTEST_RETRACTION or not reader.mentions(rest):
         return False
     last = from_the_end(rest, reader)
@@ -180,10 +177,11 @@ def _is_in_list(text: str, position: int, reader: AnswerReader) -> bool:
     return listing is not None and (ends_line or listing.first == listing.last)
 
 
-def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader: AnswerReader) -> bool:
-    """Whether an announcement is another's, is denied by the next sentence, or holds on a condition that does not."""
-    start = text.find(announced, marker.end)
-    end = start + len(announced)
+def _is_not_meant(text: str, marker: Marker, before: str, announced: str, *, end: int, reader: AnswerReader) -> bool:
+    """Return whether an announcement is another's, denied by the next sentence, or holds on a condition that does not.
+
+    `end` is where what is announced ends in the text.
+    """
     if (
         _is_quoted(text, marker)
         or (before and is_doubted(before))
@@ -191,7 +189,7 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, reader
         or is_denied_at_once(text[end : end + _CLAUSE_REACH])
     ):
         return True
-    value = start + next((mention.start for mention in reader.mentions(announced)), len(announced))
+    value = end - len(announced) + next((mention.start for mention in reader.mentions(announced)), len(announced))
     return is_unreal(f"{before} {text[marker.start : value]}", text[value:end])
 
 

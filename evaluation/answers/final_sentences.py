@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 
 from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.listed import OptionList, listings
-from evaluation.answers.negation import ConclusionRule, SentenceConclusion, is_hedged
+from evaluation.answers.negation import ConclusionRule, Mention, SentenceConclusion, is_hedged
 from evaluation.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from evaluation.answers.readers import AnswerReader, quoted_option
 from evaluation.answers.text import plain, sentences
@@ -77,18 +77,24 @@ def _settles(parsed: ParsedAnswer, rule: ConclusionRule, passing: ParsedAnswer |
 
 
 _SHORTEST_CONDITION = 8
+"""Characters of a sentence that can tell a condition."""
 
 
 def _holds_on_a_condition(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
     """Whether what a sentence settles on would be so on a condition, or the sentence as a whole where it names none."""
     if len(sentence) < _SHORTEST_CONDITION:
         return False
-    meant = [mention for mention in reader.mentions(sentence) if mention.value in said.values]
-    at, end = (meant[-1].start, meant[-1].end) if meant else (0, 0)
+    meant = _meant(sentence, said, reader)
+    at = meant.start if meant else 0
     before = sentence[:at]
-    if meant and (holds_if(sentence[end:]) or (before and is_doubted(before))):
+    if meant and (holds_if(sentence[meant.end :]) or (before and is_doubted(before))):
         return True
     return is_conditional(before or sentence) or is_unreal(before or sentence, sentence[at:])
+
+
+def _meant(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> Mention | None:
+    """Return where a sentence names last what it settles on; None where it settles on nothing."""
+    return next((one for one in reversed(reader.mentions(sentence)) if one.value in said.values), None)
 
 
 def _affirmed(parsed: ParsedAnswer, said: SentenceConclusion) -> str | None:
@@ -111,17 +117,13 @@ def _is_weak(sentence: str, parsed: ParsedAnswer, said: SentenceConclusion) -> b
 
 def _is_of_others(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
     """Return whether a sentence names nothing but what another says in it."""
-    if len(said.values) != 1:
+    meant = _meant(sentence, said, reader) if len(said.values) == 1 else None
+    if meant is None or meant.start < _LEAST_BEFORE:
         return False
-    mentions = reader.mentions(sentence)
-    meant = [mention for mention in mentions if mention.value in said.values]
-    if not meant or len(said.values) != 1:
-        return False
-    if meant[-1].start < _LEAST_BEFORE:
-        return False
-    if is_hypothesis(_COMMA.split(sentence[: meant[-1].start])[-1]):
+    if is_hypothesis(_COMMA.split(sentence[: meant.start])[-1]):
         return True
-    return said.rule not in _STRONG and is_ascribed(sentence[: mentions[0].start], sentence[mentions[0].end :])
+    first = reader.mentions(sentence)[0]
+    return said.rule not in _STRONG and is_ascribed(sentence[: first.start], sentence[first.end :])
 
 
 _LEAST_BEFORE = 4

@@ -9,7 +9,8 @@ from pathlib import Path
 _WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(
     Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8")
 )
-_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
+"""Han, kana and hangul: scripts whose words stand without spaces."""
 _ARABIC = re.compile(r"[\u0600-\u06ff]")
 _LETTER = r"[^\W\d_぀-ヿ㐀-鿿가-힯]"
 
@@ -33,8 +34,8 @@ def by_language(name: str) -> dict[str, list[str]]:
 def words(*names: str) -> str:
     """Return a pattern's group that matches any phrase of some classes, the longest first. For lower-case texts."""
     longest_first = sorted({phrase for name in names for phrase in phrases(name)}, key=lambda phrase: -len(phrase))
-    spaced = [_pattern(phrase) for phrase in longest_first if not _UNSPACED.search(phrase)]
-    unspaced = [re.escape(phrase) for phrase in longest_first if _UNSPACED.search(phrase)]
+    spaced = [_pattern(phrase) for phrase in longest_first if not UNSPACED.search(phrase)]
+    unspaced = [re.escape(phrase) for phrase in longest_first if UNSPACED.search(phrase)]
     parts = [*unspaced, *([rf"(?:(?<!{_LETTER})|(?=\?))(?:{'|'.join(spaced)})(?!{_LETTER})"] if spaced else [])]
     return f"(?:{'|'.join(parts)})"
 
@@ -66,9 +67,9 @@ class Words:
         self.pattern = re.compile(pattern.replace("{}", words(*names)), re.DOTALL)
         every = {phrase for name in names for phrase in phrases(name)}
         keys = {phrase: max(_TOKEN.findall(phrase), key=len, default=phrase) for phrase in every}
-        whole = {key for phrase, key in keys.items() if not _UNSPACED.search(phrase) and f"{key}*" not in phrase}
+        whole = {key for phrase, key in keys.items() if not UNSPACED.search(phrase) and f"{key}*" not in phrase}
         self._tokens = frozenset(key for key in whole if _TOKEN.fullmatch(key) and not _ARABIC.match(key))
-        parts = {phrase if _UNSPACED.search(phrase) else key for phrase, key in keys.items() if key not in self._tokens}
+        parts = {phrase if UNSPACED.search(phrase) else key for phrase, key in keys.items() if key not in self._tokens}
         self._parts, self._stems = _stems(parts), _stems(parts | self._tokens)
         self._ascii_parts, self._ascii_stems = (tuple(filter(str.isascii, ones)) for ones in (self._parts, self._stems))
 

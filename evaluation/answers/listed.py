@@ -159,10 +159,11 @@ def _inline(text: str, options: Mapping[str, str]) -> Iterator[tuple[list[_Optio
 def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple[list[_OptionRow], int]]:
     """Yield the rows of each list that is one line, "A: no, B: yes": labels in their order, a verdict behind each."""
     for at, line in enumerate(lines):
-        if not may_be_list(line, options):
+        found = _chained_labels(line, options)
+        if len(found) < 2:
             continue
-        found = _labels("".join(options)).chained.finditer(line)
-        labels = [label for label in found if not is_of_noun(line, label.start("letter"), own=_own(options))]
+        own = _own(options)
+        labels = [label for label in found if not is_of_noun(line, label.start("letter"), own=own)]
         letters = [label["letter"] for label in labels]
         if letters != sorted(set(letters)) or not _is_long(letters, options):
             continue
@@ -175,10 +176,13 @@ def _chained(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tuple
 
 def may_be_list(line: str, options: Mapping[str, str]) -> bool:
     """Return whether two labels stand in a line."""
+    return len(_chained_labels(line, options)) > 1
+
+
+def _chained_labels(line: str, options: Mapping[str, str]) -> list[re.Match[str]]:
     if len(line) < _SHORT or sum(map(line.count, options)) < 2:
-        return False
-    labels = _labels("".join(options)).chained.finditer(line)
-    return next(labels, None) is not None and next(labels, None) is not None
+        return []
+    return [*_labels("".join(options)).chained.finditer(line)]
 
 
 _LEAST = 3

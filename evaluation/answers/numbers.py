@@ -3,6 +3,7 @@
 import itertools
 import re
 import sys
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -11,9 +12,9 @@ from evaluation.answers.counting import chief_among, counts_in, is_bound, is_com
 from evaluation.answers.lexicon import Words, words
 from evaluation.answers.negation import Mention, settled
 from evaluation.answers.normalization import passages
-from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, digits_for_words, value_of
+from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, value_of, with_plain_digits
 from evaluation.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from evaluation.answers.text import is_ended, lines_backwards, plain, sentences
+from evaluation.answers.text import is_ended, last_sentence, plain, sentences
 from evaluation.answers.withdrawals import behind_retraction
 
 _NONE = frozenset({"none", "no one", "nobody", "nothing"})
@@ -42,20 +43,6 @@ _DOUBTS = frozenset({"confidence", "probability", "certainty", "score"})
 _ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
 """What tells that a later number is the outcome."""
 _TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
-_COMMA_LANGUAGE = re.compile(
-    r"[а-я]|(?<![^\W\d_])(?:der|die|das|ist|und|sind|le|la|les|est|et|soit|el|los|de|que|es|são|os|é|da|do|réponse|antwort"
-    r"|respuesta|resposta)(?![^\W\d_])"
-)
-"""What tells a text in a language whose decimals stand behind a comma."""
-_DECIMAL_COMMA = re.compile(r"(?<=\d)(?<!\.\d{3}),(?=\d{1,2}(?!\d|,\s?\d|\s?[)\]]))")
-_LEAST = "".join(f"(?<!{word} )" for word in ("au", "al", "ao", "lo"))
-_MINUS = re.compile(
-    rf"(?<![^\W_])(?<!\d ){_LEAST}(?:minus|negative|moins|menos|минус|ناقص)\s+(?=\d)|(?:零下|マイナス|영하\s?)(?=\d)",
-    re.IGNORECASE,
-)
-_REWRITTEN = (" point ", "{,}", "minus", "negative", "moins", "menos", "минус", "ناقص", "零下", "マイナス", "영하")
-"""What stands in every text in which numbers are written anew."""
-_PERCENT = re.compile(r"\s?[%％]")
 _ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
@@ -90,7 +77,7 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Re
     if not isinstance(value, str):
         return UNPARSABLE
     broken = (cut_off and not is_ended(value)) or value.rstrip().endswith((":", "："))
-    value = _without_last_sentence(value) if cut_off and broken else value
+    value = value[: len(value) - len(last_sentence(value))] if cut_off and broken else value
     reading = _read_number(value, whole, broken) if value.strip() else UNFINISHED
     return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
 
@@ -103,30 +90,12 @@ def _read_number(value: str, whole: bool, broken: bool) -> Reading:
         return parsed(0.0)
     if (known := NUMERALS.get(plain(value).rstrip(COUNTED))) is not None:
         return parsed(float(known))
-    value = _written(value)
+    value = with_plain_digits(value)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken)):
         return found
     if _NOTHING.search(value.lower()) and not abstains(value):
         return UNFINISHED if broken else parsed(0.0)
     return UNPARSABLE
-
-
-def _without_last_sentence(text: str) -> str:
-    """Return what stands before the sentence that a text breaks off in."""
-    last = next(reversed(sentences(text.rpartition("\n")[2])), "")
-    return text[: len(text) - len(last)] if last else text
-
-
-def _written(text: str) -> str:
-    """Return a text with decimals behind a point, where its language has them behind a comma, and percents bare."""
-    lowered = text.lower()
-    if any(map(lowered.__contains__, _REWRITTEN)):
-        text = _MINUS.sub("-", digits_for_words(text.replace("{,}", ",")))
-    if "," in text and _COMMA_LANGUAGE.search(text.lower()):
-        text = _DECIMAL_COMMA.sub(".", text)
-    if "%" not in text and "％" not in text:
-        return text
-    return text if NUMBER.search(text) else _PERCENT.sub("", text)
 
 
 def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
@@ -137,16 +106,22 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
             return opening
         if passage == value and broken and not _ALONE.fullmatch(value):
             return UNFINISHED
-        in_order = [
-            sentence
-            for line in (passage.splitlines() if passage != value else lines_backwards(value))
-            for sentence in (sentences(line) if passage != value else reversed(sentences(line)))
-        ]
-        told = [(sentence, numbers) for sentence in in_order if (numbers := counts_in(sentence))]
-        if told:
-            sentence, numbers = next((one for one in told if not is_compared(one[0])), told[0])
+        in_order = [sentence for line in passage.splitlines() for sentence in sentences(line)]
+        if told := _first_told(in_order if passage != value else reversed(in_order)):
+            sentence, numbers = told
             return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
     return AMBIGUOUS if any(is_bound(value, number) for number in NUMBER.finditer(value)) else None
+
+
+def _first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | None:
+    """Return the first sentence with counts, and these; one that tells of a limit only where there is no other."""
+    compared = None
+    for sentence in in_order:
+        if numbers := counts_in(sentence):
+            if not is_compared(sentence):
+                return sentence, numbers
+            compared = compared or (sentence, numbers)
+    return compared
 
 
 def _opening_count(text: str) -> Reading | None:
@@ -157,10 +132,8 @@ def _opening_count(text: str) -> Reading | None:
     first, *rest = (
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
-    numbers, remarks = (
-        chief_among(first, counts_in(first)),
-        [sentence for sentence in rest if NUMBER.search(sentence)],
-    )
+    numbers = chief_among(first, counts_in(first))
+    remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
     if len(numbers) != 1 or not remarks or any(_ORDERS.search(sentence.lower()) for sentence in rest):
         return None
     count = value_of(numbers[0][0])

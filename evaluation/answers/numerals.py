@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from evaluation.answers.lexicon import by_language, phrases, words
+from evaluation.answers.lexicon import UNSPACED, by_language, phrases, words
 
 _TENS = {word: 10 * ten for tens in by_language("tens").values() for ten, word in enumerate(tens, 2) if word}
 _ONES = {word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word}
@@ -38,7 +38,6 @@ _SCALES = {
     for words_of, factor in zip(scales, (12, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9), strict=False)
     for word in filter(None, words_of.split("|"))
 }
-_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 
 
 def _any_of(numerals: Iterable[str]) -> str:
@@ -65,34 +64,13 @@ _THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\
 _COMMA = r"(?<![(\[])(?:0,\d+|[1-9]\d*,\d{1,2}(?=\s?[^\W\d_]|\s?°))(?!\d|\.\d|,\s?\d)"
 """Decimals behind a comma: they are such behind a zero, and where one or two of them have a unit."""
 _DIGITS = rf"(?<![A-Za-z0-9_.])[-−]?(?>{_THOUSANDS}(?!\d)|{_COMMA}|\d+(?:\.\d+)?(?!\d))(?!\s*[%％])"
-_NO_PRONOUN = "".join(
-    f"(?<!{word} )"
-    for word in (
-        *("this", "that", "the", "each", "every", "another", "which", "right", "left", "first", "second", "last"),
-        *(
-            "other",
-            "upper",
-            "lower",
-            "big",
-            "small",
-            "large",
-            "red",
-            "blue",
-            "green",
-            "white",
-            "black",
-            "same",
-            "point",
-        ),
-    )
-)
+_NO_PRONOUN = "".join(f"(?<!{word} )" for word in phrases("before_one"))
 _NO_PART = (
     r"(?!\s+(?:of|by|another|side|point|et\s+demie?|y\s+medi[oa]|e\s+mei[oa]|с\s+половиной|and\s+a\s+half|half|quarters?|thirds?|halves"
     r"|de\s+ell[oa]s)\b)"
 )
 _SCALE_WORDS = "|".join(
-    re.escape(word) + ("" if _UNSPACED.match(word) else r"(?![^\W_])")
-    for word in sorted(_SCALES, key=len, reverse=True)
+    re.escape(word) + ("" if UNSPACED.match(word) else r"(?![^\W_])") for word in sorted(_SCALES, key=len, reverse=True)
 )
 _SCALED = rf"(?:[\s-]?(?:{_SCALE_WORDS})(?![克米瓦赫分])){{0,2}}"
 _SCALE = re.compile(rf"[\s-]?({_SCALE_WORDS})\Z", re.IGNORECASE)
@@ -102,7 +80,8 @@ _WORDS = (
     rf"|{_any_of(word for word in NUMERALS if word not in _TENS)}"
 )
 _FIRST = "".join(sorted({word[0] for word in NUMERALS if word[0] < "\u3000"}))
-_NOT_BEHIND = "".join(f"(?<!{word} )" for word in ("point", "minus", "negative", "moins", "menos"))
+_MINUS_WORDS = ("minus", "negative", "moins", "menos")
+_NOT_BEHIND = "".join(f"(?<!{word} )" for word in ("point", *_MINUS_WORDS))
 NUMBER = re.compile(
     rf"{_DIGITS}{_SCALED}(?!(?-i:\s?(?:k|K|M|B)\b)|x\d|h\d)"
     rf"|\b(?=[{_FIRST}])(?=(?:{_WORDS})\b){_NOT_BEHIND}(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_SCALED}{_NO_PART}|{_HAN}|{_HANGUL}",
@@ -122,9 +101,32 @@ _SPELLED = re.compile(
 """Decimals in words, "two point five"."""
 
 
-def digits_for_words(text: str) -> str:
-    """Return a text with digits in place of decimals that are in words."""
-    return _SPELLED.sub(_spelled_digits, text)
+_COMMA_LANGUAGE = re.compile(
+    r"[а-я]|(?<![^\W\d_])(?:der|die|das|ist|und|sind|le|la|les|est|et|soit|el|los|de|que|es|são|os|é|da|do|réponse|antwort"
+    r"|respuesta|resposta)(?![^\W\d_])"
+)
+"""What tells a text in a language whose decimals stand behind a comma."""
+_LANGUAGES_COMMA = re.compile(r"(?<=\d)(?<!\.\d{3}),(?=\d{1,2}(?!\d|,\s?\d|\s?[)\]]))")
+_LEAST = "".join(f"(?<!{word} )" for word in ("au", "al", "ao", "lo"))
+_MINUS = re.compile(
+    rf"(?<![^\W_])(?<!\d ){_LEAST}(?:{'|'.join(_MINUS_WORDS)}|минус|ناقص)\s+(?=\d)|(?:零下|マイナス|영하\s?)(?=\d)",
+    re.IGNORECASE,
+)
+_REWRITTEN = (" point ", "{,}", *_MINUS_WORDS, "минус", "ناقص", "零下", "マイナス", "영하")
+"""What stands in every text in which numbers are written anew."""
+_PERCENT = re.compile(r"\s?[%％]")
+
+
+def with_plain_digits(text: str) -> str:
+    """Return a text with decimals behind a point, where its language has them behind a comma, and percents bare."""
+    lowered = text.lower()
+    if any(map(lowered.__contains__, _REWRITTEN)):
+        text = _MINUS.sub("-", _SPELLED.sub(_spelled_digits, text.replace("{,}", ",")))
+    if "," in text and _COMMA_LANGUAGE.search(text.lower()):
+        text = _LANGUAGES_COMMA.sub(".", text)
+    if "%" not in text and "％" not in text:
+        return text
+    return text if NUMBER.search(text) else _PERCENT.sub("", text)
 
 
 def _spelled_digits(spelled: re.Match[str]) -> str:

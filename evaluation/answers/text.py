@@ -100,9 +100,8 @@ def answer_text(raw: str) -> str | None:
 
 
 def _cleaned(text: str) -> str:
-    text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text))
+    text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text)).translate(_ARROWS)
     text = text.replace("\r\n", "\n") if "\r" in text else text
-    text = text if text.isascii() else text.translate(_ARROWS)
     if "~~" in text or "</" in text:
         text = _STRUCK.sub(" ", text)
         text = _TAGS.sub(_without_tag, unescape(text)) if _TAGS.search(text) else text
@@ -130,6 +129,11 @@ def sentences(line: str) -> list[str]:
             parts.append(line[start : stop.end()])
             start = stop.end()
     return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？।؟۔")]
+
+
+def last_sentence(text: str) -> str:
+    """Return the last sentence of the last line; empty where that holds none."""
+    return next(reversed(sentences(text.rpartition("\n")[2])), "")
 
 
 def is_ended(text: str) -> bool:
