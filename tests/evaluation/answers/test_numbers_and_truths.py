@@ -1,0 +1,198 @@
+"""Numbers and truths are read as their sentences mean them, in digits and in words."""
+
+import re
+
+import pytest
+
+from evaluation.answers.booleans import read_boolean
+from evaluation.answers.normalization import said
+from evaluation.answers.numbers import read_integer, read_number
+from tests.evaluation.answers import wordings
+from tests.evaluation.answers.replies import LANGUAGES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_short_truths_are_read(language: str) -> None:
+    """Alone, and behind an announcement."""
+    for yes, no in wordings.BOOLEANS[language]:
+        assert read_boolean(yes).value is True, yes
+        assert read_boolean(no).value is False, no
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_count_is_the_total_and_no_part_of_it(language: str) -> None:
+    """Whatever its parts are."""
+    for sentence in wordings.COUNTS[language]:
+        for first, second in ((7, 5), (20, 3), (2, 40)):
+            text = sentence.format(n=first + second, a=first, b=second)
+            assert read_integer(said(text).text).value == first + second, text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_count_that_stands_first_decides(language: str) -> None:
+    """What is said of a part of it behind is a remark; a total behind, or another count, is none."""
+    for sentence in wordings.REMARKS[language]:
+        for whole, part in ((7, 5), (20, 3), (12, 2)):
+            text = sentence.format(n=whole, a=part)
+            assert read_integer(said(text).text).value == whole, text
+    assert read_integer("3 birds. 2 birds. 5 in total.").value == 5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_or_truth_that_was_but_mentioned_before_a_reply_broke_off_is_no_answer(language: str) -> None:
+    """One that was announced is, and so is one with which the reply opens."""
+    unended = wordings.COURTESIES[language].rstrip(".!।！。")
+    announced = wordings.SENTENCES[language]["announce"][1].format(x=7)
+    counted = f"{wordings.COURTESIES[language]} {wordings.COUNTS[language][0].format(n=7)} {unended}"
+
+    assert read_integer(counted, cut_off=True).status == "unfinished"
+    assert read_integer(f"{announced}\n{unended}", cut_off=True).value == 7
+    for truth in wordings.BOOLEANS[language][0]:
+        assert read_boolean(f"{truth} {unended}", cut_off=True) == read_boolean(truth)
+        assert read_boolean(f"{unended}. {truth} {unended}", cut_off=True).value is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_bound_is_no_count(language: str) -> None:
+    """At least seven are not seven."""
+    for bound in wordings.BOUNDS[language]:
+        for number in (7, 12, 30):
+            assert read_integer(said(bound.format(n=number)).text).value is None, bound
+
+
+@pytest.mark.parametrize("mark", [",", " ", "\u00a0", "\u202f", "'", "’", "_"])
+@pytest.mark.parametrize("number", [1_204, 35_000, 1_000_001])
+def test_thousands_are_parted_by_any_mark(number: int, mark: str) -> None:
+    """In groups of exactly three."""
+    written = f"{number:,}".replace(",", mark)
+
+    assert read_integer(f"There are {written} trees.").value == read_integer(written).value == number
+
+
+NUMBERS_IN_WORDS = {
+    "en": ("twenty-three", "forty two", "ninety-nine", "nineteen"),
+    "es": ("veintitrés", "cuarenta y dos", "noventa y nueve", "diecinueve"),
+    "de": ("dreiundzwanzig", "zweiundvierzig", "neunundneunzig", "neunzehn"),
+    "fr": ("vingt-trois", "quarante-deux", "quatre-vingt-dix-neuf", "dix-neuf"),
+    "pt": ("vinte e três", "quarenta e dois", "noventa e nove", "dezenove"),
+    "ru": ("двадцать три", "сорок два", "девяносто девять", "девятнадцать"),
+}
+
+
+@pytest.mark.parametrize("language", NUMBERS_IN_WORDS)
+@pytest.mark.parametrize("frame", ["{}", "{}.", "Total: {}", "= {} m", "({})"])
+def test_a_number_of_two_words_is_no_part_of_it(frame: str, language: str) -> None:
+    """Tens with ones."""
+    words = NUMBERS_IN_WORDS[language]
+    read = [read_integer(frame.format(word)).value for one in words for word in (one, one.capitalize())]
+    assert read == [23, 23, 42, 42, 99, 99, 19, 19]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1.2 million people", 1.2e6), ("3 thousand", 3000), ("2 dozen", 24), ("300万", 3e6), ("5千克", 5), ("3만", 3e4)],
+)
+def test_a_scale_multiplies_its_number(text: str, number: float) -> None:
+    """And a unit does not."""
+    assert read_number(text).value == number
+
+
+@pytest.mark.parametrize(
+    "counts", [("3 left.", "4 right."), ("I see 5 boats.", "I see 2 piers."), ("3 Autos.", "4 Busse.")]
+)
+def test_counts_alike_are_no_answer_unless_they_are_summed_up(counts: tuple[str, str]) -> None:
+    """The last one is no more than the first."""
+    total = sum(int(re.findall(r"\d", count)[0]) for count in counts)
+
+    assert read_integer(" ".join(counts)).status == "ambiguous"
+    assert read_integer(f"{' '.join(counts)} {total} things.").value == total
+    assert read_integer(f"Total: {total}\n- {counts[0]}\n- {counts[1]}").value == total
+
+
+@pytest.mark.parametrize(
+    "turn", ["{}... actually {}, it is a lamp.", "{}, wait, {}.", "{}. Actually, {}, it is a lamp."]
+)
+def test_a_truth_that_is_taken_back_at_once_is_the_other(turn: str) -> None:
+    """Yes to no, and no to yes."""
+    assert read_boolean(turn.format("Yes", "no")).value is False
+    assert read_boolean(turn.format("No", "yes")).value is True
+
+
+def test_an_object_says_the_one_thing_that_is_of_the_kind_asked_for() -> None:
+    """Whatever its key; two are ambiguous."""
+    assert read_boolean({"anomaly": "no", "why": "all nine match"}).value is False
+    assert read_integer({"count": 11, "what": "cars"}).value == 11
+    assert read_integer({"cars": 11, "vans": 3}).status == "ambiguous"
+
+
+WORKED_OUT = (
+    ("$4 \\times 6 = 24$ cells, minus 2 that are blank, gives $\\boxed{22}$.", 22),
+    ("4 × 6 = 24 cells; two are blank, leaving 22.", 22),
+    ("So the speed is 97 km/h. The limit here is 60.", 97),
+    ("With r = 1.5 the area is 7.", 7),
+    ("The pier is 120 px long, and at 0.25 m per pixel its length works out to 30 m.", 30),
+    ("左に2台、右に3台の車があり、合計5台です。", 5),
+    ("위쪽에 4개, 아래쪽에 3개가 있어 합계는 7개입니다.", 7),
+    ("Its length is 12 m; no, I misread the scale bar: it is 25 m.", 25),
+    ("Trois voitures et deux motos, soit cinq véhicules.", 5),
+    ("62%", 62),
+    ("총 다섯 명이 보입니다.", 5),
+    ("In image 12 there are 3 of them; the total is 9.", 9),
+)
+
+
+@pytest.mark.parametrize(("text", "number"), WORKED_OUT)
+def test_a_number_is_what_a_text_comes_to(text: str, number: int) -> None:
+    """And none that it was worked out of, or is compared with."""
+    assert read_integer(said(text).text).value == number
+
+
+@pytest.mark.parametrize("text", ["答案是：否", "所以答案是:否", "最终答案是：**否**", "답은 '아니요'입니다."])
+def test_a_copula_before_a_colon_says_no_yes(text: str) -> None:
+    """In Chinese it is the word for yes."""
+    assert read_boolean(text).value is False
+
+
+@pytest.mark.parametrize(
+    "text", ["Le rapport vaut 2,4.", "**Ответ:** 2,4", "Also sind es 2,4 m.", "Ergebnis: das ist 2,4."]
+)
+def test_a_comma_begins_decimals_in_the_languages_that_have_it(text: str) -> None:
+    """And parts no two numbers there."""
+    assert read_number(text).value == 2.4
+
+
+def test_decimals_in_words_are_read_whole() -> None:
+    """Or not at all."""
+    assert read_number("The answer is two point five.").value == 2.5
+    assert read_number("one and a half metres").status != "parsed"
+
+
+def test_a_frame_or_a_time_is_no_count_beside_one() -> None:
+    """Alone it is the number that there is."""
+    assert read_integer("In frame 3, at 14:05, 6 people cross.").value == 6
+    assert read_integer("It is in row 3.").value == 3
+
+
+MEASURED = (
+    ("two million", 2e6), ("two hundred thousand", 2e5), ("zwei Millionen", 2e6), ("двадцать тысяч", 2e4),
+    ("12 Mio.", 12e6), ("1,5 млн", 1.5e6), ("3 lakh", 3e5), ("minus 5 °C", -5), ("moins 5", -5), ("零下5度", -5),
+    ("二十三艘船", 23), ("3 hundred thousand", 3e5),
+)  # fmt: skip
+
+
+UNREAD = (
+    "5k", "2.3M", "cent vingt", "cento e vinte", "trescientos veinte", "quatre cents", "sept et demi", "一百二十三艘",
+    "три с половиной", "three out of five", "0x10", "1h30", "negative five",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "number"), MEASURED)
+def test_scales_signs_and_compounds_are_of_their_number(text: str, number: float) -> None:
+    """In words and beside digits."""
+    assert read_number(text).value == number
+
+
+@pytest.mark.parametrize("text", UNREAD)
+def test_a_part_of_a_number_that_is_not_read_is_none(text: str) -> None:
+    """Nor is one of its digits."""
+    assert read_number(text).status != "parsed"
