@@ -40,6 +40,7 @@ DRESSES: dict[str, Callable[[str, str], str]] = {
     "thought before": lambda text, language: f"<think>Or A? Or D?</think>\n{text}",
     "a quotation": lambda text, language: "\n".join(f"> {line}" for line in text.splitlines()),
 }
+"""What changes nothing of what is meant."""
 
 
 @pytest.mark.parametrize("form", wordings.FORMS)
@@ -170,9 +171,11 @@ def test_what_would_be_on_a_condition_is_announced_by_nobody(language: str, form
 
 
 GLOSSED = ("{} ({})", "({}) ({})", "**{} ({})**", "**{}** ({})", "{} – {}", "{}, {},", "{} “{}”", "{}: {}", "`{}` *{}*")
+"""A letter and its own option's words, as one value."""
 
 
 SLOT = "⸨{}⸩"
+"""A letter that is yet to be dressed."""
 
 
 def glossed(text: str, gloss: str) -> str:
