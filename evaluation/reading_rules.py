@@ -41,7 +41,8 @@ def rules_table(cells: Sequence[CellScore]) -> tuple[Table, ...]:
         Table(
             name="reading_rules",
             title="How answers were read",
-            caption="Replies of which one answer was read, by the rule that read it: the surest first.",
+            caption="Replies of which one letter or cell was read, by the rule that read it: the surest first. "
+            "Numbers, texts and steps are not among them.",
             groups=(ColumnGroup(title="Rule", columns=columns),),
             rows=tuple(
                 Row(title=str(cell.key), keys=cell.key.keys, values=tuple(cell.rules.get(name, 0) for name in names))

@@ -34,8 +34,8 @@ def opening_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
     """Return the option that a text opens with, before it explains; None where what follows says otherwise."""
     if not reader.options:
         return None
-    opening, line_end, rest = text.partition("\n")
-    letter = option_line(opening, reader.options) if line_end else None
+    opening, _, rest = text.partition("\n")
+    letter = option_line(opening, reader.options)
     if letter and not any(option_line(line, reader.options) for line in rest.splitlines()):
         return ParsedAnswer(letter, "last", rule="opening")
     mention = next(iter(reader.mentions(opening[: 2 * _LONGEST])), None)
