@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from evaluation.answers.text import thoughts_apart
-from evaluation.verdicts import CellKey
+from evaluation.score_frame import CellKey
 from jobs.models import Response, TurnResponse, UnreadableResponse
 from jobs.tool_loops import ToolCall
 

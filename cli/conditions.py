@@ -121,7 +121,7 @@ def _protocol(named: str | None, known: Iterable[str]) -> str:
     return next((name for name in known if name.lower() == named.lower()), named) if named else known[0]
 
 
-def _cell(protocol: str, condition: str, benchmark: "Benchmark[Any]") -> Any:
+def _cell(protocol: str, condition: str, benchmark: "Benchmark[Any, Any]") -> Any:
     """Return the cell; of chats that go on in rounds with as many as the first plan gives that has any."""
     planned = (cell.rounds for cells in benchmark.plans.values() for cell in cells if cell.protocol == protocol)
     try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, JsonValue
 
@@ -33,9 +33,10 @@ from evaluation.judgements import JudgeCase, Panel
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
-from evaluation.samples import Sample
+from evaluation.score_frame import DetailsT
+from evaluation.scores import SampleT, Scores
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell, Condition, JobSpec, Turn
 from jobs.tool_loops import ToolLoop
 from tiling.geometry import Size
@@ -49,7 +50,6 @@ log = logging.getLogger(__name__)
 
 SizeOf = Callable[[str], Size]
 """Gives an image's level-0 size by its name."""
-SampleT = TypeVar("SampleT", bound=Sample)
 
 
 def stored_image_name(content: bytes) -> str:
@@ -174,7 +174,7 @@ class NoOptions(BaseModel):
     """The options of a benchmark that has none."""
 
 
-class Benchmark(ABC, Generic[SampleT]):
+class Benchmark(ABC, Generic[SampleT, DetailsT]):
     """One benchmark, as the host sees it. A benchmark keeps no state, so that one object serves all threads."""
 
     name: str
@@ -182,6 +182,8 @@ class Benchmark(ABC, Generic[SampleT]):
     title: str
     sample_type: type[SampleT]
     """What the fields that `read` yields are checked by."""
+    details_type: type[DetailsT] | None = None
+    """The named tuple of what its verdicts keep for its report; None where they keep nothing."""
     plans: Mapping[str, tuple[Cell, ...]]
     """Named cells; the first plan is what is asked when a job names none."""
     protocols: Mapping[str, str]
@@ -246,7 +248,7 @@ class Benchmark(ABC, Generic[SampleT]):
     def ask(self, sample: SampleT, cell: Cell, scene: Scene) -> Chat:
         """Ask a sample in a cell. Raises EvidenceMissingError where its evidence cannot be shown."""
 
-    def judge(self, sample: SampleT) -> ReplyJudge:
+    def judge(self, sample: SampleT) -> ReplyJudge[DetailsT]:
         """Make a sample ready to judge any number of replies to it; by default by the letter that a reply ends with."""
         return option_judge(sample)
 
@@ -265,19 +267,19 @@ class Benchmark(ABC, Generic[SampleT]):
         """Return whether a judge's reply says Yes or No; None where that cannot be read."""
         return None
 
-    def judged_with(self, panel: Panel) -> "Benchmark[SampleT]":
+    def judged_with(self, panel: Panel) -> "Benchmark[SampleT, DetailsT]":
         """Return the benchmark as it judges by what models said of cases: its scores are those of the first judge.
 
         A reply that was not judged, or not readably, has no score then.
         """
         return self
 
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: Scores[SampleT, DetailsT]) -> Contents:
         """Fill the benchmark's tables and figures, and say what a reader must know besides the host's own caveats.
 
         By default, accuracies by model, protocol and condition, over all samples and by group.
         """
-        return accuracy_contents(verdicts, self.grouping)
+        return accuracy_contents(scores, self.grouping)
 
     @property
     def content(self) -> str:
@@ -287,14 +289,14 @@ class Benchmark(ABC, Generic[SampleT]):
         """
         return ""
 
-    def settled(self, texts: Mapping[str, str]) -> "Benchmark[SampleT]":
+    def settled(self, texts: Mapping[str, str]) -> "Benchmark[SampleT, DetailsT]":
         """The benchmark as a data set asks it: `texts` are those of its own files that lie beside `dataset.toml`.
 
         Raises ValueError, beginning with the file's name, for one that cannot be used.
         """
         return self
 
-    def settled_in(self, folder: Path) -> "Benchmark[SampleT]":
+    def settled_in(self, folder: Path) -> "Benchmark[SampleT, DetailsT]":
         """Return the settled benchmark with whatever else lies in a data set's folder.
 
         Raises ValueError as `settled` does.
@@ -359,10 +361,6 @@ class Benchmark(ABC, Generic[SampleT]):
         """Return what of a reply's details the report needs counted by cell, judged or failed; None counts nothing."""
         return None
 
-    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Make again what verdicts keep (`Verdict.kept`) of the same as plain tuples, texts and numbers."""
-        return kept
-
     def doubts(self, sample: SampleT, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from being shown under some condition; one sentence each."""
         return iter(())
@@ -376,7 +374,7 @@ class Benchmark(ABC, Generic[SampleT]):
         return ()
 
 
-def find_benchmark(name: str) -> Benchmark[Any]:
+def find_benchmark(name: str) -> Benchmark[Any, Any]:
     """Return an installed benchmark; raises BenchmarkUnknownError naming those that there are."""
     known, broken = _load_plugins()
     if name in broken:
@@ -387,18 +385,18 @@ def find_benchmark(name: str) -> Benchmark[Any]:
     return known[name]
 
 
-def installed_benchmarks() -> Mapping[str, Benchmark[Any]]:
+def installed_benchmarks() -> Mapping[str, Benchmark[Any, Any]]:
     """Return all benchmarks that are installed and can be loaded, by name, in order of their names."""
     return _load_plugins()[0]
 
 
 @cache
-def _load_plugins() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
+def _load_plugins() -> tuple[Mapping[str, Benchmark[Any, Any]], Mapping[str, str]]:
     """Return what the entry points name, each a Benchmark class.
 
     Those that can be loaded, and why the others cannot.
     """
-    known: dict[str, Benchmark[Any]] = {}
+    known: dict[str, Benchmark[Any, Any]] = {}
     broken: dict[str, str] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         try:
@@ -413,7 +411,7 @@ def _load_plugins() -> tuple[Mapping[str, Benchmark[Any]], Mapping[str, str]]:
 
 
 def require_reachable_truths(
-    benchmark: Benchmark[SampleT], samples: Sequence[SampleT], whole: Sequence[SampleT]
+    benchmark: Benchmark[SampleT, Any], samples: Sequence[SampleT], whole: Sequence[SampleT]
 ) -> None:
     """Refuse truths of `samples` that the prompts cannot lead to, and those of a `whole` data set that are all letters.
 
@@ -428,7 +426,7 @@ def require_reachable_truths(
         raise AnnotationInvalidError("\n".join(wrong))
 
 
-def select_cells(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
+def select_cells(benchmark: Benchmark[Any, Any], spec: JobSpec) -> tuple[Cell, ...]:
     """Return the cells that a job asks for, each once: those of its plan, its own, or those of the first plan.
 
     Cells with a loop have the job's rounds, if it names some.
@@ -460,7 +458,7 @@ def select_cells(benchmark: Benchmark[Any], spec: JobSpec) -> tuple[Cell, ...]:
     return cells
 
 
-def _with_rounds(cells: Sequence[Cell], benchmark: Benchmark[Any], rounds: int | None) -> tuple[Cell, ...]:
+def _with_rounds(cells: Sequence[Cell], benchmark: Benchmark[Any, Any], rounds: int | None) -> tuple[Cell, ...]:
     """Return the cells, each once, and those with a loop with so many rounds."""
     if rounds is not None:
         if not any(cell.protocol in benchmark.loops for cell in cells):

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from catalogue.entry import CatalogueEntry
 from evaluation.cells import AWAITING_EXPERT, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
 from evaluation.plurals import count_noun
+from evaluation.scores import AnyScores
 from evaluation.tables import Caveat
-from evaluation.verdicts import Tally
+from evaluation.tally import Tally
 from tiling.digest import is_sampled_digest
 
 UNREADABLE_SHARE = 0.1
@@ -21,24 +22,22 @@ _NAMED = 3
 """Places or samples that a warning names; it counts the others."""
 
 
-def collect_caveats(
-    tally: Tally, cells: Iterable[CellScore], catalogue: Mapping[str, CatalogueEntry], benchmark: str
-) -> tuple[Caveat, ...]:
+def collect_caveats(tally: Tally, scores: AnyScores, cells: Iterable[CellScore], benchmark: str) -> tuple[Caveat, ...]:
     """Collect the host's own caveats: those on models and pictures, then those on cells.
 
     `benchmark` names what was asked.
     """
-    cells = list(cells)
+    cells, catalogue = list(cells), scores.catalogue
     found = [
         *(Caveat(scope="model", text=text) for text in _model_caveats(tally, catalogue, benchmark)),
-        *(Caveat(scope="model", text=text) for text in (*_silent_model_caveats(tally), *_flaw_caveats(cells))),
+        *(Caveat(scope="model", text=text) for text in (*_silent_model_caveats(scores), *_flaw_caveats(cells))),
         *(
             Caveat(scope="report", text=text)
             for text in (*_replaced_image_caveats(tally), *_missing_reply_caveats(cells))
         ),
         *(Caveat(scope="report", text=text) for text in _thumbnail_caveats(tally)),
         *(Caveat(scope="model", text=text) for text in _view_size_caveats(tally)),
-        *(Caveat(scope="cell", text=text) for text in _many_images_caveats(tally, catalogue)),
+        *(Caveat(scope="cell", text=text) for text in _many_images_caveats(scores)),
         *(Caveat(scope="model", text=text) for text in (*_ending_caveats(cells), *_unreadable_caveats(cells))),
         *(Caveat(scope="report", text=text) for text in _absent_group_caveats(cells)),
     ]
@@ -63,13 +62,14 @@ def _model_caveats(tally: Tally, catalogue: Mapping[str, CatalogueEntry], benchm
             yield f"{model}: its responses to {protocol} were asked for with different versions of the prompt"
 
 
-def _silent_model_caveats(tally: Tally) -> Iterator[str]:
+def _silent_model_caveats(scores: AnyScores) -> Iterator[str]:
     """Tell of the images about which a model said nothing at all: that is rather its engine's doing."""
     told: dict[str, dict[str, list[bool]]] = {}
-    for key, cell in sorted(tally.cells.items()):
-        for verdict in cell.answered if key.condition != _TEXT_ALONE else ():
-            for image in tally.samples[verdict.sample].images:
-                told.setdefault(key.model, {}).setdefault(image, []).append(verdict.empty)
+    for key in (key for key in scores.frame.cells if key.condition != _TEXT_ALONE):
+        answered = scores.frame.of_cell(key).answered
+        for sample, empty in zip(answered.sample.tolist(), answered.column("empty").tolist(), strict=True):
+            for image in scores.samples[sample].images:
+                told.setdefault(key.model, {}).setdefault(image, []).append(empty)
     for model, images in told.items():
         if silent := sorted(image for image, empty in images.items() if all(empty)):
             number = sum(len(images[image]) for image in silent)
@@ -106,12 +106,13 @@ def _flaw_caveats(cells: Iterable[CellScore]) -> Iterator[str]:
             )
 
 
-def _many_images_caveats(tally: Tally, catalogue: Mapping[str, CatalogueEntry]) -> Iterator[str]:
-    for key in sorted(tally.cells):
+def _many_images_caveats(scores: AnyScores) -> Iterator[str]:
+    catalogue = scores.catalogue
+    for key in scores.frame.cells:
         most = catalogue[key.model].visual_budget.most_images if key.model in catalogue else None
         if most is None:
             continue
-        shown = tally.cells[key].num_rasters
+        shown = scores.frame.of_cell(key).counts("num_rasters")
         if crowded := sum(count for number, count in shown.items() if number > most):
             yield (
                 f"{key}: {crowded} of {shown.total()} prompts had over {most} "

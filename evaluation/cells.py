@@ -1,8 +1,9 @@
 """Scores every cell: accuracies, counts, parse statuses, and what was left out. As records, and as a table."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import mean, stdev
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,8 +17,9 @@ from evaluation.metrics.accuracy import (
 )
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, wilson
+from evaluation.score_frame import CellKey, ScoreFrame, VerdictOutcome
+from evaluation.scores import AnyScores
 from evaluation.tables import Column, ColumnGroup, Row, Table, Value
-from evaluation.verdicts import CellKey, CellTally, VerdictOutcome, Verdicts
 
 LISTED_SAMPLES = 100
 _SEVERAL = 2
@@ -95,9 +97,9 @@ class CellScore(_CellBase):
         return CellKey(self.model, self.protocol, self.condition, self.rounds or 0)
 
 
-def score_cells(verdicts: Verdicts, grouping: Grouping, strata: Strata) -> tuple[CellScore, ...]:
+def score_cells(scores: AnyScores, grouping: Grouping, strata: Strata) -> tuple[CellScore, ...]:
     """Score all cells in the report's order."""
-    return tuple(_score_cell(key, verdicts, grouping, strata) for key in verdicts.cells)
+    return tuple(_score_cell(key, scores, grouping, strata) for key in scores.cells)
 
 
 def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
@@ -111,39 +113,37 @@ def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
     }
 
 
-def outcome_rate(cell: CellTally, outcome: VerdictOutcome) -> Estimate:
+def outcome_rate(frame: ScoreFrame[Any], outcome: VerdictOutcome) -> Estimate:
     """Share of the responses that came out so, of those that did not fail."""
-    answered = cell.answered
-    if not answered:
-        return NO_ESTIMATE
-    return wilson(sum(verdict.outcome == outcome for verdict in answered) / len(answered), len(answered))
+    outcomes = frame.answered.counts("outcome")
+    return wilson(outcomes[outcome] / outcomes.total(), outcomes.total()) if outcomes else NO_ESTIMATE
 
 
-def _score_cell(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata) -> CellScore:
-    cell = verdicts.tally.cells.get(key, CellTally())
-    scores = cell.scores(len(verdicts.samples))
-    groups = group_scores(scores, strata)
+def _score_cell(key: CellKey, scores: AnyScores, grouping: Grouping, strata: Strata) -> CellScore:
+    frame = scores.frame.of_cell(key)
+    answered = frame.answered
+    means = answered.means(len(scores.samples))
+    groups = group_scores(means, strata)
     present = {group for group, score in groups.items() if score.overall.value is not None}
-    answered, asked = cell.answered, verdicts.asked.get(key, {})
     return CellScore(
         **{**key._asdict(), "rounds": key.rounds or None},
-        accuracy=Contrast({"cell": scores}, strata).accuracy("cell"),
+        accuracy=Contrast({"cell": means}, strata).accuracy("cell"),
         groups=groups,
         absent_groups=tuple(group for group in grouping.known if grouping.balanced and group not in present),
-        abstention=outcome_rate(cell, "abstained"),
-        unreadable=outcome_rate(cell, "unreadable"),
-        statuses=dict(sorted(Counter(verdict.status for verdict in answered).items())),
-        rules=dict(sorted(Counter(verdict.rule for verdict in answered if verdict.rule).items())),
-        expected=sum(asked.values()),
+        abstention=outcome_rate(answered, "abstained"),
+        unreadable=outcome_rate(answered, "unreadable"),
+        statuses=dict(sorted(answered.counts("status").items())),
+        rules=dict(sorted((rule, count) for rule, count in answered.counts("rule").items() if rule)),
+        expected=sum(scores.asked.get(key, {}).values()),
         answered=len(answered),
-        cut_off=sum(verdict.cut_off for verdict in answered),
-        capped=sum(verdict.capped for verdict in answered),
-        overflowed=sum(verdict.overflowed for verdict in answered),
-        filtered=sum(verdict.filtered for verdict in answered),
-        empty=sum(verdict.empty for verdict in answered),
-        duplicates=cell.duplicates,
-        excluded=tuple(_exclusions(cell, verdicts, asked)),
-        repeats=_spread_of_repeats(cell.repeats(len(scores)), strata),
+        cut_off=answered.counts("cut_off")[True],
+        capped=answered.counts("capped")[True],
+        overflowed=answered.counts("overflowed")[True],
+        filtered=answered.counts("filtered")[True],
+        empty=answered.counts("empty")[True],
+        duplicates=scores.duplicates.get(key, 0),
+        excluded=tuple(_exclusions(key, scores)),
+        repeats=_spread_of_repeats([one.means(len(means)) for one in answered.by_repeat().values()], strata),
     )
 
 
@@ -156,23 +156,21 @@ def _spread_of_repeats(repeats: Sequence[Floats], strata: Strata) -> RepeatSprea
     return RepeatSpread(values=tuple(values), mean=mean(values), deviation=stdev(values))
 
 
-def _exclusions(cell: CellTally, verdicts: Verdicts, asked: Mapping[int, int]) -> Iterator[Exclusion]:
-    samples = verdicts.samples
-    recorded = Counter(verdict.sample for verdict in cell.all)
+def _exclusions(key: CellKey, scores: AnyScores) -> Iterator[Exclusion]:
+    samples, frame = scores.samples, scores.frame.of_cell(key)
+    recorded, answered = frame.counts("sample"), frame.answered
+    asked = scores.asked.get(key, {})
     missing = Counter({at: times - recorded[at] for at, times in asked.items() if recorded[at] < times})
-    failed: dict[str, Counter[int]] = {}
-    for verdict in cell.all:
-        if verdict.failure:
-            failed.setdefault(verdict.failure, Counter())[verdict.sample] += 1
-    unscored = Counter(verdict.sample for verdict in cell.answered if not samples[verdict.sample].scored)
-    unjudged = Counter(verdict.sample for verdict in cell.answered if verdict.outcome == "unscored") - unscored
-    reasons = {NO_RESPONSE: missing, AWAITING_EXPERT: unscored, UNJUDGED: unjudged if verdicts.judges else Counter()}
-    reasons |= {f"failed: {failure}": counts for failure, counts in sorted(failed.items())}
+    unscored = Counter({at: count for at, count in answered.counts("sample").items() if not samples[at].scored})
+    unjudged = answered.where(outcome="unscored").counts("sample") - unscored
+    reasons = {NO_RESPONSE: missing, AWAITING_EXPERT: unscored, UNJUDGED: unjudged if scores.judges else Counter()}
+    failures = sorted(failure for failure in frame.counts("failure") if failure)
+    reasons |= {f"failed: {failure}": frame.where(failure=failure).counts("sample") for failure in failures}
     for reason, counts in reasons.items():
         if counts:
             yield _exclusion(reason, counts.total(), (samples[at].id for at in sorted(counts)))
-    if cell.unknown:
-        yield _exclusion(UNKNOWN_SAMPLE, cell.unknown.total(), sorted(cell.unknown))
+    if unknown := scores.unknown.get(key):
+        yield _exclusion(UNKNOWN_SAMPLE, unknown.total(), sorted(unknown))
 
 
 def _exclusion(reason: str, count: int, samples: Iterable[str]) -> Exclusion:

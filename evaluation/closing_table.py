@@ -3,15 +3,19 @@
 Where both agree, the reader took from a free answer what its model means; no truth is needed for that.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from evaluation.closing import ClosingOutcome
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import proportion
+from evaluation.score_frame import CellKey, Mask, ScoreFrame
+from evaluation.scores import AnyScores
 from evaluation.tables import Column, ColumnGroup, Row, Table, Value
-from evaluation.verdicts import CellKey, ClosingTokens, RepeatScores, ScoreRow, Verdicts
+from evaluation.tally import ClosingTokens
 
-_ClosingPair = tuple[ScoreRow, ClosingOutcome]
 _CAPTION = (
     "In %, of the replies that have both: the free answer as it was read, by which all other tables count, and the "
     "answer of the closing turn. They agree where both are the same, or both none. A closing turn is `unread` that "
@@ -72,9 +76,9 @@ _COLUMNS = (
 )
 
 
-def closing_tables(verdicts: Verdicts) -> Iterator[Table]:
-    """Yield the table, where any reply was closed: one row a cell that has such replies."""
-    rows = [row for key in verdicts.cells if (row := _row(verdicts, key))]
+def closing_tables(scores: AnyScores, tokens: Mapping[CellKey, ClosingTokens]) -> Iterator[Table]:
+    """Yield the table, where any reply was closed: one row a cell that has such replies, with what they took."""
+    rows = [row for key in scores.cells if (row := _row(scores, key, tokens.get(key, ClosingTokens())))]
     if rows:
         yield Table(
             name="closing",
@@ -85,34 +89,32 @@ def closing_tables(verdicts: Verdicts) -> Iterator[Table]:
         )
 
 
-def _row(verdicts: Verdicts, key: CellKey) -> Row | None:
-    tallied = verdicts.cell(*key).answered
-    asked: list[_ClosingPair] = [(one, one.closed) for one in tallied if one.closed]
-    if not asked:
+def _row(scores: AnyScores, key: CellKey, tokens: ClosingTokens) -> Row | None:
+    answered = scores.frame.of_cell(key).answered
+    asked = answered.select(answered.derive(lambda one: one.closing is not None, bool))
+    if not len(asked):
         return None
-    pairs = [(one, closed) for one, closed in asked if closed.outcome != "unread"]
-    scored = [(one, closed) for one, closed in pairs if verdicts.samples[one.sample].scored]
-    tokens = verdicts.tally.closing.get(key, ClosingTokens())
+    closed = asked.select(_of_closing(asked, lambda one: one.outcome != "unread"))
+    is_scored = np.array([sample.scored for sample in scores.samples], dtype=np.bool_)
+    scored = closed.select(is_scored[closed.sample])
+    read_right, closed_right = scored.column("score") >= 1, _of_closing(scored, lambda one: one.outcome == "right")
     values: Sequence[Value] = (
-        len(pairs),
-        len(asked) - len(pairs),
-        _mean(verdicts, ((one.sample, one.score) for one, _ in scored)),
-        _mean(verdicts, ((one.sample, float(closed.outcome == "right")) for one, closed in scored)),
-        _mean(verdicts, ((one.sample, float(closed.agrees)) for one, closed in pairs)),
-        sum(one.score >= 1 and closed.outcome == "right" for one, closed in scored),
-        sum(one.score >= 1 and closed.outcome != "right" for one, closed in scored),
-        sum(not one.score >= 1 and closed.outcome == "right" for one, closed in scored),
-        sum(closed.is_rescued for _, closed in pairs),
-        sum(closed.outcome == "abstained" for _, closed in pairs),
+        len(closed),
+        len(asked) - len(closed),
+        proportion(scored.means(len(scores.samples))),
+        proportion(scored.means(len(scores.samples), closed_right.astype(np.float64))),
+        proportion(closed.means(len(scores.samples), _of_closing(closed, lambda one: one.agrees).astype(np.float64))),
+        int((read_right & closed_right).sum()),
+        int((read_right & ~closed_right).sum()),
+        int((~read_right & closed_right).sum()),
+        int(_of_closing(closed, lambda one: one.is_rescued).sum()),
+        int(_of_closing(closed, lambda one: one.outcome == "abstained").sum()),
         tokens.decoded,
         Estimate(value=tokens.cached / tokens.prompt, count=0) if tokens.prompt else NO_ESTIMATE,
     )
     return Row(title=str(key), keys=key.keys, values=tuple(values))
 
 
-def _mean(verdicts: Verdicts, scores: Iterable[tuple[int, float]]) -> Estimate:
-    """Return the mean over samples of what their replies scored, each a mean over its repeats."""
-    found = RepeatScores()
-    for sample, score in scores:
-        found.add(sample, score)
-    return proportion(found.means(len(verdicts.samples)))
+def _of_closing(frame: ScoreFrame[Any], told: Callable[[ClosingOutcome], bool]) -> Mask:
+    """Return of which rows something holds by what their closing turn said."""
+    return frame.derive(lambda one: one.closing is not None and told(one.closing), bool)

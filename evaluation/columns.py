@@ -53,7 +53,7 @@ def _names_an_image(value: Any) -> bool:
     return isinstance(value, str) and len(value) < LONGEST_NAME and value.lower().endswith(IMAGE_SUFFIXES)
 
 
-def check_columns(benchmark: Benchmark[Any], columns: ImportColumns, source: str) -> Iterator[Problem]:
+def check_columns(benchmark: Benchmark[Any, Any], columns: ImportColumns, source: str) -> Iterator[Problem]:
     """Say which of the names that were asked for there are not, or are two."""
     for name, called in columns.names.items():
         told = f"--map {name}={called}"
@@ -69,7 +69,7 @@ def check_columns(benchmark: Benchmark[Any], columns: ImportColumns, source: str
             yield Problem(source, None, None, f"{told}: column '{others[0]}' is called so, too; name one of them")
 
 
-def describe_missing_image(benchmark: Benchmark[Any], columns: ImportColumns) -> str:
+def describe_missing_image(benchmark: Benchmark[Any, Any], columns: ImportColumns) -> str:
     """Say that a record names no image, and which column may name it."""
     if not benchmark.general:
         return "names no image, and no single image has its name"

@@ -37,7 +37,7 @@ class Dataset:
     """
 
     name: str
-    benchmark: Benchmark[Any]
+    benchmark: Benchmark[Any, Any]
     title: str
     description: str
     samples: tuple[Sample, ...]
@@ -100,7 +100,7 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
     settings = base / "dataset.toml" if path.is_dir() and (base / "dataset.toml").is_file() else None
     problems: list[Problem] = []
     if benchmark:
-        chosen: Benchmark[Any] | None = find_benchmark(benchmark)
+        chosen: Benchmark[Any, Any] | None = find_benchmark(benchmark)
     else:
         chosen = (
             _find_benchmark_of(_dataset_settings(base, problems), problems) if settings else _best_reader(files, base)
@@ -122,7 +122,7 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
 
 def find_reader(
     path: Path, benchmark: str | None = None, named: Callable[[Record], Record] = lambda record: record
-) -> Benchmark[Any]:
+) -> Benchmark[Any, Any]:
     """Return the benchmark of that name, or the one that reads most of a file's or folder's records.
 
     `named` gives records' columns other names before. Raises BenchmarkUnknownError.
@@ -134,7 +134,7 @@ def find_reader(
 
 def _best_reader(
     files: Sequence[Path], base: Path, named: Callable[[Record], Record] = lambda record: record
-) -> Benchmark[Any]:
+) -> Benchmark[Any, Any]:
     """Return the benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
     One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
@@ -149,7 +149,7 @@ def _best_reader(
 
     vital = [name for benchmark in installed_benchmarks().values() for name in benchmark.asked_by]
 
-    def rank(benchmark: Benchmark[Any]) -> tuple[bool, bool, bool, bool, int]:
+    def rank(benchmark: Benchmark[Any, Any]) -> tuple[bool, bool, bool, bool, int]:
         problems: list[Problem] = []
         unread: dict[str, Counter[str]] = {}
         own = [file for file in files if file.name not in benchmark.beside]
@@ -164,7 +164,7 @@ def _best_reader(
     return min(installed_benchmarks().values(), key=rank)
 
 
-def _find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any] | None:
+def _find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any, Any] | None:
     try:
         return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
     except BenchmarkUnknownError as error:
@@ -173,8 +173,8 @@ def _find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> 
 
 
 def _configure_benchmark(
-    benchmark: Benchmark[Any] | None, folder: Path, problems: list[Problem]
-) -> Benchmark[Any] | None:
+    benchmark: Benchmark[Any, Any] | None, folder: Path, problems: list[Problem]
+) -> Benchmark[Any, Any] | None:
     try:
         if benchmark is None:
             return None
@@ -214,12 +214,12 @@ def list_settings_files(folder: Path) -> list[Path]:
     return sorted([*texts, *folder.glob("*/*.jsonl")])
 
 
-def sidecar_files(benchmark: Benchmark[Any], folder: Path) -> list[Path]:
+def sidecar_files(benchmark: Benchmark[Any, Any], folder: Path) -> list[Path]:
     """Return those of the benchmark's own files that lie in a folder."""
     return [path for name in benchmark.beside if (path := folder / name).is_file()]
 
 
-def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any], str, int, Sample]]:
+def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any, Any], str, int, Sample]]:
     """Yield the samples of a data set's folder with benchmark, file and line; what is no sample is passed over."""
     images, benchmark = (
         images_by_stem(folder),
@@ -261,7 +261,7 @@ def _check_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
 
 
 def _digests(
-    benchmark: Benchmark[Any], folder: Path, settings: Sequence[Path], files: Sequence[Path]
+    benchmark: Benchmark[Any, Any], folder: Path, settings: Sequence[Path], files: Sequence[Path]
 ) -> tuple[str, str]:
     """Name what is asked, and what people said of replies; without settings nothing beside the records counts."""
     beside = sidecar_files(benchmark, folder) if settings else []

@@ -11,8 +11,10 @@ from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.samples import Sample
+from evaluation.score_frame import CellKey
+from evaluation.scores import AnyScores
 from evaluation.tables import Column, ColumnGroup, Contents, Row, Table, mean_row
-from evaluation.verdicts import CellKey, ReplyJudge, Verdict, Verdicts
+from evaluation.verdicts import ReplyJudge, Verdict
 
 _CellId = tuple[str, str, int]
 """Protocol, condition and rounds of a cell."""
@@ -37,12 +39,12 @@ def plain_fields(record: Record, kind: type[Sample], stem: str, images: Mapping[
     yield {**fields, "extra": extra}
 
 
-def option_judge(sample: Sample) -> ReplyJudge:
+def option_judge(sample: Sample) -> ReplyJudge[Any]:
     """Judge by the final answer of a reply: an option's letter, or a coordinate where there are no options."""
     return partial(_judge_options, sample)
 
 
-def _judge_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict:
+def _judge_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict[Any]:
     if reply.text is None:
         return Verdict(None, reply.absence, 0.0 if sample.scored else None)
     answer = parse_answer(reply.text, sample.options, cut_off=reply.cut_off)
@@ -50,12 +52,12 @@ def _judge_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict:
     return Verdict(answer.value, answer.status, score, rule=answer.rule)
 
 
-def accuracy_contents(verdicts: Verdicts, grouping: Grouping) -> Contents:
+def accuracy_contents(scores: AnyScores, grouping: Grouping) -> Contents:
     """Accuracies with their intervals: a row a model, a column a cell; and the same of every group and subgroup."""
-    strata = Strata.of(verdicts.samples, grouping)
-    asked = list(dict.fromkeys(cell[1:] for cell in verdicts.cells))
+    strata = Strata.of(scores.samples, grouping)
+    asked = list(dict.fromkeys(cell[1:] for cell in scores.cells))
     groups = tuple(_column_group(protocol, asked) for protocol in dict.fromkeys(protocol for protocol, *_ in asked))
-    rows = tuple(_row(verdicts, model, asked, strata) for model in verdicts.models)
+    rows = tuple(_row(scores, model, asked, strata) for model in scores.models)
     whole = Table(
         name="accuracy",
         title="Accuracy",
@@ -69,7 +71,7 @@ def accuracy_contents(verdicts: Verdicts, grouping: Grouping) -> Contents:
         title=f"Accuracy by {' and '.join(grouping.levels)}",
         caption="In %, by protocol and condition.",
         groups=groups,
-        rows=tuple(row for model in verdicts.models for row in _rows(verdicts, model, asked, grouping, strata)),
+        rows=tuple(row for model in scores.models for row in _rows(scores, model, asked, grouping, strata)),
     )
     return Contents(tables=(whole.model_copy(update={"rows": (*rows, mean) if mean else rows}), parts))
 
@@ -89,27 +91,25 @@ def _column_group(protocol: str, asked: Sequence[_CellId]) -> ColumnGroup:
     return ColumnGroup(title=protocol, columns=tuple(columns))
 
 
-def _row(verdicts: Verdicts, model: str, asked: Sequence[_CellId], strata: Strata) -> Row:
-    contrast = Contrast({CellKey("", *one).how: verdicts.scores(model, *one) for one in asked}, strata)
+def _row(scores: AnyScores, model: str, asked: Sequence[_CellId], strata: Strata) -> Row:
+    contrast = Contrast({CellKey("", *one).how: scores.means(model, *one) for one in asked}, strata)
     values = tuple(contrast.accuracy(name) for name in contrast.names)
-    return Row(title=verdicts.title_of(model), keys={"model": model}, values=values)
+    return Row(title=scores.title_of(model), keys={"model": model}, values=values)
 
 
-def _rows(
-    verdicts: Verdicts, model: str, asked: Sequence[_CellId], grouping: Grouping, strata: Strata
-) -> Iterator[Row]:
+def _rows(scores: AnyScores, model: str, asked: Sequence[_CellId], grouping: Grouping, strata: Strata) -> Iterator[Row]:
     """One row for every group that has a name, followed by those of its subgroups."""
-    scores = [verdicts.scores(model, *one) for one in asked]
-    groups = [group_accuracies(one, strata) for one in scores]
-    subgroups = [subgroup_accuracies(one, strata) for one in scores]
+    means = [scores.means(model, *one) for one in asked]
+    groups = [group_accuracies(one, strata) for one in means]
+    subgroups = [subgroup_accuracies(one, strata) for one in means]
     for group in filter(None, strata.groups):
         keys = dict(zip(grouping.levels, (group,), strict=False))
-        yield _named_row(verdicts, model, keys, [of[group] for of in groups])
+        yield _named_row(scores, model, keys, [of[group] for of in groups])
         for place in (place for place in strata.subgroups if place[0] == group):
             keys = dict(zip(grouping.levels, place, strict=True))
-            yield _named_row(verdicts, model, keys, [of.get(place, NO_ESTIMATE) for of in subgroups])
+            yield _named_row(scores, model, keys, [of.get(place, NO_ESTIMATE) for of in subgroups])
 
 
-def _named_row(verdicts: Verdicts, model: str, keys: Mapping[str, str], values: Sequence[Estimate]) -> Row:
-    title = " · ".join([verdicts.title_of(model), *keys.values()])
+def _named_row(scores: AnyScores, model: str, keys: Mapping[str, str], values: Sequence[Estimate]) -> Row:
+    title = " · ".join([scores.title_of(model), *keys.values()])
     return Row(title=title, keys={"model": model, **keys}, values=tuple(values))

@@ -244,7 +244,7 @@ def ask_sample(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, ch
     return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
 
 
-def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any], spec: JobSpec) -> Decoding:
+def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any, Any], spec: JobSpec) -> Decoding:
     """Return the model's own decoding, over it the benchmark's, of judges that of judges, and over that the job's.
 
     A benchmark asks for no longer answers than the model gives by itself. Raises SamplingInvalidError naming every

@@ -52,7 +52,7 @@ class ImportSummary:
 
 
 def import_dataset(
-    benchmark: Benchmark[Any],
+    benchmark: Benchmark[Any, Any],
     source: Path,
     images: Path | None,
     target: Path,
@@ -135,8 +135,8 @@ def _draft_folder(target: Path) -> Iterator[Path]:
 
 
 def _configure_benchmark(
-    benchmark: Benchmark[Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
-) -> Benchmark[Any]:
+    benchmark: Benchmark[Any, Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
+) -> Benchmark[Any, Any]:
     """Return the benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
     copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
@@ -150,12 +150,14 @@ def _configure_benchmark(
         raise DatasetInvalidError([Problem(file, None, None, message)]) from error
 
 
-def _import_settings(benchmark: Benchmark[Any], name: str, gallery: ImageLookup) -> dict[str, Any]:
+def _import_settings(benchmark: Benchmark[Any, Any], name: str, gallery: ImageLookup) -> dict[str, Any]:
     dpi = gallery.rendered_at
     return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
 
 
-def find_config(path: Path, name: str, benchmark: str | None = None) -> tuple[Benchmark[Any], ConfiguredDataset] | None:
+def find_config(
+    path: Path, name: str, benchmark: str | None = None
+) -> tuple[Benchmark[Any, Any], ConfiguredDataset] | None:
     """Return what a configuration says of a data set, and whose it is; None where the file is one of records.
 
     `benchmark` names the only one to be asked. Raises DatasetInvalidError for a configuration that cannot be used.
@@ -172,7 +174,7 @@ def find_config(path: Path, name: str, benchmark: str | None = None) -> tuple[Be
 
 
 def _locate_samples(
-    benchmark: Benchmark[Any],
+    benchmark: Benchmark[Any, Any],
     source: Path,
     gallery: ImageLookup,
     columns: ImportColumns,
@@ -203,7 +205,7 @@ def _locate_samples(
 
 
 def _collect_warnings(
-    benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
     """Yield what a check of the data set will say of records, with the lines that these had in their source."""
     for finding in benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample]))):
@@ -215,7 +217,7 @@ def _collect_warnings(
 
 
 def _check_truths(
-    benchmark: Benchmark[Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
     """Yield what is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
     by_file: dict[str, list[Sample]] = {}
@@ -228,7 +230,7 @@ def _check_truths(
             yield FileProblem(file, places[found[0].id][1], None, f"{found[1]}{_remedy_for_letters(benchmark)}")
 
 
-def _remedy_for_letters(benchmark: Benchmark[Any]) -> str:
+def _remedy_for_letters(benchmark: Benchmark[Any, Any]) -> str:
     if "options" not in benchmark.fields:
         return ""
     return (
@@ -238,7 +240,7 @@ def _remedy_for_letters(benchmark: Benchmark[Any]) -> str:
 
 
 def _write(
-    benchmark: Benchmark[Any],
+    benchmark: Benchmark[Any, Any],
     draft: Path,
     settings: Mapping[str, Any],
     samples: Sequence[Sample],
@@ -257,7 +259,7 @@ def _write(
     (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
 
 
-def _lines_by_file(benchmark: Benchmark[Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
+def _lines_by_file(benchmark: Benchmark[Any, Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
     """Return the lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
     files: dict[str, list[str]] = {}
     for sample in samples:

@@ -1,6 +1,5 @@
 """What reports say of models that judge: whose verdicts the scores are, and what a judge said."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
@@ -9,8 +8,9 @@ from evaluation.judgements import Panel
 from evaluation.metrics.estimates import NO_ESTIMATE
 from evaluation.metrics.intervals import wilson
 from evaluation.plurals import count_noun
+from evaluation.score_frame import CellKey
+from evaluation.scores import AnyScores
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table
-from evaluation.verdicts import CellKey, Verdicts
 
 _JUDGEMENTS = ("yes", "no", "unreadable")
 
@@ -42,7 +42,7 @@ def _judge_caveats(panel: Panel, judged: AbstractSet[str], catalogue: Mapping[st
             yield f"{one.name}: {count_noun(strays, 'verdict')} fit no answer among these responses, and count nowhere"
 
 
-def judgement_contents(verdicts: Verdicts) -> Contents:
+def judgement_contents(scores: AnyScores) -> Contents:
     """Return what models said of the cases that they were asked about, where nothing else is reported."""
     columns = (
         Column(key="share", title="yes", keys={"metric": "yes_rate"}, note="of the verdicts that can be read"),
@@ -51,19 +51,18 @@ def judgement_contents(verdicts: Verdicts) -> Contents:
     table = Table(
         name="judgements",
         title="What judges said",
-        caption="Verdicts on different answers, each with each truth once, however many replies gave it. Reports over "
+        caption="Scores on different answers, each with each truth once, however many replies gave it. Reports over "
         "the judged jobs join them where they name this job as `judge`.",
         groups=(ColumnGroup(title="", columns=columns),),
-        rows=tuple(_row(verdicts, key) for key in verdicts.cells),
+        rows=tuple(_row(scores, key) for key in scores.cells),
     )
     return Contents(tables=(table,))
 
 
-def _row(verdicts: Verdicts, key: CellKey) -> Row:
-    cell = verdicts.tally.cells[key]
-    said = Counter(verdict.status for verdict in cell.answered)
+def _row(scores: AnyScores, key: CellKey) -> Row:
+    frame = scores.frame.of_cell(key)
+    said = frame.answered.counts("status")
     read = said["yes"] + said["no"]
     share = wilson(said["yes"] / read, read) if read else NO_ESTIMATE
-    failed = sum(bool(verdict.failure) for verdict in cell.all)
-    values = (share, *(said[name] for name in _JUDGEMENTS), failed)
-    return Row(title=verdicts.title_of(key.model), keys=key.keys, values=values)
+    values = (share, *(said[name] for name in _JUDGEMENTS), len(frame) - len(frame.answered))
+    return Row(title=scores.title_of(key.model), keys=key.keys, values=values)

@@ -12,8 +12,10 @@ from evaluation.closing import ClosingReading
 from evaluation.datasets import Dataset
 from evaluation.prompts import Prompt, PromptRebuilder
 from evaluation.replies import Provenance, Reply, reply_of
+from evaluation.sample_judges import SampleJudges
 from evaluation.samples import Sample
-from evaluation.verdicts import CellKey, SampleJudges, Verdict, VerdictOutcome, VerdictPart
+from evaluation.score_frame import CellKey, VerdictOutcome
+from evaluation.verdicts import Verdict, VerdictPart
 from evaluation.work import ReplyCost
 from jobs.models import RasterRecord, RequestLabels, Response, TurnResponse, UnreadableResponse
 from jobs.tool_loops import StopReason
@@ -157,7 +159,7 @@ def _add_prompt(outcome: SampleOutcome, prompts: PromptRebuilder, reply: Reply, 
 
 
 def _make_outcome(
-    reply: Reply, sample: Sample, verdict: Verdict | None, image: str | None, closing: ClosingReading | None
+    reply: Reply, sample: Sample, verdict: Verdict[Any] | None, image: str | None, closing: ClosingReading | None
 ) -> SampleOutcome:
     return SampleOutcome(
         job_id=reply.identity[0],

@@ -20,8 +20,11 @@ from evaluation.metrics.accuracy import Strata
 from evaluation.reading_rules import rules_table
 from evaluation.replies import Reply, reply_of
 from evaluation.revisions import Revision, readers_of, revisions_of
+from evaluation.sample_judges import SampleJudges
+from evaluation.score_frame import CellKey, ScoreFrame
+from evaluation.scores import Scores
 from evaluation.tables import Caveat, Figure, Table
-from evaluation.verdicts import CellKey, SampleJudges, Tally, Verdicts
+from evaluation.tally import Tally
 from evaluation.work import WorkTotals
 from jobs.models import JUDGE, Job, JobSpec, OptionValue, Response
 
@@ -160,17 +163,26 @@ def tally_replies(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping
 def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, CatalogueEntry], *specs: JobSpec) -> Report:
     """Fill the tables from what was counted. Raises JudgesMixedError where replies of judges are among others."""
     benchmark = dataset.benchmark
-    is_judging = _is_judging(tally, specs)
+    frame = tally.frame()
+    is_judging = _is_judging(frame, specs)
     asked = (
-        _count_recorded(tally)
+        _count_recorded(frame)
         if is_judging
         else _count_asked(dataset, specs)
         if specs
-        else _count_assumed(dataset, tally)
+        else _count_assumed(dataset, frame)
     )
-    verdicts = Verdicts(tally, _order_cells(benchmark, asked), catalogue, dataset.panel.names)
-    cells = score_cells(verdicts, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
-    findings = judgement_contents(verdicts) if is_judging else benchmark.report(verdicts)
+    scores = Scores(
+        dataset.samples,
+        frame,
+        _order_cells(benchmark, asked),
+        catalogue,
+        dataset.panel.names,
+        tally.rows.duplicates,
+        tally.unknown,
+    )
+    cells = score_cells(scores, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
+    findings = judgement_contents(scores) if is_judging else benchmark.report(scores)
     return Report(
         benchmark=benchmark.name,
         title=benchmark.title,
@@ -182,15 +194,15 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         revisions=revisions_of(tally.revised, benchmark.version_notes),
         tables=(
             *findings.tables,
-            *closing_tables(verdicts),
+            *closing_tables(scores, tally.closing),
             cells_table(cells, benchmark.grouping),
             *rules_table(cells),
         ),
         figures=findings.figures,
         cells=cells,
         caveats=(
-            *judge_caveats(dataset.panel, set(verdicts.models), catalogue),
-            *collect_caveats(tally, cells, catalogue, benchmark.name),
+            *judge_caveats(dataset.panel, set(scores.models), catalogue),
+            *collect_caveats(tally, scores, cells, benchmark.name),
             *findings.caveats,
         ),
         provenance=_provenance(tally),
@@ -206,17 +218,17 @@ def versions_of(dataset: Dataset) -> dict[str, str]:
     return {**readers_of(dataset.benchmark.versions), **models, **people}
 
 
-def _is_judging(tally: Tally, specs: Sequence[JobSpec]) -> bool:
+def _is_judging(frame: ScoreFrame[Any], specs: Sequence[JobSpec]) -> bool:
     """Return whether the replies are those of judges. Raises JudgesMixedError where some are, and others are not."""
-    kinds = {key.protocol == JUDGE for key in tally.cells} | {spec.judge is not None for spec in specs}
+    kinds = {key.protocol == JUDGE for key in frame.cells} | {spec.judge is not None for spec in specs}
     if len(kinds) > 1:
         raise JudgesMixedError("some responses are a judge's; name them as `judge`, and what was judged beside")
     return True in kinds
 
 
-def _count_recorded(tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+def _count_recorded(frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
     """As often as there are replies: how often a judge is asked about a sample, its answers decide."""
-    return {key: Counter(verdict.sample for verdict in cell.all) for key, cell in sorted(tally.cells.items())}
+    return {key: frame.of_cell(key).counts("sample") for key in frame.cells}
 
 
 def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
@@ -234,7 +246,7 @@ def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Co
 
 
 def _order_cells(
-    benchmark: Benchmark[Any], asked: Mapping[CellKey, Mapping[int, int]]
+    benchmark: Benchmark[Any, Any], asked: Mapping[CellKey, Mapping[int, int]]
 ) -> dict[CellKey, Mapping[int, int]]:
     """Return the cells of each model in the benchmark's own order, whatever jobs or files they come from."""
     models = list(dict.fromkeys(key.model for key in asked))
@@ -251,13 +263,13 @@ def _cell_position(name: str, known: Sequence[str]) -> tuple[int, str]:
     return known.index(name) if name in known else len(known), name
 
 
-def _count_assumed(dataset: Dataset, tally: Tally) -> dict[CellKey, Mapping[int, int]]:
+def _count_assumed(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
     """Without jobs: every sample in every cell of which there are replies and that applies, as often as any sample."""
-    return {key: _times_per_sample(dataset, tally, key) for key in sorted(tally.cells)}
+    return {key: _times_per_sample(dataset, frame, key) for key in frame.cells}
 
 
-def _times_per_sample(dataset: Dataset, tally: Tally, key: CellKey) -> Mapping[int, int]:
-    replies = Counter(verdict.sample for verdict in tally.cells[key].all)
+def _times_per_sample(dataset: Dataset, frame: ScoreFrame[Any], key: CellKey) -> Mapping[int, int]:
+    replies = frame.of_cell(key).counts("sample")
     asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, key.cell))
     return dict.fromkeys(asked, max(replies.values(), default=1))
 

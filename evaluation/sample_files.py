@@ -36,7 +36,7 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def load_samples(
-    benchmark: Benchmark[Any],
+    benchmark: Benchmark[Any, Any],
     files: Iterable[Path],
     base: Path,
     problems: list[Problem],
@@ -92,7 +92,7 @@ def _note_problem(notes: list[Problem], name: str, text: str) -> None:
 
 
 def read_samples(
-    benchmark: Benchmark[Any],
+    benchmark: Benchmark[Any, Any],
     path: Path,
     name: str,
     origin: RecordContext,
@@ -111,7 +111,7 @@ def read_samples(
 
 
 def _read_record(
-    benchmark: Benchmark[Any], record: Record, name: str, origin: RecordContext
+    benchmark: Benchmark[Any, Any], record: Record, name: str, origin: RecordContext
 ) -> Iterator[tuple[int, Sample] | Problem]:
     unread: set[str] = set()
     try:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from catalogue.entry import CatalogueEntry
 from evaluation.benchmark import Benchmark
@@ -19,9 +20,10 @@ from evaluation.datasets import Dataset
 from evaluation.replies import Provenance
 from evaluation.report import versions_of
 from evaluation.revisions import ALIKE, UNKNOWN, Revised, readers_of
-from evaluation.verdicts import CellKey, CellTally, ClosingTokens, RepeatScores, ScoreRow, ShownRegion, Tally
+from evaluation.score_frame import NO_SCORE, CellKey, ReplyScore
+from evaluation.tally import ClosingTokens, ShownRegion, Tally
 
-_SCHEMA_VERSION = 9
+_SCHEMA_VERSION = 10
 """Version of how a tally is written."""
 
 
@@ -38,8 +40,11 @@ def judging_fingerprint(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry
 
 def dump_tally(tally: Tally) -> dict[str, Any]:
     """Write a tally, into which nothing was merged, as what JSON can hold."""
+    frame = tally.frame()
     return {
-        "cells": [[*key, *_dump_cell(tally, key)] for key in sorted(tally.cells)],
+        "cells": [[*key, dict(tally.unknown.get(key, {}))] for key in frame.cells],
+        "scores": [_dump_score(score) for score in frame.scores],
+        "rows": [column.tolist() for column in (frame.cell, frame.repeat, frame.sample, frame.score)],
         "provenance": [
             [model, made, count] for model, all_ in tally.provenance.items() for made, count in all_.items()
         ],
@@ -51,9 +56,13 @@ def dump_tally(tally: Tally) -> dict[str, Any]:
     }
 
 
+def _dump_score(score: ReplyScore) -> ReplyScore:
+    return score._replace(score=None) if np.isnan(score.score) else score  # type: ignore[arg-type]
+
+
 def made_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry], tally: Tally) -> dict[str, Any]:
     """Tell what made the verdicts of a tally: its form, the readers by name, and what they read by besides."""
-    models = sorted({key.model for key in tally.cells})
+    models = tally.rows.models
     entries = {model: catalogue[model] for model in models if model in catalogue}
     beside = {
         "records": dataset.digest,
@@ -81,7 +90,8 @@ def revise(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[list[Any
 
 
 def _answers(told: Mapping[str, Any]) -> int:
-    return sum(len(repeats) for *_, verdicts, _ in told["cells"] for *_, repeats in verdicts)
+    rows = told.get("rows")
+    return len(rows[0]) if rows else 0
 
 
 def _outcomes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -93,19 +103,19 @@ def _outcomes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[t
 
 
 def _by_answer(told: Mapping[str, Any]) -> dict[tuple[Any, ...], list[list[str]]]:
-    """Outcome, and score, closing turn and what else is kept, as text, of each answer by cell, sample and repeat."""
+    """Outcome, and score, closing turn and details, as text, of each answer by cell, repeat and sample."""
+    cells = [tuple(cell[:4]) for cell in told["cells"]]
+    scores = [ReplyScore._make(score) for score in told["scores"]]
+    kept = [[one.outcome, json.dumps([one.score, one.closing, one.details])] for one in scores]
     found: dict[tuple[Any, ...], list[list[str]]] = defaultdict(list)
-    for *cell, verdicts, _ in told["cells"]:
-        for _, _, sample, _, outcome, score, *_, closed, _, _, kept, repeats in verdicts:
-            for repeat in repeats:
-                found[*cell, sample, repeat].append([outcome, json.dumps([score, closed, kept])])
+    for cell, repeat, sample, score in zip(*told["rows"], strict=True):
+        found[cells[cell], repeat, sample].append(kept[score])
     return found
 
 
-def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any]) -> None:
+def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any, Any]) -> None:
     """Count what `dump_tally` wrote of replies of a job, none of which the tally has yet; lists are for tuples."""
-    for model, protocol, condition, rounds, *cell in told["cells"]:
-        _merge_cell(tally, CellKey(model, protocol, condition, rounds), job_id, cell, benchmark)
+    _merge_rows(tally, job_id, told, benchmark)
     for model, made, count in told["provenance"]:
         tally.provenance[model][Provenance._make(_lists_to_tuples(made))] += count
     for model, protocol, versions in told["prompts"]:
@@ -123,36 +133,28 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
         tally.revised[Revised._make(_lists_to_tuples(revised))] += count
 
 
-def _dump_cell(tally: Tally, key: CellKey) -> list[Any]:
-    cell = tally.cells[key]
-    return [_dump_verdicts(cell), dict(cell.unknown)]
+def _merge_rows(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any, Any]) -> None:
+    cells = [CellKey(*place) for *place, _ in told["cells"]]
+    for key, (*_, unknown) in zip(cells, told["cells"], strict=True):
+        tally.rows.add_cell(key)
+        if unknown:
+            tally.unknown[key].update(unknown)
+    scores = [_load_score(ReplyScore._make(score), benchmark) for score in told["scores"]]
+    tally.rows.extend(job_id, cells, scores, told["rows"])
 
 
-def _dump_verdicts(cell: CellTally) -> list[Any]:
-    """Equal verdicts once, with the repeats in which they were given."""
-    alike: dict[tuple[Any, ...], list[int]] = {}
-    for verdict in cell.verdicts.values():
-        score = None if np.isnan(verdict.score) else verdict.score
-        told = (verdict.failure, verdict.empty, verdict.sample, verdict.status, verdict.outcome, score)
-        ends = (verdict.cut_off, verdict.overflowed, verdict.filtered, verdict.capped, verdict.rule, verdict.closed)
-        shown = (verdict.trait, verdict.num_rasters)
-        alike.setdefault((*told, *ends, *shown, verdict.kept), []).append(verdict.repeat)
-    return [[*told, repeats] for told, repeats in alike.items()]
+def _load_score(plain: ReplyScore, benchmark: Benchmark[Any, Any]) -> ReplyScore:
+    return plain._replace(
+        score=NO_SCORE if plain.score is None else plain.score,
+        closing=ClosingOutcome(*plain.closing) if plain.closing else None,
+        trait=_lists_to_tuples(plain.trait),
+        details=None if plain.details is None else _load_details(benchmark.details_type, plain.details),
+    )
 
 
-def _merge_cell(tally: Tally, key: CellKey, job_id: str, told: list[Any], benchmark: Benchmark[Any]) -> None:
-    verdicts, unknown = told
-    cell = tally.cells[key]
-    for failure, empty, sample, status, outcome, score, *ends, rule, closed, trait, shown, kept, repeats in verdicts:
-        value = np.nan if score is None else score
-        again = benchmark.kept_again(_lists_to_tuples(kept)) if kept else ()
-        turn = ClosingOutcome(*closed) if closed else None
-        judged = (failure, empty, 0.0, sample, status, outcome, value, *ends, 0)
-        alike = ScoreRow._make((*judged, again, turn, rule, _lists_to_tuples(trait), shown))
-        cell.alike[alike] += len(repeats)
-        for repeat in () if failure else repeats:
-            cell.rounds.setdefault((job_id, repeat), RepeatScores()).add(sample, value, again)
-    cell.unknown += Counter(unknown)
+def _load_details(kind: type[Any] | None, plain: Any) -> Any:
+    """Make details again of lists, texts and numbers."""
+    return TypeAdapter(kind).validate_python(plain) if kind else plain
 
 
 def _lists_to_tuples(plain: Any) -> Any:

@@ -141,7 +141,7 @@ class BenchmarkChecks:
         for truth in self._dataset.benchmark.answer_form(sample).truths:
             yield from self.says(truth)
 
-    def _read(self, benchmark: Benchmark[Any], record: dict[str, Any]) -> list[Sample]:
+    def _read(self, benchmark: Benchmark[Any, Any], record: dict[str, Any]) -> list[Sample]:
         with TemporaryDirectory() as folder:
             copy = Path(folder) / self.folder.name
             for path in self.folder.iterdir():

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.acuity.asking import DIRECT, ask
 from benchmarks.acuity.checks import check_sign
@@ -16,21 +15,23 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
+from evaluation.scores import Scores
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
 
 MOST_TOKENS = 4096
 """Room for those that think before they say a letter."""
 
 
-class Acuity(Benchmark[AcuitySample]):
+class Acuity(Benchmark[AcuitySample, AcuityDetails]):
     """What a model can see of a picture at the size that it is shown it."""
 
     name = "acuity"
     title = "Acuity"
     known_by = ("optotype",)
     sample_type = AcuitySample
+    details_type = AcuityDetails
     plans: Mapping[str, tuple[Cell, ...]] = {"acuity": cross_plan(DIRECT, "V0 V1 V2 V3 V4")}
     protocols: Mapping[str, str] = {DIRECT: "directly"}
     decoding: Mapping[str, float | int] = {"temperature": 0.0, "max_tokens": MOST_TOKENS}
@@ -68,7 +69,7 @@ class Acuity(Benchmark[AcuitySample]):
                 reason = str(error).removeprefix(f"sample '{sample.id}': ")
                 yield f"V3 and V4 cannot show it: {reason}"
 
-    def judge(self, sample: AcuitySample) -> ReplyJudge:
+    def judge(self, sample: AcuitySample) -> ReplyJudge[AcuityDetails]:
         """Make a question ready to judge replies to it."""
         return AcuityJudge(sample)
 
@@ -76,10 +77,6 @@ class Acuity(Benchmark[AcuitySample]):
         """Pixels in the width of the full image as it was shown; None for a reply that was shown none."""
         return width_shown(reply)
 
-    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Make again what is kept of a reply."""
-        return tuple(AcuityDetails(*kept))
-
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: Scores[AcuitySample, AcuityDetails]) -> Contents:
         """Fill the tables: what a model sees in one line, where it stops, and which faults its errors fit."""
-        return report(verdicts)
+        return report(scores)

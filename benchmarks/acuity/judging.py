@@ -27,12 +27,12 @@ class AcuityJudge:
     def __init__(self, sign: AcuitySample) -> None:
         self._sign, self._judge = sign, option_judge(sign)
 
-    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[AcuityDetails]:
         """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
         verdict, options = self._judge(reply, frame), self._sign.options or {}
         pixels = pixels_per_optotype(self._sign.optotype, reply.rasters)
-        kept = AcuityDetails(round(pixels, 3), options[verdict.value] if verdict.value else "")
-        return verdict._replace(kept=tuple(kept), tags=(("pixels", f"{pixels:.1f}"),))
+        details = AcuityDetails(round(pixels, 3), options[verdict.value] if verdict.value else "")
+        return verdict._replace(details=details, tags=(("pixels", f"{pixels:.1f}"),))
 
 
 def pixels_per_optotype(optotype: Optotype, rasters: Iterable[RasterRecord]) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log2
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,8 @@ from benchmarks.acuity.taxonomy import ATTRIBUTES, DIRECTIONS, Attribute
 from evaluation.metrics.accuracy import Contrast, Strata
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion
-from evaluation.verdicts import CellKey, Verdicts
+from evaluation.score_frame import CellKey, ScoreFrame
+from evaluation.scores import Scores
 
 READABLE_PIXELS = 16
 """Pixels per optotype from which on a sign counts as readable: errors there are not for want of pixels."""
@@ -58,38 +58,42 @@ class AcuityColumns:
         return np.array([sign.region.width for sign in self.signs], dtype=np.float64)
 
 
+AcuityBaseScores = Scores[AcuitySample, AcuityDetails]
+
+
 @dataclass(frozen=True)
 class ConditionScores:
     """The answers of a model under one condition, one entry each; failures are none."""
 
     key: CellKey
     chart: AcuityColumns
-    verdicts: Verdicts
+    base: AcuityBaseScores
 
     @cached_property
-    def _all(self) -> list[Any]:
-        # In one order, whatever the order in which they came.
-        return sorted(self.verdicts.cell(*self.key).answered, key=lambda one: (one.sample, one.repeat, one.kept))
+    def _replies(self) -> ScoreFrame[AcuityDetails]:
+        answered = self.base.cell(*self.key).answered
+        details = (answered.detail("meant").astype(np.str_), answered.detail("pixels", float))
+        return answered.select(np.lexsort((*details, answered.repeat, answered.sample)))
 
     @cached_property
     def at(self) -> Indices:
         """Position of each answer's sign."""
-        return np.array([one.sample for one in self._all], dtype=np.intp)
+        return self._replies.sample
 
     @cached_property
     def right(self) -> Floats:
         """1 for what is right, else 0."""
-        return np.array([one.score for one in self._all], dtype=np.float64)
+        return self._replies.column("score")
 
     @cached_property
     def pixels(self) -> Floats:
         """Pixels per optotype of what was shown; 0 where nothing was."""
-        return np.array([AcuityDetails(*one.kept).pixels for one in self._all], dtype=np.float64)
+        return self._replies.detail("pixels", float)
 
     @cached_property
     def meant(self) -> NDArray[np.str_]:
         """The option that was meant; empty where none can be read."""
-        return np.array([AcuityDetails(*one.kept).meant for one in self._all], dtype=np.str_)
+        return self._replies.detail("meant").astype(np.str_)
 
     @property
     def unsaid(self) -> Estimate:
@@ -168,13 +172,13 @@ class AcuityScores:
 
     model: str
     chart: AcuityColumns
-    verdicts: Verdicts
+    base: AcuityBaseScores
 
     @cached_property
     def conditions(self) -> Mapping[str, ConditionScores]:
         """Answers by condition, in order."""
-        keys = sorted((key for key in self.verdicts.cells if key.model == self.model), key=lambda key: key.condition)
-        return {key.condition: ConditionScores(key, self.chart, self.verdicts) for key in keys}
+        keys = sorted((key for key in self.base.cells if key.model == self.model), key=lambda key: key.condition)
+        return {key.condition: ConditionScores(key, self.chart, self.base) for key in keys}
 
     @cached_property
     def shown(self) -> Sequence[ConditionScores]:
@@ -199,7 +203,7 @@ class AcuityScores:
         """
         if not {condition, less} <= self.conditions.keys():
             return NO_ESTIMATE
-        scores = {name: self.verdicts.scores(*self.conditions[name].key) for name in (condition, less)}
+        scores = {name: self.base.means(*self.conditions[name].key) for name in (condition, less)}
         unknown = np.isnan(np.stack([*scores.values()])).any(axis=0)
         by_picture = {name: self._by_picture(np.where(unknown, np.nan, values)) for name, values in scores.items()}
         everywhere = np.arange(len(by_picture[less]))
@@ -217,7 +221,7 @@ class AcuityScores:
         """Pixels in the width of the widest raster by which a condition showed the full image; None if it did not."""
         if condition not in self.conditions:
             return None
-        return max(self.verdicts.cell(*self.conditions[condition].key).traits, default=None)
+        return max(self.base.cell(*self.conditions[condition].key).traits, default=None)
 
 
 def octave_of(pixels: float) -> int:

@@ -6,8 +6,7 @@ import numpy as np
 
 from benchmarks.acuity.confusion_tables import NO_LETTER, confusion_table, fault_table, turn_table
 from benchmarks.acuity.faults import FAULTS, FaultDiagnosis, diagnose_faults, is_majority
-from benchmarks.acuity.metrics import AcuityColumns, AcuityScores
-from benchmarks.acuity.samples import AcuitySample
+from benchmarks.acuity.metrics import AcuityBaseScores, AcuityColumns, AcuityScores
 from benchmarks.acuity.tables import (
     accuracy_table,
     describe_curve,
@@ -19,7 +18,6 @@ from benchmarks.acuity.tables import (
 )
 from benchmarks.acuity.taxonomy import ATTRIBUTES, PLACES, SCENES, Attribute
 from evaluation.tables import Caveat, ColumnGroup, Contents, Figure, Row, Table
-from evaluation.verdicts import Verdicts
 
 IMAGE_WIDTH = 26753
 """Width of the picture that the one line speaks of: that of the demo's plaza."""
@@ -27,10 +25,10 @@ _SIGN_WIDTH = 0.01
 """Width of its sign, in widths of the picture."""
 
 
-def report(verdicts: Verdicts) -> Contents:
+def report(base: AcuityBaseScores) -> Contents:
     """Fill the tables that have any row."""
-    chart = AcuityColumns([sample for sample in verdicts.samples if isinstance(sample, AcuitySample)])
-    eyes = [AcuityScores(model, chart, verdicts) for model in verdicts.models]
+    chart = AcuityColumns(base.samples)
+    eyes = [AcuityScores(model, chart, base) for model in base.models]
     found = {one.model: diagnose_faults(one) for one in eyes}
     tables = (
         _summary(eyes, found),
@@ -90,7 +88,7 @@ def _summary(eyes: Sequence[AcuityScores], found: dict[str, list[FaultDiagnosis]
 def _summary_row(one: AcuityScores, symptoms: Sequence[FaultDiagnosis]) -> Row:
     faults = dict.fromkeys(fault for symptom in symptoms for fault in symptom.faults)
     values = (summarize_model(one), one.curves[_legible_attribute(one)].threshold, ", ".join(faults) or NO_LETTER)
-    return Row(title=one.verdicts.title_of(one.model), keys={"model": one.model}, values=values)
+    return Row(title=one.base.title_of(one.model), keys={"model": one.model}, values=values)
 
 
 def summarize_model(eyes: AcuityScores) -> str:

@@ -27,7 +27,7 @@ _CHANCE = Estimate(value=CHANCE, count=0)
 
 def row_title(answers: ConditionScores) -> str:
     """Return what a row about one condition of a model is called."""
-    return f"{answers.verdicts.title_of(answers.key.model)} · {answers.key.condition}"
+    return f"{answers.base.title_of(answers.key.model)} · {answers.key.condition}"
 
 
 def keyed_column(key: str, title: str, unit: Unit = "rate", *, note: str = "", strong: bool = False) -> Column:
@@ -62,7 +62,7 @@ def accuracy_table(eyes: Sequence[AcuityScores]) -> Table:
 def _accuracy_row(one: AcuityScores) -> Row:
     found = {name: answers.accuracy(answers.pixels >= 0) for name, answers in one.conditions.items()}
     return Row(
-        title=one.verdicts.title_of(one.model),
+        title=one.base.title_of(one.model),
         keys={"model": one.model},
         values=(
             *(found.get(name, NO_ESTIMATE) for name in CONDITIONS),
@@ -108,7 +108,7 @@ def _threshold_rows(one: AcuityScores) -> Iterator[Row]:
         yield Row(title=row_title(answers), keys=answers.key.keys, values=tuple(_threshold_values(answers.curves)))
     if one.shown:
         keys = {"model": one.model, "condition": ALL}
-        title = f"{one.verdicts.title_of(one.model)} · all"
+        title = f"{one.base.title_of(one.model)} · all"
         yield Row(title=title, keys=keys, values=tuple(_threshold_values(one.curves)))
 
 

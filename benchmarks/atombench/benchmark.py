@@ -8,7 +8,7 @@ from benchmarks.atombench.answers import READER_VERSION
 from benchmarks.atombench.asking import DECODING, EVIDENCE_PROTOCOLS, PROTOCOLS, AtomOptions, ask
 from benchmarks.atombench.checks import check_sample, compare_samples
 from benchmarks.atombench.evidence import GoldenEvidence, evidence_line, golden_clues
-from benchmarks.atombench.judging import AtomJudge
+from benchmarks.atombench.judging import AtomDetails, AtomJudge
 from benchmarks.atombench.metrics import METRICS_VERSION
 from benchmarks.atombench.reading import FIELDS, record_of, sample_fields
 from benchmarks.atombench.report import report
@@ -20,12 +20,13 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.revisions import read_version_notes
+from evaluation.scores import Scores
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
 
 
-class AtomBench(Benchmark[AtomSample]):
+class AtomBench(Benchmark[AtomSample, AtomDetails]):
     """Whether a conclusion about a picture rests on clues that the model understood."""
 
     name = "atombench"
@@ -33,6 +34,7 @@ class AtomBench(Benchmark[AtomSample]):
     known_by = ("level", "clues", "conclusions", "certainty", "dimension", "scope")
     budget = "published"
     sample_type = AtomSample
+    details_type = AtomDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "atombench": cross_plan("A0 AG", "V2"),
         "blind": cross_plan("A0", "V0 V1 V2"),
@@ -95,10 +97,10 @@ class AtomBench(Benchmark[AtomSample]):
             raise EvidenceMissingError("\n".join(f"sample '{name}': {reason}" for name in golden.missing))
         return ask(sample, cell.protocol, cell.condition, scene, clues, words=options.ag)
 
-    def judge(self, sample: AtomSample) -> ReplyJudge:
+    def judge(self, sample: AtomSample) -> ReplyJudge[AtomDetails]:
         """Make a question ready to judge replies to it."""
         return AtomJudge(sample)
 
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: Scores[AtomSample, AtomDetails]) -> Contents:
         """Fill Tables 1 to 4 and Figures 3 and 5 to 8."""
-        return report(verdicts)
+        return report(scores)

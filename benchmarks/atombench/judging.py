@@ -1,6 +1,6 @@
 """Judges a reply: right, wrong or unanswered, and the points that each is worth (section 4.3)."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from benchmarks.atombench.answers import read_answer
 from benchmarks.atombench.samples import AtomSample
@@ -27,17 +27,23 @@ def points_of(outcome: AnswerOutcome, num_options: int) -> float:
     return {"right": 1.0, "wrong": -1.0 / (num_options - 1), "unanswered": 0.0}[outcome]
 
 
+class AtomDetails(NamedTuple):
+    """What is kept of a reply: the outcome of its final answer, and that of AGC's first one."""
+
+    final: AnswerOutcome
+    first: AnswerOutcome | None = None
+
+
 class AtomJudge:
     """One question, made ready to judge any number of replies to it.
 
-    Of a verdict, `score` is its correctness, never penalized, and `kept` the outcomes: the final answer's, and behind
-    it that of AGC's first answer.
+    Of a verdict, `score` is its correctness, never penalized.
     """
 
     def __init__(self, sample: AtomSample) -> None:
         self._sample = sample
 
-    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[AtomDetails]:
         """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
         final = self._read(reply.text, reply.absence, cut_off=reply.ends_amid)
         if not self._sample.scored:
@@ -49,7 +55,7 @@ class AtomJudge:
             value=final.value,
             status=final.status,
             score=float(outcome == "right"),
-            kept=(outcome, *(outcome_of(read, self._sample.answer) for _, read in firsts)),
+            details=AtomDetails(outcome, *(outcome_of(read, self._sample.answer) for _, read in firsts[:1])),
             tags=(("counts as", outcome), ("points", f"{points:.2f}")),
             tell=lambda: tuple(self._part(*first) for first in firsts),
             rule=final.rule,

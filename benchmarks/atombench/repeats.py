@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.atombench.asking import A0, AG, AGC
-from benchmarks.atombench.judging import AnswerOutcome
-from evaluation.verdicts import CellTally, Verdicts
+from benchmarks.atombench.judging import AnswerOutcome, AtomDetails
+from benchmarks.atombench.samples import AtomSample
+from evaluation.score_frame import ScoreFrame
+from evaluation.scores import Scores
 
 OutcomesByQuestion = Mapping[int, AnswerOutcome]
 """What answers count as, by their question's position in the data set."""
+AtomBaseScores = Scores[AtomSample, AtomDetails]
 _RepeatKey = tuple[str, int]
 
 
@@ -47,13 +50,13 @@ class AtomRepeat:
     alone: frozenset[int] = frozenset()
 
 
-def collect_repeats(verdicts: Verdicts, model: str, condition: str) -> list[AtomRepeat]:
+def collect_repeats(scores: AtomBaseScores, model: str, condition: str) -> list[AtomRepeat]:
     """Return the repeats of a model under A0, each with AG's answers of the same job, else of the same repeat.
 
     They stand in the order of jobs and repeats; those of AG alone are among them.
     """
-    direct = _join_jobs(_outcomes(verdicts.cell(model, A0, condition)))
-    golden = _outcomes(verdicts.cell(model, AG, condition))
+    direct = _join_jobs(_outcomes(scores.cell(model, A0, condition)))
+    golden = _outcomes(scores.cell(model, AG, condition))
     partners = _match_repeats(direct, golden)
     found = {at: _make_repeat(first, golden.get(partners.get(at, at)), at[1], direct) for at, first in direct.items()}
     lonely = [at for at in golden if at not in partners.values()]
@@ -61,21 +64,27 @@ def collect_repeats(verdicts: Verdicts, model: str, condition: str) -> list[Atom
     return [found[at] for at in sorted(found)]
 
 
-def collect_chat_repeats(verdicts: Verdicts, model: str, condition: str) -> list[AtomRepeat]:
+def collect_chat_repeats(scores: AtomBaseScores, model: str, condition: str) -> list[AtomRepeat]:
     """Return the repeats of a model under AGC, whose chats hold the first answers themselves."""
-    rounds = verdicts.cell(model, AGC, condition).by_repeat().values()
-    return [_chat_repeat(one.by_sample) for one in rounds]
+    return [_chat_repeat(_details(one)) for one in scores.cell(model, AGC, condition).answered.by_repeat().values()]
 
 
-def _chat_repeat(kept: Mapping[int, Sequence[Any]]) -> AtomRepeat:
-    """Return the trial of what is kept of each chat: its final outcome, then its first one; nothing without a truth."""
-    pairs = {at: AnswerPair(outcomes[1], outcomes[0]) for at, outcomes in kept.items() if len(outcomes) > 1}
-    return AtomRepeat(pairs=pairs, alone=frozenset(at for at, outcomes in kept.items() if len(outcomes) == 1))
+def _chat_repeat(chats: Mapping[int, AtomDetails]) -> AtomRepeat:
+    """Return the trial of what is kept of each chat."""
+    pairs = {at: AnswerPair(one.first, one.final) for at, one in chats.items() if one.first}
+    return AtomRepeat(pairs=pairs, alone=frozenset(chats.keys() - pairs.keys()))
 
 
-def _outcomes(cell: CellTally) -> dict[_RepeatKey, dict[int, AnswerOutcome]]:
+def _outcomes(replies: ScoreFrame[AtomDetails]) -> dict[_RepeatKey, dict[int, AnswerOutcome]]:
     """Final outcomes by job and repeat; of questions without a known answer there is none."""
-    return {key: {at: kept[0] for at, kept in one.by_sample.items() if kept} for key, one in cell.by_repeat().items()}
+    repeats = replies.answered.by_repeat()
+    return {key: {at: one.final for at, one in _details(repeat).items()} for key, repeat in repeats.items()}
+
+
+def _details(repeat: ScoreFrame[AtomDetails]) -> dict[int, AtomDetails]:
+    """What is kept of the replies of a repeat, by question."""
+    detailed = repeat.detailed
+    return dict(zip(detailed.sample.tolist(), detailed.details, strict=True))
 
 
 def _join_jobs(rounds: Mapping[_RepeatKey, dict[int, AnswerOutcome]]) -> dict[_RepeatKey, dict[int, AnswerOutcome]]:

@@ -7,7 +7,7 @@ from benchmarks.atombench.checks import leave_verb, missing_labels
 from benchmarks.atombench.dataset_tables import table1
 from benchmarks.atombench.figures import figures
 from benchmarks.atombench.metrics import FEWEST_MODELS
-from benchmarks.atombench.repeats import count_unpaired
+from benchmarks.atombench.repeats import AtomBaseScores, count_unpaired
 from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.scores import AtomScores
 from benchmarks.atombench.sums import ImageGroups
@@ -23,20 +23,18 @@ from benchmarks.atombench.tables import (
 )
 from evaluation.plurals import count_noun
 from evaluation.tables import Caveat, Contents
-from evaluation.verdicts import Verdicts
 
 _FULL = "V2"
 _NAMED = 3
 
 
-def report(verdicts: Verdicts) -> Contents:
+def report(base: AtomBaseScores) -> Contents:
     """Fill the tables that have any row."""
-    samples = [sample for sample in verdicts.samples if isinstance(sample, AtomSample)]
-    pictures = ImageGroups(samples)
-    asked = list(dict.fromkeys((cell.model, cell.condition) for cell in verdicts.cells))
-    standings = [AtomScores(verdicts, pictures, model, condition) for model, condition in asked]
-    full = sort_by_average([one for one in standings if one.condition == _FULL])
-    others = [one for one in standings if one.condition != _FULL]
+    samples, pictures = base.samples, ImageGroups(base.samples)
+    asked = list(dict.fromkeys((cell.model, cell.condition) for cell in base.cells))
+    scores = [AtomScores(base, pictures, model, condition) for model, condition in asked]
+    full = sort_by_average([one for one in scores if one.condition == _FULL])
+    others = [one for one in scores if one.condition != _FULL]
     drawn = figures(full)
     tables = (
         table2(full),
@@ -49,11 +47,11 @@ def report(verdicts: Verdicts) -> Contents:
         *drawn.tables,
         table1(samples),
     )
-    caveats = (*_sample_caveats(samples), *_model_caveats(standings))
+    caveats = (*_sample_caveats(samples), *_model_caveats(scores))
     return Contents(
         tables=tuple(table for table in tables if table.rows),
         figures=drawn.figures,
-        caveats=(*caveats, *(caveat for one in standings for caveat in _score_caveats(one))),
+        caveats=(*caveats, *(caveat for one in scores for caveat in _score_caveats(one))),
     )
 
 
@@ -125,6 +123,5 @@ def _missing_final_answers(one: AtomScores) -> set[int]:
 
 
 def _failed_samples(one: AtomScores) -> set[int]:
-    cell = one.verdicts.cell(one.model, A0, one.condition)
-    failed = {verdict.sample for verdict in cell.all if verdict.failure}
+    failed = set(one.base.cell(one.model, A0, one.condition).where(outcome="failed").sample.tolist())
     return {at for at in failed if one.pictures.samples[at].scored}

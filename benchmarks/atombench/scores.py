@@ -7,11 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.atombench import metrics
-from benchmarks.atombench.repeats import AtomRepeat, collect_chat_repeats, collect_repeats
+from benchmarks.atombench.repeats import AtomBaseScores, AtomRepeat, collect_chat_repeats, collect_repeats
 from benchmarks.atombench.sums import DEFAULT_RULE, SUPPORT_THRESHOLD, ImageGroups, ImageSums, sum_label, sum_repeat
 from benchmarks.atombench.taxonomy import DIMENSION_OF, DOMAINS
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.verdicts import Verdicts
 
 GROUPS = ("private", "open", "open thinking")
 """How the paper sorts models."""
@@ -21,7 +20,7 @@ GROUPS = ("private", "open", "open thinking")
 class AtomScores:
     """The repeats of one model under one condition."""
 
-    verdicts: Verdicts
+    base: AtomBaseScores
     pictures: ImageGroups
     model: str
     condition: str
@@ -29,12 +28,12 @@ class AtomScores:
     @cached_property
     def trials(self) -> Sequence[AtomRepeat]:
         """Its repeats."""
-        return collect_repeats(self.verdicts, self.model, self.condition)
+        return collect_repeats(self.base, self.model, self.condition)
 
     @cached_property
     def chats(self) -> Sequence[AtomRepeat]:
         """Its repeats of first and final answers in one chat."""
-        return collect_chat_repeats(self.verdicts, self.model, self.condition)
+        return collect_chat_repeats(self.base, self.model, self.condition)
 
     @cached_property
     def tables(self) -> Sequence[ImageSums]:
@@ -72,24 +71,24 @@ class AtomScores:
     @property
     def title(self) -> str:
         """What tables call it."""
-        return self.verdicts.title_of(self.model)
+        return self.base.title_of(self.model)
 
     @property
     def group(self) -> str:
         """Which group of models it belongs to; empty where the catalogue does not say."""
-        entry = self.verdicts.catalogue.get(self.model)
+        entry = self.base.catalogue.get(self.model)
         return (entry.access if entry else None) or ""
 
     @property
     def base_model(self) -> str | None:
         """The language model that it is built on."""
-        entry = self.verdicts.catalogue.get(self.model)
+        entry = self.base.catalogue.get(self.model)
         return entry.base_model if entry else None
 
     @property
     def billions(self) -> float | None:
         """How many parameters it has, in billions."""
-        entry = self.verdicts.catalogue.get(self.model)
+        entry = self.base.catalogue.get(self.model)
         return entry.billions if entry else None
 
     @cached_property

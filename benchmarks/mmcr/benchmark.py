@@ -25,14 +25,15 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
+from evaluation.scores import Scores
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
 
 _DIRECT_PROTOCOLS, _COT_PROTOCOLS = (" ".join(f"{family}{k}" for k in ROTATIONS) for family in "NC")
 
 
-class MMCR(Benchmark[MMCRSample]):
+class MMCR(Benchmark[MMCRSample, MMCRDetails]):
     """Questions about documents; with what lies beside a data set: its documents' pages, and labels of errors."""
 
     name = "mmcr"
@@ -40,6 +41,7 @@ class MMCR(Benchmark[MMCRSample]):
     known_by = ("l2-category", "rotations", "document")
     budget = "published"
     sample_type = MMCRSample
+    details_type = MMCRDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "mmcr": cross_plan(_DIRECT_PROTOCOLS, "V2"),
         "mmcr-cot": cross_plan(f"{_DIRECT_PROTOCOLS} {_COT_PROTOCOLS}", "V2"),
@@ -128,7 +130,7 @@ class MMCR(Benchmark[MMCRSample]):
         """Ask in one turn behind the pages."""
         return ask(sample, cell, scene)
 
-    def judge(self, sample: MMCRSample) -> ReplyJudge:
+    def judge(self, sample: MMCRSample) -> ReplyJudge[MMCRDetails]:
         """Make a question ready to judge replies under all its rotations."""
         return MMCRJudge(sample)
 
@@ -139,10 +141,6 @@ class MMCR(Benchmark[MMCRSample]):
         sizes = sorted({raster.view.sizing for raster in reply.rasters})
         return len(reply.rasters), sum(raster.visual_tokens for raster in reply.rasters), ", ".join(sizes)
 
-    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Make again what is kept of a reply."""
-        return tuple(MMCRDetails(*kept))
-
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: Scores[MMCRSample, MMCRDetails]) -> Contents:
         """Fill the paper's tables and figures, and ours beside."""
-        return report(verdicts, self._labels)
+        return report(scores, self._labels)

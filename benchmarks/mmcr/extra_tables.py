@@ -14,7 +14,7 @@ from evaluation.verdicts import FILTERED
 _STATUSES = ("option", "text", "refused", "unmatched")
 
 
-def rotation_effect_table(sheet: MMCRScores) -> Table:
+def rotation_effect_table(scores: MMCRScores) -> Table:
     """Return how steady answers are over rotations, what was shown, and which letters are preferred."""
     return Table(
         name="consistency",
@@ -48,22 +48,22 @@ def rotation_effect_table(sheet: MMCRScores) -> Table:
                 ),
             ),
         ),
-        rows=tuple(_reading_row(sheet, asked) for asked in sheet.asked),
+        rows=tuple(_reading_row(scores, asked) for asked in scores.asked),
     )
 
 
-def _reading_row(sheet: MMCRScores, asked: RotationScores) -> Row:
-    statuses, shown = asked.statuses, sheet.shown(asked)
+def _reading_row(scores: MMCRScores, asked: RotationScores) -> Row:
+    statuses, shown = asked.statuses, scores.shown(asked)
     replies, excess = statuses.total(), asked.excess
     return Row(
-        title=f"{sheet.title(asked)} · {family_title(asked.family)}",
+        title=f"{scores.title(asked)} · {family_title(asked.family)}",
         keys=row_keys(asked) | {"protocol": asked.family},
         values=(
-            estimate_accuracy(asked.circular(), sheet.questions),
-            estimate_accuracy(asked.over_rotations(), sheet.questions),
-            estimate_accuracy(asked.plain(), sheet.questions),
+            estimate_accuracy(asked.circular(), scores.questions),
+            estimate_accuracy(asked.over_rotations(), scores.questions),
+            estimate_accuracy(asked.plain(), scores.questions),
             asked.spread or None,
-            estimate_accuracy(asked.consistent(), sheet.questions),
+            estimate_accuracy(asked.consistent(), scores.questions),
             NO_ESTIMATE if excess is None else Estimate(value=excess, count=asked.positions.total()),
             estimate_share(replies - statuses["option"] - statuses["text"], replies),
             estimate_share(statuses["refused"], replies),
@@ -82,10 +82,10 @@ def _format_span(found: Counter[int]) -> str | None:
     return f"{least:,}" if least == most else f"{least:,} to {most:,} (mean {mean:,.1f})"
 
 
-def rotation_table(sheet: MMCRScores) -> Table:
+def rotation_table(scores: MMCRScores) -> Table:
     """Return each rotation by itself: accuracy, letters as they were answered, and how answers were found."""
     letters = tuple(number_column(letter, letter, "position_share", keys={"letter": letter}) for letter in LETTERS)
-    names = (*_STATUSES, FILTERED) if any(asked.statuses[FILTERED] for asked in sheet.asked) else _STATUSES
+    names = (*_STATUSES, FILTERED) if any(asked.statuses[FILTERED] for asked in scores.asked) else _STATUSES
     counts = tuple(
         Column(key=name, title=name, unit="count", keys={"metric": "replies", "status": name}) for name in names
     )
@@ -99,24 +99,24 @@ def rotation_table(sheet: MMCRScores) -> Table:
             ColumnGroup(title="Letters answered", columns=letters),
             ColumnGroup(title="Replies", columns=counts),
         ),
-        rows=tuple(row for asked in sheet.asked for row in _rotation_rows(sheet, asked, names)),
+        rows=tuple(row for asked in scores.asked for row in _rotation_rows(scores, asked, names)),
         detail=True,
     )
 
 
-def _rotation_rows(sheet: MMCRScores, asked: RotationScores, names: Sequence[str]) -> Iterator[Row]:
+def _rotation_rows(scores: MMCRScores, asked: RotationScores, names: Sequence[str]) -> Iterator[Row]:
     for k in ROTATIONS:
         if statuses := asked.statuses_of(k):
             values: tuple[Value, ...] = (
-                estimate_accuracy(asked.rotation(k), sheet.questions),
+                estimate_accuracy(asked.rotation(k), scores.questions),
                 *estimate_shares(asked.positions_of(k), LETTERS),
                 *(statuses[name] for name in names),
             )
             name = f"{asked.family}{k}"
-            yield Row(title=f"{sheet.title(asked)} · {name}", keys=row_keys(asked) | {"protocol": name}, values=values)
+            yield Row(title=f"{scores.title(asked)} · {name}", keys=row_keys(asked) | {"protocol": name}, values=values)
 
 
-def matcher_table(sheet: MMCRScores) -> Table:
+def matcher_table(scores: MMCRScores) -> Table:
     """Circular and plain accuracy by either reader, and how their letters compare."""
     rates = tuple(
         number_column(f"{reader} {key}", title, f"{key}_accuracy", keys={"matcher": reader})
@@ -142,17 +142,17 @@ def matcher_table(sheet: MMCRScores) -> Table:
         ),
         rows=tuple(
             Row(
-                title=f"{sheet.title(asked)} · {family_title(asked.family)}",
+                title=f"{scores.title(asked)} · {family_title(asked.family)}",
                 keys={"model": asked.model, "condition": asked.condition, "protocol": asked.family},
                 values=(
-                    estimate_accuracy(asked.circular(), sheet.questions),
-                    estimate_accuracy(asked.plain(), sheet.questions),
-                    estimate_accuracy(asked.circular("careful"), sheet.questions),
-                    estimate_accuracy(asked.plain("careful"), sheet.questions),
+                    estimate_accuracy(asked.circular(), scores.questions),
+                    estimate_accuracy(asked.plain(), scores.questions),
+                    estimate_accuracy(asked.circular("careful"), scores.questions),
+                    estimate_accuracy(asked.plain("careful"), scores.questions),
                     *(asked.agreement()[key] for key in counts),
                 ),
             )
-            for asked in sheet.asked
+            for asked in scores.asked
         ),
         detail=True,
     )

@@ -34,7 +34,7 @@ class MMCRJudge:
         self._question = question
         self._options: dict[int, dict[str, str]] = {}
 
-    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[MMCRDetails]:
         """Judge a reply: its value is the original letter of the option that it was matched with."""
         question, protocol = self._question, RotationProtocol.of(reply.protocol)
         k = rotation_of(reply.protocol, question)
@@ -45,11 +45,13 @@ class MMCRJudge:
         careful = read_final_letter(text, options) if text else None
         return self._verdict(found, careful, k, FILTERED if reply.text is None and reply.absence == FILTERED else None)
 
-    def _verdict(self, found: OptionMatch, careful: str | None, rotation: int, absence: str | None) -> Verdict:
+    def _verdict(
+        self, found: OptionMatch, careful: str | None, rotation: int, absence: str | None
+    ) -> Verdict[MMCRDetails]:
         question = self._question
         value = question.original(found.letter, rotation)
         meant = question.original(careful, rotation)
         score = float(value == question.answer) if question.scored else None
-        kept = MMCRDetails(found.letter or "", value or "", meant or "")
+        details = MMCRDetails(found.letter or "", value or "", meant or "")
         tags = (("answered", found.letter),) if found.letter and rotation else ()
-        return Verdict(value, absence or found.status, score, kept=tuple(kept), tags=tags)
+        return Verdict(value, absence or found.status, score, details, tags)

@@ -20,7 +20,8 @@ from benchmarks.mmcr.taxonomy import LETTERS, QUESTION_TYPES, SOURCES
 from evaluation.metrics.clusters import bootstrap_cluster_share, bootstrap_clusters, ratio
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, wilson
-from evaluation.verdicts import CellTally, Verdicts
+from evaluation.score_frame import ScoreFrame
+from evaluation.scores import Scores
 
 MatcherName = Literal["matched", "careful"]
 """Whose letters count: the matcher's, or the careful reader's."""
@@ -86,28 +87,35 @@ class MMCRColumns:
         return sums
 
 
+MMCRBaseScores = Scores[MMCRSample, MMCRDetails]
+
+
 class RotationScores:
     """The replies of one model to one family under one condition; arrays are repeats x samples x rotations.
 
     Those to questions whose answer is not known are left out of all that is counted.
     """
 
-    def __init__(self, verdicts: Verdicts, questions: MMCRColumns, model: str, family: str, condition: str) -> None:
+    def __init__(self, scores: MMCRBaseScores, questions: MMCRColumns, model: str, family: str, condition: str) -> None:
         self.model, self.family, self.condition = model, family, condition
         self.questions = questions
-        self.cells: list[CellTally] = [verdicts.cell(model, f"{family}{k}", condition) for k in ROTATIONS]
-        rounds = [cell.by_repeat() for cell in self.cells]
-        self._keys = sorted(set().union(*rounds))
+        self.replies = [scores.cell(model, f"{family}{k}", condition).answered for k in ROTATIONS]
+        repeats = [one.by_repeat() for one in self.replies]
+        self._keys = sorted(set().union(*repeats))
         shape = (len(self._keys), len(questions.all), len(ROTATIONS))
         self._codes: dict[str, LetterCodes] = {name: np.full(shape, _MISSING, np.int8) for name in MMCRDetails._fields}
-        for k, by_repeat in enumerate(rounds):
+        for k, by_repeat in enumerate(repeats):
             for key, found in by_repeat.items():
-                self._fill(self._keys.index(key), k, found.by_sample)
+                self._fill(self._keys.index(key), k, self._scored(found))
 
-    def _fill(self, repeat: int, rotation: int, kept: Mapping[int, tuple[str, ...]]) -> None:
-        for sample, letters in ((at, found) for at, found in kept.items() if self.questions.scored[at]):
-            for name, letter in zip(MMCRDetails._fields, letters, strict=True):
-                self._codes[name][repeat, sample, rotation] = _CODES[letter]
+    def _scored(self, replies: ScoreFrame[MMCRDetails]) -> ScoreFrame[MMCRDetails]:
+        return replies.select(self.questions.scored[replies.sample])
+
+    def _fill(self, repeat: int, rotation: int, replies: ScoreFrame[MMCRDetails]) -> None:
+        for name in MMCRDetails._fields:
+            letters = replies.detail(name)
+            codes = np.array([_CODES[letter] for letter in letters], dtype=np.int8)
+            self._codes[name][repeat, replies.sample, rotation] = codes
 
     @cached_property
     def _required(self) -> NDArray[np.bool_]:
@@ -213,8 +221,7 @@ class RotationScores:
 
     def statuses_of(self, k: int) -> Counter[str]:
         """Return how answers to rotation k were found."""
-        answered = self.cells[k].answered
-        return Counter(verdict.status for verdict in answered if self.questions.scored[verdict.sample])
+        return self._scored(self.replies[k]).counts("status")
 
     @property
     def errors(self) -> list["ErrorCase"]:

@@ -7,11 +7,10 @@ from functools import cached_property
 
 from benchmarks.mmcr.answers import CAREFUL, MATCHER_VERSION
 from benchmarks.mmcr.asking import PROMPT_FAMILIES, ROTATIONS
-from benchmarks.mmcr.metrics import MatcherName, MMCRColumns, RotationScores
-from benchmarks.mmcr.samples import MMCRSample
+from benchmarks.mmcr.metrics import MatcherName, MMCRBaseScores, MMCRColumns, RotationScores
 from benchmarks.mmcr.taxonomy import QUESTION_TYPES, type_title
+from evaluation.score_frame import CellKey
 from evaluation.tables import Column, Unit
-from evaluation.verdicts import CellKey, Verdicts
 
 READERS: dict[MatcherName, str] = {"matched": MATCHER_VERSION, "careful": CAREFUL}
 PAPERS_CONDITION = "V2"
@@ -21,23 +20,22 @@ PAPERS_CONDITION = "V2"
 class MMCRScores:
     """The questions, and what each model was asked of them."""
 
-    verdicts: Verdicts
-    questions: MMCRColumns
+    base: MMCRBaseScores
 
-    @classmethod
-    def of(cls, verdicts: Verdicts) -> "MMCRScores":
-        """Take what tables need of verdicts."""
-        return cls(verdicts, MMCRColumns([one for one in verdicts.samples if isinstance(one, MMCRSample)]))
+    @cached_property
+    def questions(self) -> MMCRColumns:
+        """The questions as columns."""
+        return MMCRColumns(self.base.samples)
 
     @cached_property
     def asked(self) -> list[RotationScores]:
         """Every (model, condition, family) of which any rotation was asked, in the report's order of models."""
-        cells = [(cell.model, cell.condition, cell.protocol[:1]) for cell in self.verdicts.cells]
-        order = {model: at for at, model in enumerate(self.verdicts.models)}
+        cells = [(cell.model, cell.condition, cell.protocol[:1]) for cell in self.base.cells]
+        order = {model: at for at, model in enumerate(self.base.models)}
         places = sorted(
             set(cells), key=lambda one: (order[one[0]], one[1] != PAPERS_CONDITION, one[1], "NCI".find(one[2]))
         )
-        return [RotationScores(self.verdicts, self.questions, model, family, shown) for model, shown, family in places]
+        return [RotationScores(self.base, self.questions, model, family, shown) for model, shown, family in places]
 
     def family(self, name: str) -> list[RotationScores]:
         """Return what was asked by one family of protocols."""
@@ -50,7 +48,7 @@ class MMCRScores:
 
     def title(self, asked: RotationScores) -> str:
         """Return the model, and what it was shown where that is not every page natively."""
-        title = self.verdicts.title_of(asked.model)
+        title = self.base.title_of(asked.model)
         if asked.condition == PAPERS_CONDITION:
             return title
         sizes = sorted({size for _, _, size in self.shown(asked) if size != "native"})
@@ -61,7 +59,7 @@ class MMCRScores:
         keys = (CellKey(asked.model, f"{asked.family}{k}", asked.condition) for k in ROTATIONS)
         found: Counter[tuple[int, int, str]] = Counter()
         for key in keys:
-            found.update(self.verdicts.cell(*key).traits)
+            found.update(self.base.cell(*key).traits)
         return found
 
 

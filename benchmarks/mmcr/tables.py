@@ -29,7 +29,7 @@ from evaluation.tables import Column, ColumnGroup, Row, Table, Unit
 NOT_ANNOTATED = "not annotated"
 
 
-def main_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
+def main_table(scores: MMCRScores, reader: MatcherName = "matched") -> Table:
     """Circular accuracy of each model that was asked without a chain of thought: overall, and by type."""
     groups = (
         ColumnGroup(
@@ -60,15 +60,15 @@ def main_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
         caption="Without a chain of thought, in %. Circular: right under every rotation of the options, where guessing "
         f"among five is right in 0.032 %; plain: in the original order, 20 %.{reader_phrase(reader)}",
         groups=groups,
-        rows=tuple(_main_row(sheet, asked, reader) for asked in sheet.family("N")),
+        rows=tuple(_main_row(scores, asked, reader) for asked in scores.family("N")),
         detail=reader == "careful",
     )
 
 
-def _main_row(sheet: MMCRScores, asked: RotationScores, reader: MatcherName) -> Row:
-    circular, questions = asked.circular(reader), sheet.questions
+def _main_row(scores: MMCRScores, asked: RotationScores, reader: MatcherName) -> Row:
+    circular, questions = asked.circular(reader), scores.questions
     return Row(
-        title=sheet.title(asked),
+        title=scores.title(asked),
         keys=row_keys(asked, reader),
         values=(
             estimate_accuracy(circular, questions),
@@ -80,30 +80,30 @@ def _main_row(sheet: MMCRScores, asked: RotationScores, reader: MatcherName) -> 
     )
 
 
-def _cot_pairs(sheet: MMCRScores) -> Iterator[tuple[RotationScores, RotationScores]]:
+def _cot_pairs(scores: MMCRScores) -> Iterator[tuple[RotationScores, RotationScores]]:
     """Yield what each model was asked without a chain of thought and with one; by either prompt for one, a row each."""
-    for without in sheet.family("N"):
+    for without in scores.family("N"):
         for family in "CI":
-            if asked := sheet.beside(without, family):
+            if asked := scores.beside(without, family):
                 yield without, asked
 
 
-def _pair_title(sheet: MMCRScores, asked: RotationScores, *, both: bool) -> str:
-    return f"{sheet.title(asked)} · {family_title(asked.family)}" if both else sheet.title(asked)
+def _pair_title(scores: MMCRScores, asked: RotationScores, *, both: bool) -> str:
+    return f"{scores.title(asked)} · {family_title(asked.family)}" if both else scores.title(asked)
 
 
 def _cot_rows(
-    sheet: MMCRScores, reader: MatcherName, values: Callable[[RotationScores, RotationScores], Iterable[Estimate]]
+    scores: MMCRScores, reader: MatcherName, values: Callable[[RotationScores, RotationScores], Iterable[Estimate]]
 ) -> Iterator[Row]:
     """One row a pair; `values` compares one without a chain of thought to one with it."""
-    pairs = [*_cot_pairs(sheet)]
+    pairs = [*_cot_pairs(scores)]
     for without, asked in pairs:
         both = sum(one is without for one, _ in pairs) > 1 or asked.family == "I"
         keys = row_keys(asked, reader) | {"protocol": asked.family}
-        yield Row(title=_pair_title(sheet, asked, both=both), keys=keys, values=tuple(values(without, asked)))
+        yield Row(title=_pair_title(scores, asked, both=both), keys=keys, values=tuple(values(without, asked)))
 
 
-def cot_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
+def cot_table(scores: MMCRScores, reader: MatcherName = "matched") -> Table:
     """With a chain of thought beside without: circular accuracy overall and by sources, and plain."""
     kinds = (("", "Circular accuracy", "circular"), ("plain_", "Plain accuracy", "plain"))
     sources = (("cross_", "Cross-source"), ("single_", "Single-source"))
@@ -117,10 +117,10 @@ def cot_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
 
     def values(without: RotationScores, asked: RotationScores) -> Iterator[Estimate]:
         circular = without.circular(reader), asked.circular(reader)
-        yield from _cot_values(sheet, *circular)
-        yield from _cot_values(sheet, without.plain(reader), asked.plain(reader))
-        for at in sheet.questions.sources.values():
-            yield from _cot_values(sheet, *circular, at)
+        yield from _cot_values(scores, *circular)
+        yield from _cot_values(scores, without.plain(reader), asked.plain(reader))
+        for at in scores.questions.sources.values():
+            yield from _cot_values(scores, *circular, at)
 
     return Table(
         name=f"cot{reader_suffix(reader)}",
@@ -128,18 +128,18 @@ def cot_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
         caption=f"Accuracy in % without and with a chain of thought; the gap in points over samples that have "
         f"both, with the interval of a bootstrap over documents.{reader_phrase(reader)}",
         groups=groups,
-        rows=tuple(_cot_rows(sheet, reader, values)),
+        rows=tuple(_cot_rows(scores, reader, values)),
         detail=reader == "careful",
     )
 
 
-def cot_type_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
+def cot_type_table(scores: MMCRScores, reader: MatcherName = "matched") -> Table:
     """Yield the same circular accuracy by type."""
 
     def values(without: RotationScores, asked: RotationScores) -> Iterator[Estimate]:
         circular = without.circular(reader), asked.circular(reader)
-        for at in sheet.questions.types.values():
-            yield from _cot_values(sheet, *circular, at)
+        for at in scores.questions.types.values():
+            yield from _cot_values(scores, *circular, at)
 
     return Table(
         name=f"cot_types{reader_suffix(reader)}",
@@ -153,7 +153,7 @@ def cot_type_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
             )
             for kind in QUESTION_TYPES
         ),
-        rows=tuple(_cot_rows(sheet, reader, values)),
+        rows=tuple(_cot_rows(scores, reader, values)),
         detail=True,
     )
 
@@ -170,25 +170,25 @@ def _cot_columns(prefix: str, metric: str, of: str, keys: Mapping[str, str] | No
     )
 
 
-def _cot_values(sheet: MMCRScores, without: Floats, with_: Floats, at: Indices | None = None) -> tuple[Estimate, ...]:
-    questions = sheet.questions
+def _cot_values(scores: MMCRScores, without: Floats, with_: Floats, at: Indices | None = None) -> tuple[Estimate, ...]:
+    questions = scores.questions
     rates = (estimate_accuracy(values, questions, at) for values in (without, with_))
     return *rates, estimate_paired_gap(with_, without, questions, at)
 
 
-def subject_table(sheet: MMCRScores, reader: MatcherName = "matched") -> Table:
+def subject_table(scores: MMCRScores, reader: MatcherName = "matched") -> Table:
     """Circular accuracy by subject."""
-    names = list(sheet.questions.subjects)
+    names = list(scores.questions.subjects)
     rows = (
         Row(
-            title=sheet.title(asked),
+            title=scores.title(asked),
             keys=row_keys(asked, reader),
             values=tuple(
-                estimate_accuracy(asked.circular(reader), sheet.questions, at)
-                for at in sheet.questions.subjects.values()
+                estimate_accuracy(asked.circular(reader), scores.questions, at)
+                for at in scores.questions.subjects.values()
             ),
         )
-        for asked in sheet.family("N")
+        for asked in scores.family("N")
     )
     return Table(
         name=f"subject_accuracy{reader_suffix(reader)}",
@@ -204,9 +204,9 @@ def _subject(name: str, number: int) -> Column:
     return number_column(f"subject{number}", name, "circular_accuracy", keys={"subject": name})
 
 
-def distribution_table(sheet: MMCRScores, level: str) -> Table:
+def distribution_table(scores: MMCRScores, level: str) -> Table:
     """Return the share of questions of each type, or of each subject, in the loaded data set (figure S.1)."""
-    questions = sheet.questions
+    questions = scores.questions
     found = questions.types if level == "type" else questions.subjects
     counts: Mapping[str, int] = {name: len(at) for name, at in found.items()}
     titles = {name: type_title(name) if level == "type" else name for name in counts}
@@ -227,12 +227,12 @@ def distribution_table(sheet: MMCRScores, level: str) -> Table:
     )
 
 
-def table_s1(sheet: MMCRScores) -> Table:
+def table_s1(scores: MMCRScores) -> Table:
     """Return how many wrong replies mean the right answer all the same."""
     rows = (
-        Row(title=sheet.title(asked), keys=row_keys(asked), values=_matching(asked))
-        for asked in sheet.family("N")
-        if asked.cells[0].answered
+        Row(title=scores.title(asked), keys=row_keys(asked), values=_matching(asked))
+        for asked in scores.family("N")
+        if len(asked.replies[0])
     )
     return Table(
         name="table_s1",
@@ -259,7 +259,7 @@ def _matching(asked: RotationScores) -> tuple[int, int, Estimate]:
     return matching, len(cases), estimate_share(matching, len(cases))
 
 
-def error_category_table(sheet: MMCRScores, labels: ErrorLabels) -> Table:
+def error_category_table(scores: MMCRScores, labels: ErrorLabels) -> Table:
     """Counts and shares of what people put wrong replies down to; without labels only matching errors are known."""
     names = (*ERRORS, NOT_ANNOTATED)
     columns = (
@@ -281,8 +281,8 @@ def error_category_table(sheet: MMCRScores, labels: ErrorLabels) -> Table:
         for name in names
     )
     rows = (
-        Row(title=sheet.title(asked), keys=row_keys(asked), values=tuple(_category_values(asked, labels, names)))
-        for asked in sheet.family("N")
+        Row(title=scores.title(asked), keys=row_keys(asked), values=tuple(_category_values(asked, labels, names)))
+        for asked in scores.family("N")
         if asked.errors
     )
     return Table(

@@ -17,7 +17,7 @@ from benchmarks.questions.asking import (
     show_condition,
 )
 from benchmarks.questions.columns import FIELDS, REQUIRED_COLUMNS
-from benchmarks.questions.judging import JUDGE_VERSION, QuestionJudge
+from benchmarks.questions.judging import JUDGE_VERSION, QuestionDetails, QuestionJudge
 from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.reading import read_question, record_of
 from benchmarks.questions.report import report
@@ -29,8 +29,9 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.revisions import read_version_notes
+from evaluation.scores import Scores
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell, Turn
 
 _KIND_TITLES: Mapping[AnswerKind, str] = {
@@ -44,12 +45,13 @@ _KIND_TITLES: Mapping[AnswerKind, str] = {
 """What people read of a kind of question."""
 
 
-class CustomQuestions(Benchmark[Question]):
+class CustomQuestions(Benchmark[Question, QuestionDetails]):
     """Questions of anybody's own; with a `template`, also asked by that."""
 
     name = "questions"
     title = "Questions"
     sample_type = Question
+    details_type = QuestionDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "direct": cross_plan(DIRECT, "V2"),
         "conditions": cross_plan(DIRECT, "V0 V1 V2"),
@@ -137,10 +139,10 @@ class CustomQuestions(Benchmark[Question]):
             text, version = f"{text}\n\n{steps['instruction']}", f"{steps['version']}+{version}"
         return Chat(views, (Turn(parts=(text,)),), f"{version}+{read_texts('conditions')['version']}")
 
-    def judge(self, sample: Question) -> ReplyJudge:
+    def judge(self, sample: Question) -> ReplyJudge[QuestionDetails]:
         """Make a question ready to judge replies to it."""
         return QuestionJudge(sample)
 
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: Scores[Question, QuestionDetails]) -> Contents:
         """Accuracies by category and group, what letters are answered, and which differences are more than chance."""
-        return report(verdicts)
+        return report(scores)

@@ -38,6 +38,12 @@ class _ChoiceReading(NamedTuple):
     rule: str = ""
 
 
+class QuestionDetails(NamedTuple):
+    """What is kept of a reply to a choice: the letter that was answered."""
+
+    letter: str | None
+
+
 class QuestionJudge:
     """One question, made ready to judge any number of replies to it."""
 
@@ -48,7 +54,7 @@ class QuestionJudge:
         self._options = AnswerSpace(list(options.values()), {}) if options else None
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
-    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
         """Judge a reply; one without a text outgrew its context before its answer, or was filtered."""
         is_choice, rule = self._question.kind == "choice", ""
         if reply.text is None:
@@ -58,7 +64,7 @@ class QuestionJudge:
         else:
             value, status = self._read(reply.text, reply.ends_amid)
         score = float(value is not None and self.is_right(value)) if self._question.scored else None
-        return Verdict(value, status, score, kept=(value,) if is_choice else (), rule=rule)
+        return Verdict(value, status, score, QuestionDetails(value) if is_choice else None, rule=rule)
 
     def _read(self, text: str, cut_off: bool) -> _ValueAndStatus:
         if cut_off and self._question.kind in ("choices", "text") and not is_ended(text):

@@ -7,28 +7,31 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.questions.judging import QuestionDetails
 from benchmarks.questions.samples import LETTERS, Question
 from evaluation.cells import outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion
 from evaluation.metrics.paired import holm, paired_test
+from evaluation.score_frame import CellKey
+from evaluation.scores import Scores
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Figure, Row, Table
-from evaluation.verdicts import CellKey, Verdicts
 
+QuestionScores = Scores[Question, QuestionDetails]
 _MOST_GROUPS = 200
 """Groups of one kind that have a row: a column of other names, such as file names, sorts nothing."""
 
 
-def report(verdicts: Verdicts) -> Contents:
+def report(scores: QuestionScores) -> Contents:
     """Fill the tables that have any row."""
-    accuracy = _accuracy_table(verdicts)
+    accuracy = _accuracy_table(scores)
     tables = (
         accuracy,
-        *_group_tables(verdicts),
-        _difference_table(verdicts, "models", _pairs_of_models(verdicts)),
-        _difference_table(verdicts, "conditions", _pairs_of_cells(verdicts)),
-        _letter_table(verdicts),
+        *_group_tables(scores),
+        _difference_table(scores, "models", _pairs_of_models(scores)),
+        _difference_table(scores, "conditions", _pairs_of_cells(scores)),
+        _letter_table(scores),
     )
     figure = Figure(
         name="accuracy",
@@ -41,24 +44,20 @@ def report(verdicts: Verdicts) -> Contents:
     return Contents(
         tables=tuple(table for table in tables if table.rows),
         figures=(figure,) if accuracy.rows else (),
-        caveats=tuple(_caveats(verdicts)),
+        caveats=tuple(_caveats(scores)),
     )
 
 
-def _caveats(verdicts: Verdicts) -> Iterator[Caveat]:
-    questions = _questions(verdicts)
+def _caveats(scores: QuestionScores) -> Iterator[Caveat]:
+    questions = scores.samples
     if unscored := sum(question.kind == "open" for question in questions):
         text = f"{unscored} of {len(questions)} questions are open: their answers are kept, and no number counts them"
         yield Caveat(scope="report", text=text)
 
 
-def _questions(verdicts: Verdicts) -> Sequence[Question]:
-    return [sample for sample in verdicts.samples if isinstance(sample, Question)]
-
-
-def _accuracy_table(verdicts: Verdicts) -> Table:
+def _accuracy_table(scores: QuestionScores) -> Table:
     """One row for every cell that was asked."""
-    chance = _chance(_questions(verdicts))
+    chance = _chance(scores.samples)
     return Table(
         name="accuracy",
         title="Accuracy",
@@ -77,24 +76,24 @@ def _accuracy_table(verdicts: Verdicts) -> Table:
                 ),
             ),
         ),
-        rows=tuple(_accuracy_row(verdicts, cell, chance) for cell in verdicts.cells),
+        rows=tuple(_accuracy_row(scores, cell, chance) for cell in scores.cells),
     )
 
 
-def _accuracy_row(verdicts: Verdicts, cell: CellKey, chance: Floats) -> Row:
-    scores, tally = verdicts.scores(*cell), verdicts.cell(*cell)
-    known = ~np.isnan(scores)
-    accuracy = proportion(scores)
+def _accuracy_row(scores: QuestionScores, cell: CellKey, chance: Floats) -> Row:
+    means, replies = scores.means(*cell), scores.cell(*cell)
+    known = ~np.isnan(means)
+    accuracy = proportion(means)
     guessed = float(chance[known].mean()) if known.any() else None
     return Row(
-        title=_cell_title(verdicts, cell),
+        title=_cell_title(scores, cell),
         keys=cell.keys,
         values=(
             accuracy,
             Estimate(value=guessed, count=accuracy.count),
             _subtract_exact(accuracy, guessed),
-            outcome_rate(tally, "abstained"),
-            outcome_rate(tally, "unreadable"),
+            outcome_rate(replies, "abstained"),
+            outcome_rate(replies, "unreadable"),
         ),
     )
 
@@ -111,17 +110,17 @@ def _subtract_exact(accuracy: Estimate, guessed: float | None) -> Estimate:
     return Estimate(value=accuracy.value - guessed, count=accuracy.count, **ends)
 
 
-def _cell_title(verdicts: Verdicts, cell: CellKey) -> str:
-    return f"{verdicts.title_of(cell.model)} · {cell.how}"
+def _cell_title(scores: QuestionScores, cell: CellKey) -> str:
+    return f"{scores.title_of(cell.model)} · {cell.how}"
 
 
-def _group_tables(verdicts: Verdicts) -> Iterator[Table]:
+def _group_tables(scores: QuestionScores) -> Iterator[Table]:
     """For every kind of group: one row a group, one column a cell. Groups beside the category stand in long forms."""
-    kinds = dict.fromkeys(kind for question in _questions(verdicts) for kind in question.groups)
+    kinds = dict.fromkeys(kind for question in scores.samples for kind in question.groups)
     for kind in kinds:
-        members = _members(_questions(verdicts), kind)
+        members = _members(scores.samples, kind)
         if 1 < len(members) <= _MOST_GROUPS:
-            yield _group_table(verdicts, kind, members)
+            yield _group_table(scores, kind, members)
 
 
 def _members(questions: Sequence[Question], kind: str) -> dict[str, Indices]:
@@ -132,32 +131,32 @@ def _members(questions: Sequence[Question], kind: str) -> dict[str, Indices]:
     return {name: np.array(found[name], dtype=np.intp) for name in sorted(found)}
 
 
-def _group_table(verdicts: Verdicts, kind: str, members: Mapping[str, Indices]) -> Table:
-    scores = {cell: verdicts.scores(*cell) for cell in verdicts.cells}
+def _group_table(scores: QuestionScores, kind: str, members: Mapping[str, Indices]) -> Table:
+    means = {cell: scores.means(*cell) for cell in scores.cells}
     columns = (
         ColumnGroup(
-            title=verdicts.title_of(model),
+            title=scores.title_of(model),
             columns=tuple(
                 Column(
                     key=str(cell),
                     title=cell.how,
-                    label=_cell_title(verdicts, cell),
+                    label=_cell_title(scores, cell),
                     keys={**cell.keys, "metric": "accuracy"},
                 )
-                for cell in verdicts.cells
+                for cell in scores.cells
                 if cell.model == model
             ),
         )
-        for model in verdicts.models
+        for model in scores.models
     )
-    cells = [cell for model in verdicts.models for cell in verdicts.cells if cell.model == model]
+    cells = [cell for model in scores.models for cell in scores.cells if cell.model == model]
     return Table(
         name=f"by_{kind}",
         title=f"Accuracy by {kind}",
         caption=f"Right answers in %, with 95 % intervals, of the questions of each {kind}.",
         groups=tuple(columns),
         rows=tuple(
-            Row(title=name, keys={kind: name}, values=tuple(proportion(scores[cell][at]) for cell in cells))
+            Row(title=name, keys={kind: name}, values=tuple(proportion(means[cell][at]) for cell in cells))
             for name, at in members.items()
         ),
         detail=kind != "category",
@@ -173,31 +172,31 @@ class _CellPair(NamedTuple):
     keys: dict[str, str]
 
 
-def _pairs_of_models(verdicts: Verdicts) -> Iterator[_CellPair]:
+def _pairs_of_models(scores: QuestionScores) -> Iterator[_CellPair]:
     """Yield every two models that were asked alike."""
-    for first, second in combinations(verdicts.models, 2):
-        for cell in (cell for cell in verdicts.cells if cell.model == first):
+    for first, second in combinations(scores.models, 2):
+        for cell in (cell for cell in scores.cells if cell.model == first):
             other = cell._replace(model=second)
-            if other in verdicts.cells:
-                title = f"{verdicts.title_of(first)} − {verdicts.title_of(second)} · {cell.how}"
+            if other in scores.cells:
+                title = f"{scores.title_of(first)} − {scores.title_of(second)} · {cell.how}"
                 yield _CellPair(cell, other, title, {**cell.keys, "less": second})
 
 
-def _pairs_of_cells(verdicts: Verdicts) -> Iterator[_CellPair]:
+def _pairs_of_cells(scores: QuestionScores) -> Iterator[_CellPair]:
     """Yield every two conditions of one protocol, and every two protocols under one condition, of each model."""
-    for model in verdicts.models:
-        for one, other in combinations([cell for cell in verdicts.cells if cell.model == model], 2):
+    for model in scores.models:
+        for one, other in combinations([cell for cell in scores.cells if cell.model == model], 2):
             if (one.protocol == other.protocol) != (one.condition == other.condition):
                 less, more = sorted((one, other), key=lambda cell: cell.condition)
-                title = f"{verdicts.title_of(model)} · {more.how} − {less.how}"
+                title = f"{scores.title_of(model)} · {more.how} − {less.how}"
                 yield _CellPair(more, less, title, {**more.keys, "less": less.how})
 
 
-def _difference_table(verdicts: Verdicts, of: str, pairs: Iterable[_CellPair]) -> Table:
+def _difference_table(scores: QuestionScores, of: str, pairs: Iterable[_CellPair]) -> Table:
     pairs = list(pairs)
-    strata = Strata.of(verdicts.samples, Grouping())
-    scores = {cell: verdicts.scores(*cell) for pair in pairs for cell in pair[:2]}
-    tests = [paired_test(scores[pair.first], scores[pair.second]) for pair in pairs]
+    strata = Strata.of(scores.samples, Grouping())
+    means = {cell: scores.means(*cell) for pair in pairs for cell in pair[:2]}
+    tests = [paired_test(means[pair.first], means[pair.second]) for pair in pairs]
     corrected = holm([test.p for test in tests])
     return Table(
         name=f"{of}_paired",
@@ -209,7 +208,7 @@ def _difference_table(verdicts: Verdicts, of: str, pairs: Iterable[_CellPair]) -
                 title=pair.title,
                 keys=pair.keys,
                 values=(
-                    Contrast({"one": scores[pair.first], "other": scores[pair.second]}, strata).gap("one", "other"),
+                    Contrast({"one": means[pair.first], "other": means[pair.second]}, strata).gap("one", "other"),
                     test.first_better,
                     test.second_better,
                     _p_value(test.p),
@@ -239,12 +238,11 @@ def _p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _letter_table(verdicts: Verdicts) -> Table:
+def _letter_table(scores: QuestionScores) -> Table:
     """One row for every true letter of a cell: how often each letter was answered to it, and how often none."""
-    questions = _questions(verdicts)
-    used = [letter for letter in LETTERS if any(letter in (question.options or ()) for question in questions)]
+    used = [letter for letter in LETTERS if any(letter in (question.options or ()) for question in scores.samples)]
     columns = [Column(key=letter, title=letter, unit="count", keys={"answered": letter}) for letter in used]
-    rows = [row for cell in verdicts.cells for row in _letter_rows(verdicts, cell, questions, used)]
+    rows = [row for cell in scores.cells for row in _letter_rows(scores, cell, used)]
     return Table(
         name="letters",
         title="Letters answered",
@@ -259,19 +257,18 @@ def _letter_table(verdicts: Verdicts) -> Table:
     )
 
 
-def _letter_rows(
-    verdicts: Verdicts, cell: CellKey, questions: Sequence[Question], used: Sequence[str]
-) -> Iterator[Row]:
+def _letter_rows(scores: QuestionScores, cell: CellKey, used: Sequence[str]) -> Iterator[Row]:
     counts: dict[str, Counter[str | None]] = {}
-    for verdict in verdicts.cell(*cell).answered:
-        question = questions[verdict.sample]
-        if question.kind == "choice" and question.scored:
-            counts.setdefault(question.answers[0], Counter())[verdict.kept[0] if verdict.kept else None] += 1
+    choices = scores.cell(*cell).answered.detailed
+    for sample, details in zip(choices.sample.tolist(), choices.details, strict=True):
+        question = scores.samples[sample]
+        if question.scored:
+            counts.setdefault(question.answers[0], Counter())[details.letter] += 1
     sums = sum(counts.values(), Counter())
     for letter in (*(letter for letter in used if letter in counts), *([""] if counts else ())):
         found = counts[letter] if letter else sums
         yield Row(
-            title=f"{_cell_title(verdicts, cell)} · {letter or 'all'}",
+            title=f"{_cell_title(scores, cell)} · {letter or 'all'}",
             keys={**cell.keys, "truth": letter or "all"},
             values=(*(found[other] for other in used), found[None], found.total()),
             summary=not letter,

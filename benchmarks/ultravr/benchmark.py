@@ -13,10 +13,11 @@ from benchmarks.ultravr.checks import check_sample
 from benchmarks.ultravr.condition_texts import CURRENT_VERSION, ConditionTextVersion
 from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show_condition
 from benchmarks.ultravr.examples import ExampleChooser, FewShotVersion, UltraVROptions
-from benchmarks.ultravr.judging import StepDetails, UltraVRJudge
+from benchmarks.ultravr.judging import UltraVRDetails, UltraVRJudge
 from benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
 from benchmarks.ultravr.report import report
 from benchmarks.ultravr.samples import UltraVREvidence, UltraVRSample
+from benchmarks.ultravr.scores import UltraVRScores
 from benchmarks.ultravr.step_forms import cell_form
 from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from benchmarks.ultravr.taxonomy import CATEGORIES
@@ -30,20 +31,21 @@ from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
 
 _TABLE1, _TABLE2 = cross_plan("S0", "V2 V0"), cross_plan("S0", "V1 V2 V3 V4")
 _TABLE3 = cross_plan("S0 S1 S2 S3 S4 S5", "V2")
 
 
-class UltraVR(Benchmark[UltraVRSample]):
+class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
     """Questions of four domains, asked in six reasoning formats (S0 to S5) under five visual conditions."""
 
     name = "ultravr"
     title = "UltraVR"
     known_by = ("reasoning_supervision", "slide", "domain", "categories", "subcategory")
     sample_type = UltraVRSample
+    details_type = UltraVRDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "table1": _TABLE1,
         "table2": _TABLE2,
@@ -148,7 +150,7 @@ class UltraVR(Benchmark[UltraVRSample]):
         told |= {"ruled_out": list(showing.outside)} if showing.outside else {}
         return Chat(showing.views, turns, f"{protocol.version}+{shared.wording}", told)
 
-    def judge(self, sample: UltraVRSample) -> ReplyJudge:
+    def judge(self, sample: UltraVRSample) -> ReplyJudge[UltraVRDetails]:
         """Make a sample ready to judge replies to it and to its steps."""
         return UltraVRJudge(sample)
 
@@ -163,13 +165,9 @@ class UltraVR(Benchmark[UltraVRSample]):
             return "examples", len(told)
         return ("ruled_out", len(ruled_out)) if isinstance(ruled_out, list) else None
 
-    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Make the marks of the steps again."""
-        return tuple(StepDetails(*mark) for mark in kept)
-
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: UltraVRScores) -> Contents:
         """Fill Tables 1 to 3, Figure 2 and the profiles of steps."""
-        return report(verdicts, self.grouping)
+        return report(scores, self.grouping)
 
 
 class _SharedContext(NamedTuple):

@@ -1,11 +1,13 @@
 """Judges a reply: its final answer by the sample's options, its step answers by the steps' ground truths."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import starmap
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.ultravr.answers import read_schema_reply
 from benchmarks.ultravr.errors import StepTruthInvalidError
-from benchmarks.ultravr.samples import Operation, UltraVRSample
+from benchmarks.ultravr.samples import AnswerFormat, Operation, ReasoningStep, UltraVRSample
 from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import BoxFrame
 from evaluation.answers.final import parse_answer
@@ -29,32 +31,47 @@ FailureStage = Literal["GND", "PER", "QUA", "INT", "INF", "Final", "NoErr"]
 class StepDetails(NamedTuple):
     """What a step's answer was worth. `f1` is 0 for formats that hold no list."""
 
+    operation: Operation
+    answer_format: AnswerFormat
     status: ReadingStatus
     correct: bool
     f1: float
     converted: bool
 
 
+class UltraVRDetails(NamedTuple):
+    """What is kept of a reply to annotated steps: the worth of each of those that can be judged."""
+
+    steps: tuple[StepDetails, ...]
+
+    @property
+    def first_wrong(self) -> Operation | None:
+        """The operation of the first wrong step."""
+        return next((step.operation for step in self.steps if not step.correct), None)
+
+
 class UltraVRJudge:
     """One sample, made ready to judge any number of replies to it. Raises StepUnknownError when its steps are asked.
 
-    Steps whose ground truth does not fit their format judge nothing; `unjudged` holds their ids.
+    Steps whose ground truth does not fit their format judge nothing.
     """
 
     def __init__(self, sample: UltraVRSample) -> None:
         self.sample = sample
-        self.unjudged: list[str] = []
-        self._steps: tuple[StepJudge, ...] | None = None
         self._known: dict[tuple[str, bool], ParsedAnswer] = {}
 
-    @property
+    @cached_property
     def steps(self) -> tuple[StepJudge, ...]:
         """The judges of the steps that can be judged, in order."""
-        if self._steps is None:
-            self._steps = tuple(self._step_judges())
-        return self._steps
+        return tuple(judge for judge in map(self._step_judge, self.sample.steps) if judge)
 
-    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+    @property
+    def unjudged(self) -> list[str]:
+        """The ids of the others."""
+        judged = {judge.step.step_id for judge in self.steps}
+        return [step.step_id for step in self.sample.steps if step.step_id not in judged]
+
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[UltraVRDetails]:
         """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
         text = reply.text
         if reply.protocol not in STEP_PROTOCOLS or not self.sample.steps:
@@ -69,12 +86,11 @@ class UltraVRJudge:
         )  # its JSON is closed
         return self._judged(final, written.answers, frame, of_final, asked=True, unread=unread)
 
-    def _step_judges(self) -> Iterator[StepJudge]:
-        for step in self.sample.steps:
-            try:
-                yield StepJudge(self.sample, step)
-            except StepTruthInvalidError:
-                self.unjudged.append(step.step_id)
+    def _step_judge(self, step: ReasoningStep) -> StepJudge | None:
+        try:
+            return StepJudge(self.sample, step)
+        except StepTruthInvalidError:
+            return None
 
     def _judged(
         self,
@@ -85,7 +101,7 @@ class UltraVRJudge:
         *,
         asked: bool,
         unread: Reading = MISSING,
-    ) -> Verdict:
+    ) -> Verdict[UltraVRDetails]:
         parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.ends_amid)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
         judged = ((judge, answers.get(judge.step.step_id)) for judge in (self.steps if asked else ()))
@@ -94,12 +110,13 @@ class UltraVRJudge:
             (one, one.verdict(unread) if raw is None else one.judge(raw, frame, cut_off=one.step.step_id in cut))
             for one, raw in judged
         ]
+        details = UltraVRDetails(tuple(starmap(_details, steps))) if steps else None
         return Verdict(
             value=parsed.value,
             status=parsed.status,
             score=score,
-            kept=tuple(StepDetails(one.status, one.correct, one.f1 or 0.0, one.converted) for _, one in steps),
-            tags=_tags(steps, bool(score)) if reply.protocol == "S4" and steps and self.sample.scored else (),
+            details=details,
+            tags=_tags(details, bool(score)) if reply.protocol == "S4" and details and self.sample.scored else (),
             tell=lambda: tuple(_part(judge, answers.get(judge.step.step_id), one) for judge, one in steps),
             rule=parsed.rule,
         )
@@ -116,15 +133,24 @@ class UltraVRJudge:
 _JudgedStep = tuple[StepJudge, StepVerdict]
 
 
-def find_first_error(operations: Iterable[tuple[Operation, bool]], *, correct: bool) -> FailureStage:
-    """Return where a trajectory fails first (equation 7), from the operation of each step and whether it is right."""
-    wrong: Operation | None = next((operation for operation, right in operations if not right), None)
-    return wrong or ("NoErr" if correct else "Final")
+def _details(judge: StepJudge, verdict: StepVerdict) -> StepDetails:
+    return StepDetails(
+        judge.operation,
+        judge.step.answer_format,
+        verdict.status,
+        verdict.correct,
+        verdict.f1 or 0.0,
+        verdict.converted,
+    )
 
 
-def _tags(steps: Sequence[_JudgedStep], correct: bool) -> tuple[tuple[str, str], ...]:
-    pairs = ((judge.operation, verdict.correct) for judge, verdict in steps)
-    return (("first error", find_first_error(pairs, correct=correct)),)
+def find_first_error(details: UltraVRDetails, *, correct: bool) -> FailureStage:
+    """Return where a trajectory fails first (equation 7): at an operation, at its final answer, or nowhere."""
+    return details.first_wrong or ("NoErr" if correct else "Final")
+
+
+def _tags(details: UltraVRDetails, correct: bool) -> tuple[tuple[str, str], ...]:
+    return (("first error", find_first_error(details, correct=correct)),)
 
 
 def _part(judge: StepJudge, text: str | None, verdict: StepVerdict) -> VerdictPart:

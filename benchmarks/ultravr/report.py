@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.ultravr.conditions import OPTIONS_OUTSIDE
+from benchmarks.ultravr.judging import UltraVRDetails
+from benchmarks.ultravr.scores import UltraVRScores
 from benchmarks.ultravr.step_tables import step_contents
 from benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
 from evaluation.cells import GroupScore, group_scores, outcome_rate
 from evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from evaluation.score_frame import ScoreFrame
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table, mean_row
-from evaluation.verdicts import Tally, Verdicts
 
 TABLE2_CONDITIONS = {"V1": "V1 thumbnail", "V2": "V2 full image", "V3": "V3 local evidence", "V4": "V4 full + local"}
 TABLE2_GAPS = {"res": ("V2", "V1"), "access": ("V3", "V2"), "aug": ("V4", "V2")}
@@ -47,20 +49,21 @@ _SHORT = {
 }
 
 
-def report(verdicts: Verdicts, grouping: Grouping) -> Contents:
+def report(scores: UltraVRScores, grouping: Grouping) -> Contents:
     """Fill the tables that have any row."""
-    strata = Strata.of(verdicts.samples, grouping)
-    process = step_contents(verdicts, strata)
-    tables = (_table1(verdicts, strata), *_table2(verdicts, strata), *_table3(verdicts, strata), *process.tables)
-    caveats = (*_example_caveats(verdicts.tally), *_block_caveats(verdicts.tally), *process.caveats)
+    strata = Strata.of(scores.samples, grouping)
+    process = step_contents(scores, strata)
+    tables = (_table1(scores, strata), *_table2(scores, strata), *_table3(scores, strata), *process.tables)
+    caveats = (*_example_caveats(scores.frame), *_block_caveats(scores.frame), *process.caveats)
     return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})
 
 
-def _example_caveats(tally: Tally) -> Iterator[Caveat]:
+def _example_caveats(frame: ScoreFrame[UltraVRDetails]) -> Iterator[Caveat]:
     """Tell of responses to S3 whose prompts told fewer examples than others."""
-    for key in sorted(tally.cells):
-        traits = tally.cells[key].traits
-        told = Counter({number: count for (name, number), count in traits.items() if name == "examples"})
+    for key in frame.cells:
+        told = Counter(
+            {number: count for (name, number), count in frame.of_cell(key).traits.items() if name == "examples"}
+        )
         most = max(told, default=0)
         if none := told[0]:
             text = f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"
@@ -70,11 +73,10 @@ def _example_caveats(tally: Tally) -> Iterator[Caveat]:
             yield Caveat(scope="cell", text=text)
 
 
-def _block_caveats(tally: Tally) -> Iterator[Caveat]:
+def _block_caveats(frame: ScoreFrame[UltraVRDetails]) -> Iterator[Caveat]:
     """Tell of responses whose prompts said where a sheet lies that does not hold every option."""
-    for key in sorted(tally.cells):
-        traits = tally.cells[key].traits
-        if number := sum(count for (name, _), count in traits.items() if name == "ruled_out"):
+    for key in frame.cells:
+        if number := sum(count for (name, _), count in frame.of_cell(key).traits.items() if name == "ruled_out"):
             yield Caveat(scope="cell", text=f"{key}: {number} responses: {OPTIONS_OUTSIDE}")
 
 
@@ -82,7 +84,7 @@ def _block_caveats(tally: Tally) -> Iterator[Caveat]:
 class _CellColumns:
     """The named (protocol, condition) pairs of a model side by side."""
 
-    verdicts: Verdicts
+    scores: UltraVRScores
     strata: Strata
     model: str
     cells: Mapping[str, tuple[str, str]]
@@ -90,15 +92,15 @@ class _CellColumns:
     @cached_property
     def contrast(self) -> Contrast:
         """Their accuracies and the gaps between them."""
-        scores = {name: self.verdicts.scores(self.model, *pair) for name, pair in self.cells.items()}
-        return Contrast(scores, self.strata)
+        means = {name: self.scores.means(self.model, *pair) for name, pair in self.cells.items()}
+        return Contrast(means, self.strata)
 
     def groups(self, name: str) -> dict[str, GroupScore]:
         """Accuracies of one of them by domain and category."""
         return group_scores(self.contrast.scores[name], self.strata)
 
 
-def _table1(verdicts: Verdicts, strata: Strata) -> Table:
+def _table1(scores: UltraVRScores, strata: Strata) -> Table:
     """One row for every model that was asked S0 under V2 or V0."""
     groups = (
         ColumnGroup(title="All domains", columns=tuple(_overall_columns())),
@@ -112,7 +114,7 @@ def _table1(verdicts: Verdicts, strata: Strata) -> Table:
             ),
         ),
     )  # fmt: skip
-    models = verdicts.models_asked([("S0", "V2"), ("S0", "V0")])
+    models = scores.models_asked([("S0", "V2"), ("S0", "V0")])
     return _add_mean_row(
         Table(
             name="table1",
@@ -120,7 +122,7 @@ def _table1(verdicts: Verdicts, strata: Strata) -> Table:
             caption="S0 under V2: the full image, the question and its options. Accuracy in %, beside the text-only "
             "control V0.",
             groups=groups,
-            rows=tuple(_table1_row(verdicts, strata, model) for model in models),
+            rows=tuple(_table1_row(scores, strata, model) for model in models),
         )
     )
 
@@ -140,17 +142,17 @@ def _overall_columns() -> Iterator[Column]:
                  note="equation 3, over samples with both")  # fmt: skip
 
 
-def _table1_row(verdicts: Verdicts, strata: Strata, model: str) -> Row:
-    side = _CellColumns(verdicts, strata, model, {"V0": ("S0", "V0"), "V2": ("S0", "V2")})
-    budget = verdicts.catalogue[model].visual_budget if model in verdicts.catalogue else None
+def _table1_row(scores: UltraVRScores, strata: Strata, model: str) -> Row:
+    side = _CellColumns(scores, strata, model, {"V0": ("S0", "V0"), "V2": ("S0", "V2")})
+    budget = scores.catalogue[model].visual_budget if model in scores.catalogue else None
     return Row(
-        title=verdicts.title_of(model),
+        title=scores.title_of(model),
         keys={"model": model},
         values=(
             side.contrast.accuracy("V2"),
             side.contrast.accuracy("V0"),
-            outcome_rate(verdicts.cell(model, "S0", "V0"), "abstained"),
-            outcome_rate(verdicts.cell(model, "S0", "V2"), "unreadable"),
+            outcome_rate(scores.cell(model, "S0", "V0"), "abstained"),
+            outcome_rate(scores.cell(model, "S0", "V2"), "unreadable"),
             side.contrast.gap("V2", "V0"),
             *_domain_values(side.groups("V2")),
             budget.nominal_visual_tokens if budget else None,
@@ -159,11 +161,11 @@ def _table1_row(verdicts: Verdicts, strata: Strata, model: str) -> Row:
     )
 
 
-def _table2(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
+def _table2(scores: UltraVRScores, strata: Strata) -> Iterator[Table]:
     """One row for every model that was asked S0 under V1, V3 or V4; and the same by domain and category."""
-    models = verdicts.models_asked(("S0", condition) for condition in TABLE2_CONDITIONS if condition != "V2")
+    models = scores.models_asked(("S0", condition) for condition in TABLE2_CONDITIONS if condition != "V2")
     cells = {condition: ("S0", condition) for condition in TABLE2_CONDITIONS}
-    sides = [_CellColumns(verdicts, strata, model, cells) for model in models]
+    sides = [_CellColumns(scores, strata, model, cells) for model in models]
     columns = (
         Column(key=name, title=name, label=label, strong=True,
                keys={"protocol": "S0", "condition": name, "metric": "macro_accuracy"})
@@ -183,11 +185,11 @@ def _table2(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
     yield _domain_table("table2", "Table 2 by domain and category", sides)
 
 
-def _table3(verdicts: Verdicts, strata: Strata) -> Iterator[Table]:
+def _table3(scores: UltraVRScores, strata: Strata) -> Iterator[Table]:
     """One row for every model that was asked S1 to S5 under V2; and the same by domain and category."""
-    models = verdicts.models_asked((protocol, "V2") for protocol in TABLE3_PROTOCOLS if protocol != "S0")
+    models = scores.models_asked((protocol, "V2") for protocol in TABLE3_PROTOCOLS if protocol != "S0")
     cells = {protocol: (protocol, "V2") for protocol in TABLE3_PROTOCOLS}
-    sides = [_CellColumns(verdicts, strata, model, cells) for model in models]
+    sides = [_CellColumns(scores, strata, model, cells) for model in models]
     columns = (
         Column(key=name, title=name, label=label, strong=True,
                keys={"protocol": name, "condition": "V2", "metric": "macro_accuracy"})
@@ -230,7 +232,7 @@ def _contrast_table(
 ) -> Table:
     rows = tuple(
         Row(
-            title=side.verdicts.title_of(side.model),
+            title=side.scores.title_of(side.model),
             keys={"model": side.model},
             values=(
                 *(side.contrast.accuracy(cell) for cell in side.cells),
@@ -249,7 +251,7 @@ def _domain_table(name: str, title: str, sides: Sequence[_CellColumns]) -> Table
     domains = [domain for domain in DOMAINS if any(domain in groups for _, _, groups in present)]
     rows = tuple(
         Row(
-            title=f"{side.verdicts.title_of(side.model)} · {cell}",
+            title=f"{side.scores.title_of(side.model)} · {cell}",
             keys={"model": side.model, "protocol": side.cells[cell][0], "condition": side.cells[cell][1]},
             values=tuple(_domain_values(groups, domains)),
         )

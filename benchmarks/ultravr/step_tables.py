@@ -3,29 +3,27 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
-from typing import cast
 
 from benchmarks.ultravr.figures import figure2_contents
 from benchmarks.ultravr.judging import STEP_PROTOCOLS, StepDetails
 from benchmarks.ultravr.metrics import OPERATIONS, count_steps
 from benchmarks.ultravr.operations import operation_of
-from benchmarks.ultravr.samples import AnswerFormat, UltraVRSample
-from benchmarks.ultravr.scores import StepScores, named_columns, operation_values
+from benchmarks.ultravr.samples import AnswerFormat
+from benchmarks.ultravr.scores import StepScores, UltraVRScores, named_columns, operation_values
 from benchmarks.ultravr.step_judge import LIST_FORMATS
 from evaluation.answers.matching import IOU_THRESHOLD
 from evaluation.metrics.accuracy import Strata
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import wilson
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table
-from evaluation.verdicts import Verdicts
 
 _NAMED = 3
 
 
-def step_contents(verdicts: Verdicts, strata: Strata) -> Contents:
+def step_contents(scores: UltraVRScores, strata: Strata) -> Contents:
     """Profile every cell that has step answers, and fill the parts of Figure 2 from S2, S5 and S4 under V2."""
-    asked = (key for key in verdicts.cells if key.protocol in STEP_PROTOCOLS and key in verdicts.tally.cells)
-    cells = [steps for key in asked if (steps := StepScores(key, verdicts, strata)).answered]
+    asked = (key for key in scores.cells if key.protocol in STEP_PROTOCOLS)
+    cells = [steps for key in asked if len((steps := StepScores(key, scores, strata)).replies)]
     if not cells:
         return Contents()
     drawn = figure2_contents(cells)
@@ -34,7 +32,7 @@ def step_contents(verdicts: Verdicts, strata: Strata) -> Contents:
         _profile_table(cells),
         _domain_table(cells),
         _format_table(cells),
-        _annotation_table(verdicts, strata),
+        _annotation_table(scores, strata),
     )
     return Contents(
         tables=tables,
@@ -110,10 +108,13 @@ def _format_table(cells: Sequence[StepScores]) -> Table:
     )
 
 
-def _annotation_table(verdicts: Verdicts, strata: Strata) -> Table:
+def _annotation_table(scores: UltraVRScores, strata: Strata) -> Table:
     """Annotated steps of the scored samples by domain and operation."""
-    samples = enumerate(cast(Sequence[UltraVRSample], verdicts.samples))
-    operations = {at: [operation_of(sample, step) for step in sample.steps] for at, sample in samples if sample.scored}
+    operations = {
+        at: [operation_of(sample, step) for step in sample.steps]
+        for at, sample in enumerate(scores.samples)
+        if sample.scored
+    }
     return Table(
         name="annotated_steps",
         title="Annotated steps",
@@ -135,7 +136,7 @@ def _step_caveats(steps: StepScores) -> Iterator[Caveat]:
             text=f"{steps.key}: the ground truths of {', '.join(unjudged[:_NAMED])}{others} do not fit their formats; "
             "these steps are not judged",
         )
-    if beyond := sum(mark.status == "out_of_range" for verdict in steps.answered for mark in verdict.kept):
+    if beyond := sum(step.status == "out_of_range" for _, step in steps.steps):
         yield Caveat(
             scope="cell",
             text=f"{steps.key}: {beyond} answers give boxes beyond the image, in no form that the model is known to "
@@ -144,19 +145,18 @@ def _step_caveats(steps: StepScores) -> Iterator[Caveat]:
 
 
 def _count_converted(steps: StepScores) -> int:
-    return sum(mark.converted for verdict in steps.answered for mark in verdict.kept)
+    return sum(step.converted for _, step in steps.steps)
 
 
 def _statuses(steps: StepScores) -> str:
-    counts = Counter(mark.status for verdict in steps.answered for mark in verdict.kept)
+    counts = Counter(step.status for _, step in steps.steps)
     return ", ".join(f"{status} {count}" for status, count in sorted(counts.items()))
 
 
 def _marks_by_format(steps: StepScores) -> dict[AnswerFormat, list[StepDetails]]:
     found: dict[AnswerFormat, list[StepDetails]] = {}
-    for verdict in steps.answered:
-        for mark, judge in steps.judged(verdict):
-            found.setdefault(judge.step.answer_format, []).append(mark)
+    for _, step in steps.steps:
+        found.setdefault(step.answer_format, []).append(step)
     return found
 
 

@@ -49,8 +49,9 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
+from evaluation.scores import Scores
 from evaluation.tables import Contents
-from evaluation.verdicts import ReplyJudge, Verdicts
+from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
 
 _TABLE4 = (
@@ -64,7 +65,7 @@ _SECOND_OPTION = re.compile(r"(?<!\w)[(\[]?B[.):\]]")
 """What stands in a question that lists its options."""
 
 
-class VistaHop(Benchmark[VistaHopSample]):
+class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
     """Questions whose chats search and look closer; with what lies beside a data set."""
 
     name = "vistahop"
@@ -72,6 +73,7 @@ class VistaHop(Benchmark[VistaHopSample]):
     budget = "published"
     known_by = VISTAHOP_FIELDS
     sample_type = VistaHopSample
+    details_type = VistaHopDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "table4": _TABLE4,
         "table5": _TABLE5,
@@ -187,7 +189,7 @@ class VistaHop(Benchmark[VistaHopSample]):
         """Ask in one turn, or open a loop. Raises EvidenceMissingError where nothing can be searched."""
         return ask(sample, cell, scene, self._beside)
 
-    def judge(self, sample: VistaHopSample) -> ReplyJudge:
+    def judge(self, sample: VistaHopSample) -> ReplyJudge[VistaHopDetails]:
         """Make a question ready to judge chats about it."""
         return VistaHopJudge(sample, self._beside, self._panel)
 
@@ -207,10 +209,6 @@ class VistaHop(Benchmark[VistaHopSample]):
         """Judging as the first of these models does, the others and the rules beside."""
         return VistaHop(self._beside, panel)
 
-    def kept_again(self, kept: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Make again what is kept of a chat."""
-        return VistaHopDetails(*kept)
-
-    def report(self, verdicts: Verdicts) -> Contents:
+    def report(self, scores: Scores[VistaHopSample, VistaHopDetails]) -> Contents:
         """Fill Tables 4, 5 and 9, the composition of the data, and ours beside."""
-        return report(verdicts, self._beside)
+        return report(scores, self._beside)

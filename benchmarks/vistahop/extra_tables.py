@@ -16,9 +16,9 @@ _STOPS = ("answered", "rounds", "context")
 _STATUSES = ("tag", "whole", "unfinished", "empty")
 
 
-def process_table(sheet: VistaHopScores) -> Table:
+def process_table(scores: VistaHopScores) -> Table:
     """Why chats ended, how answers were found, and how much of later prompts was reused."""
-    names = _STOPS if not any(one.stops[FILTERED] for one in sheet.settings) else (*_STOPS, FILTERED)
+    names = _STOPS if not any(one.stops[FILTERED] for one in scores.settings) else (*_STOPS, FILTERED)
     stops = (number_column(name, name, "stop_share", "rate", 1, stop=name) for name in names)
     return Table(
         name="process",
@@ -40,36 +40,35 @@ def process_table(sheet: VistaHopScores) -> Table:
                 ),
             ),
         ),
-        rows=tuple(_process_row(sheet, one, names) for one in sheet.settings),
+        rows=tuple(_process_row(scores, one, names) for one in scores.settings),
     )
 
 
-def _process_row(sheet: VistaHopScores, one: SettingScores, stops: Sequence[str]) -> Row:
+def _process_row(scores: VistaHopScores, one: SettingScores, stops: Sequence[str]) -> Row:
     chats = len(one.chats)
-    failed = sum(bool(verdict.failure) for verdict in sheet.verdicts.cell(*one.place).all)
-    return sheet.row(
+    return scores.row(
         one,
         (
             *(estimate_share(one.stops[name], chats) for name in stops),
             *(one.statuses[name] for name in _STATUSES),
-            sum(chat.kept.cut_off for chat in one.chats),
+            one.chats.counts("cut_off")[True],
             pass_at_1(one.strict_scores),
             one.reuse,
-            failed,
+            one.failed,
             chats,
         ),
     )
 
 
-def call_table(sheet: VistaHopScores) -> Table:
+def call_table(scores: VistaHopScores) -> Table:
     """Calls by tool and status."""
     rows = []
-    for one in sheet.settings:
+    for one in scores.settings:
         total = one.tools.total()
         for (name, status), found in sorted(one.tools.items()):
             keys = {"tool": name or "none", "status": status}
-            title = f"{sheet.title(one)} · {name or 'no tool'} · {status}"
-            rows.append(sheet.row(one, (found, estimate_share(found, total)), title, **keys))
+            title = f"{scores.title(one)} · {name or 'no tool'} · {status}"
+            rows.append(scores.row(one, (found, estimate_share(found, total)), title, **keys))
     return Table(
         name="calls",
         title="Calls by tool and status",
@@ -85,13 +84,13 @@ def call_table(sheet: VistaHopScores) -> Table:
     )
 
 
-def evidence_table(sheet: VistaHopScores) -> Table:
+def evidence_table(scores: VistaHopScores) -> Table:
     """Return whether crops showed anchors and searches found the chain's documents, where those are annotated."""
     rows = []
-    for one in sheet.settings:
+    for one in scores.settings:
         found = (one.anchors_seen, one.documents_found)
         if one.protocol != DIRECT and any(value.count for value in found):
-            rows.append(sheet.row(one, found))
+            rows.append(scores.row(one, found))
     return Table(
         name="evidence",
         title="What chats saw and found",
@@ -110,27 +109,29 @@ def evidence_table(sheet: VistaHopScores) -> Table:
     )
 
 
-def text_only_table(sheet: VistaHopScores) -> Table:
+def text_only_table(scores: VistaHopScores) -> Table:
     """Return how often the question alone is enough."""
     return Table(
         name="text_only",
         title="Text-only answer rate",
         caption="Pass@1 without tools and without the picture, in %: what needs no look.",
-        groups=(ColumnGroup(title="", columns=sheet.level_columns()),),
-        rows=tuple(sheet.row(one, tuple(sheet.passed(one.scores))) for one in sheet.settings if one.condition == "V0"),
+        groups=(ColumnGroup(title="", columns=scores.level_columns()),),
+        rows=tuple(
+            scores.row(one, tuple(scores.passed(one.scores))) for one in scores.settings if one.condition == "V0"
+        ),
     )
 
 
-def _list_judges(sheet: VistaHopScores) -> list[str]:
+def _list_judges(scores: VistaHopScores) -> list[str]:
     """Return all judges of any chat: the rules, models that judged in their order, then others."""
-    found = {name for one in sheet.settings for chat in one.chats for name, _ in chat.kept.judges}
-    first = [name for name in (RULES_VERSION, *sheet.verdicts.judges) if name != RULES_VERSION or name in found]
+    found = {name for one in scores.settings for chat in one.chats.details for name, _ in chat.judges}
+    first = [name for name in (RULES_VERSION, *scores.base.judges) if name != RULES_VERSION or name in found]
     return first + sorted(found - {*first})
 
 
-def judge_score_table(sheet: VistaHopScores) -> Table:
+def judge_score_table(scores: VistaHopScores) -> Table:
     """Pass@1 by every judge, where there is one besides the rules."""
-    found = _list_judges(sheet)
+    found = _list_judges(scores)
     verdicts = (
         count_column("judged", "judged"),
         count_column("unreadable", "unreadable"),
@@ -143,20 +144,20 @@ def judge_score_table(sheet: VistaHopScores) -> Table:
         "left out, and counted. Models are not asked about what is right to the word, nor about no answer; questions "
         "without a truth are left out.",
         groups=(
-            ColumnGroup(title="Answer", columns=sheet.level_columns()),
-            ColumnGroup(title="Verdicts", columns=verdicts),
+            ColumnGroup(title="Answer", columns=scores.level_columns()),
+            ColumnGroup(title="Scores", columns=verdicts),
         ),
-        rows=tuple(row for judge in found if found != [RULES_VERSION] for row in _judge_score_rows(sheet, judge)),
+        rows=tuple(row for judge in found if found != [RULES_VERSION] for row in _judge_score_rows(scores, judge)),
     )
 
 
-def _judge_score_rows(sheet: VistaHopScores, judge: str) -> Iterator[Row]:
-    for one in sheet.settings:
+def _judge_score_rows(scores: VistaHopScores, judge: str) -> Iterator[Row]:
+    for one in scores.settings:
         said = one.said_by(judge)
         judged = said[0] + said[1]
-        if judged or said[-1] or judge in sheet.verdicts.judges:
-            values: tuple[Value, ...] = (*sheet.passed(one.judged_by(judge)), judged, said[-1], said[None])
-            yield sheet.row(one, values, f"{sheet.title(one)} · {judge}", judge=judge)
+        if judged or said[-1] or judge in scores.base.judges:
+            values: tuple[Value, ...] = (*scores.passed(one.judged_by(judge)), judged, said[-1], said[None])
+            yield scores.row(one, values, f"{scores.title(one)} · {judge}", judge=judge)
 
 
 def _agreement_rows(title: str, ones: Sequence[str], other: str, said: Sequence[Mapping[str, int]]) -> Iterator[Row]:
@@ -168,10 +169,10 @@ def _agreement_rows(title: str, ones: Sequence[str], other: str, said: Sequence[
         yield Row(title=f"{title} · {other}", keys={"judge": title, "other": other}, values=values)
 
 
-def judge_agreement_table(sheet: VistaHopScores) -> Table:
+def judge_agreement_table(scores: VistaHopScores) -> Table:
     """Return how every two judges of the same chats agree."""
-    said = [dict(chat.kept.judges) for setting in sheet.settings for chat in setting.chats]
-    names = _list_judges(sheet)
+    said = [dict(chat.judges) for setting in scores.settings for chat in setting.chats.details]
+    names = _list_judges(scores)
     people = [name for name in names if name.startswith(ANNOTATOR)]
     rows = [row for one, other in combinations(names, 2) for row in _agreement_rows(one, [one], other, said)]
     if len(people) > 1:

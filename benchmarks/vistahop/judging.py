@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import nan
 from typing import NamedTuple
 
 from benchmarks.vistahop.answers import FinalAnswer, matches_truth, read_answer
@@ -45,9 +46,7 @@ class VistaHopDetails(NamedTuple):
     rounds: int
     calls: int
     stop: str
-    status: str
     voided: bool
-    cut_off: bool
     tools: tuple[tuple[str, str, int], ...]
     cached: int
     prompt: int
@@ -59,6 +58,16 @@ class VistaHopDetails(NamedTuple):
     judges: tuple[tuple[str, int], ...]
     sources: tuple[str, ...]
 
+    @property
+    def later(self) -> int:
+        """The rounds from the second on."""
+        return max(0, self.rounds - 1)
+
+    @property
+    def share_found(self) -> float:
+        """The share of the chain's documents that were found; NaN where none are annotated."""
+        return self.found / self.documents if self.documents else nan
+
 
 class VistaHopJudge:
     """One question, made ready to judge any number of chats about it."""
@@ -68,7 +77,7 @@ class VistaHopJudge:
         self._beside = beside
         self._panel = panel or Panel()
 
-    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict:
+    def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[VistaHopDetails]:
         """Judge a chat; one without an answer is wrong, and no judge is asked about it."""
         answer = _NO_ANSWER if reply.text is None else read_answer(reply.text)
         stop: str = reply.stop or "answered"
@@ -82,7 +91,7 @@ class VistaHopJudge:
             value=answer.text or None,
             status=status,
             score=score,
-            kept=self._kept(reply, status, stop, said),
+            details=self._details(reply, stop, said),
             tags=(("stop", stop), *((("judged by", "exact match"),) if self._is_exact(answer.text) else ())),
             tell=lambda: tuple(_part(number, turn) for number, turn in enumerate(reply.rounds, start=1) if turn.call),
         )
@@ -101,7 +110,7 @@ class VistaHopJudge:
             return _is_letter(parse_answer(answer, options).value, self._sample.answers)
         return is_right(answer, self._sample.answers)
 
-    def _kept(self, reply: Reply, status: str, stop: str, said: Mapping[str, int]) -> VistaHopDetails:
+    def _details(self, reply: Reply, stop: str, said: Mapping[str, int]) -> VistaHopDetails:
         calls = [turn.call for turn in reply.rounds if turn.call]
         tools = Counter((call.name if call.status in _NAMED_STATUSES else "", call.status) for call in calls)
         later = reply.rounds[1:]
@@ -111,9 +120,7 @@ class VistaHopJudge:
             rounds=told if isinstance(told := reply.labels.details.get(ROUNDS), int) else len(reply.rounds) or 1,
             calls=sum(call.status in VALID_STATUSES for call in calls),
             stop=stop,
-            status=status,
             voided=any(call.status in _INVALID_STATUSES for call in calls),
-            cut_off=reply.cut_off,
             tools=tuple((*key, count) for key, count in sorted(tools.items())),
             cached=sum(turn.usage.cached_tokens for turn in later),
             prompt=sum(turn.usage.prompt_tokens for turn in later),

@@ -1,7 +1,7 @@
 """What one model did in one setting with so many rounds: Pass@1 over repeats, calls, rounds, and why chats ended."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -14,16 +14,11 @@ from benchmarks.vistahop.samples import VistaHopSample
 from evaluation.metrics.clusters import bootstrap_clusters, ratio
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from evaluation.metrics.intervals import Floats, Indices, proportion, wilson
-from evaluation.verdicts import CellKey, Verdicts
+from evaluation.score_frame import CellKey, ScoreFrame
+from evaluation.scores import Scores
 
-
-@dataclass(frozen=True)
-class ChatScore:
-    """One chat: whose question by its position, whether it was right (NaN where nobody knows), what was kept of it."""
-
-    sample: int
-    score: float
-    kept: VistaHopDetails
+VistaHopFrame = ScoreFrame[VistaHopDetails]
+"""One row a chat."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +28,9 @@ class SettingScores:
     place: CellKey
     limit: int
     samples: Sequence[VistaHopSample]
-    chats: Sequence[ChatScore]
+    chats: VistaHopFrame
+    failed: int
+    """Requests that failed."""
 
     @property
     def model(self) -> str:
@@ -50,49 +47,38 @@ class SettingScores:
         """What was shown at first."""
         return self.place.condition
 
-    def by_sample(self, value: Callable[[ChatScore], float]) -> Floats:
-        """Return the mean of a value over each sample's chats, NaN where it has none, or a chat has no value."""
-        sums, counts = self._sums(value)
-        with np.errstate(invalid="ignore"):
-            means: Floats = sums / counts
-        return means
-
-    def _sums(self, value: Callable[[ChatScore], float]) -> tuple[Floats, Floats]:
-        sums, counts = np.zeros(len(self.samples)), np.zeros(len(self.samples))
-        for chat in self.chats:
-            found = value(chat)
-            if found == found:  # noqa: PLR0124 - not NaN
-                sums[chat.sample] += found
-                counts[chat.sample] += 1
-        return sums, counts
-
     @cached_property
     def scores(self) -> Floats:
         """Mean score of each sample over its repeats."""
-        return self.by_sample(lambda chat: chat.score)
+        return self.chats.means(len(self.samples))
 
     @cached_property
     def strict_scores(self) -> Floats:
         """The same where a call by which the authors' runner loses a sample makes its chat wrong."""
-        return self.by_sample(lambda chat: 0.0 if chat.kept.voided and chat.score == chat.score else chat.score)
+        scores = self.chats.column("score")
+        voided = self.chats.detail("voided", bool) & ~np.isnan(scores)
+        return self.chats.means(len(self.samples), np.where(voided, 0.0, scores))
+
+    @cached_property
+    def scored(self) -> VistaHopFrame:
+        """The chats about questions that have a truth."""
+        return self.chats.select(np.array([one.scored for one in self.samples], dtype=np.bool_)[self.chats.sample])
 
     def judged_by(self, judge: str) -> Floats:
         """Mean of what another judge said of each sample's chats; what it left unreadable is left out.
 
         So is what people said of questions that await an expert.
         """
-        return self.by_sample(lambda chat: _judgement_score(chat, judge) if self._is_scored(chat) else nan)
+        said = self.scored.derive(lambda one: _judgement_score(one.details, judge), float)
+        return self.scored.means(len(self.samples), said)
 
     def said_by(self, judge: str) -> Counter[int | None]:
         """Chats about questions with a truth by what a judge said: 1, 0, -1 for what cannot be read, or None."""
-        return Counter(dict(chat.kept.judges).get(judge) for chat in self.chats if self._is_scored(chat))
+        return self.scored.tally(lambda one: dict(one.details.judges).get(judge))
 
-    def _is_scored(self, chat: ChatScore) -> bool:
-        return self.samples[chat.sample].scored
-
-    def mean(self, value: Callable[[ChatScore], float]) -> Estimate:
+    def mean(self, values: Floats) -> Estimate:
         """Return the mean over chats, with the interval of a bootstrap over samples."""
-        sums, counts = self._sums(value)
+        sums, counts = self.chats.sums(len(self.samples), values)
         asked = counts > 0
         if not asked.any():
             return NO_ESTIMATE
@@ -101,81 +87,74 @@ class SettingScores:
     @property
     def calls(self) -> Estimate:
         """Counted calls of a chat."""
-        return self.mean(lambda chat: chat.kept.calls)
+        return self.mean(self.chats.detail("calls", float))
 
     @property
     def rounds(self) -> Estimate:
         """Rounds of a chat."""
-        return self.mean(lambda chat: chat.kept.rounds)
+        return self.mean(self.chats.detail("rounds", float))
 
     @property
     def utilization(self) -> Estimate:
         """Counted calls as a share of those that the limit allows; nothing where that is not known."""
-        if not self.limit:
-            return NO_ESTIMATE
-        return self.mean(lambda chat: chat.kept.calls / self.limit)
+        return self.mean(self.chats.detail("calls", float) / self.limit) if self.limit else NO_ESTIMATE
 
     @property
     def stops(self) -> Counter[str]:
         """Why chats ended."""
-        return Counter(chat.kept.stop for chat in self.chats)
+        return self.chats.tally(lambda one: one.details.stop)
 
     @property
     def statuses(self) -> Counter[str]:
         """How answers were found."""
-        return Counter(chat.kept.status for chat in self.chats)
+        return self.chats.counts("status")
 
     @property
     def tools(self) -> Counter[tuple[str, str]]:
         """Calls by tool and status."""
         found: Counter[tuple[str, str]] = Counter()
-        for chat in self.chats:
-            found.update({(name, status): count for name, status, count in chat.kept.tools})
+        for chat in self.chats.details:
+            found.update({(name, status): count for name, status, count in chat.tools})
         return found
 
     @property
     def reuse(self) -> Estimate:
         """The share of later rounds' prompts that came from the prefix cache."""
-        prompt = sum(chat.kept.prompt for chat in self.chats)
-        cached = sum(chat.kept.cached for chat in self.chats)
-        rounds = sum(max(0, chat.kept.rounds - 1) for chat in self.chats)
+        prompt, cached, rounds = (int(self.chats.detail(name, int).sum()) for name in ("prompt", "cached", "later"))
         return Estimate(value=cached / prompt, count=rounds) if prompt else NO_ESTIMATE
 
     @property
     def anchors_seen(self) -> Estimate:
         """The share of chats whose crops showed an anchor, of those that could."""
-        return self.mean(lambda chat: chat.kept.anchor if chat.kept.anchor >= 0 else nan)
+        seen = self.chats.detail("anchor", float)
+        return self.mean(np.where(seen >= 0, seen, nan))
 
     @property
     def documents_found(self) -> Estimate:
         """The mean share of the chain's documents that were among the results."""
-        return self.mean(lambda chat: chat.kept.found / chat.kept.documents if chat.kept.documents else nan)
+        return self.mean(self.chats.detail("share_found", float))
 
 
-def collect_settings(verdicts: Verdicts) -> list[SettingScores]:
+def collect_settings(scores: Scores[VistaHopSample, VistaHopDetails]) -> list[SettingScores]:
     """Return every setting of which there are chats, in the report's order."""
-    samples = [sample for sample in verdicts.samples if isinstance(sample, VistaHopSample)]
     found: list[SettingScores] = []
-    for cell in verdicts.cells:
-        chats = [
-            ChatScore(at, score, VistaHopDetails(*kept))
-            for one in verdicts.cell(*cell).by_repeat().values()
-            for at, score, kept in zip(one.samples, one.scores, one.kept, strict=True)
-        ]
-        if chats:
-            found.append(SettingScores(cell, _round_limit(cell, chats), samples, chats))
+    for cell in scores.cells:
+        replies = scores.frame.of_cell(cell)
+        if chats := replies.answered:
+            failed = len(replies) - len(chats)
+            found.append(SettingScores(cell, _round_limit(cell, chats), scores.samples, chats, failed))
     return found
 
 
-def _round_limit(cell: CellKey, chats: Sequence[ChatScore]) -> int:
+def _round_limit(cell: CellKey, chats: VistaHopFrame) -> int:
     """Rounds that chats could have had; where nobody told it, those of chats that ended so, and 0 where none did."""
     if cell.rounds or cell.protocol == DIRECT:
         return cell.rounds or 1
-    return max((chat.kept.rounds for chat in chats if chat.kept.stop == "rounds"), default=0)
+    return max((chat.rounds for chat in chats.details if chat.stop == "rounds"), default=0)
 
 
-def _judgement_score(chat: ChatScore, judge: str) -> float:
-    said = dict(chat.kept.judges).get(judge, -1)
+def _judgement_score(details: VistaHopDetails, judge: str) -> float:
+    said = dict(details.judges).get(judge, -1)
     return nan if said < 0 else float(said)
 
 

@@ -7,14 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.vistahop.asking import DIRECT, PAPERS_ROUNDS, SEARCH, SEARCH_CROP
+from benchmarks.vistahop.judging import VistaHopDetails
 from benchmarks.vistahop.metrics import SettingScores, collect_settings, pass_at_1
 from benchmarks.vistahop.rule_judge import RULES_VERSION
 from benchmarks.vistahop.samples import VistaHopSample
 from benchmarks.vistahop.taxonomy import LEVELS
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import Floats, Indices
+from evaluation.scores import Scores
 from evaluation.tables import Column, Row, Unit, Value
-from evaluation.verdicts import Verdicts
 
 PROTOCOL_TITLES = {DIRECT: "No-Tool", SEARCH: "Search", SEARCH_CROP: "Search+Crop"}
 IMAGE_CONDITION = "V2"
@@ -24,20 +25,22 @@ IMAGE_CONDITION = "V2"
 class VistaHopScores:
     """The settings of all models, and the samples that they were asked."""
 
-    verdicts: Verdicts
-    samples: Sequence[VistaHopSample]
-    settings: Sequence[SettingScores]
+    base: Scores[VistaHopSample, VistaHopDetails]
 
-    @classmethod
-    def of(cls, verdicts: Verdicts) -> "VistaHopScores":
-        """Take what tables need of verdicts."""
-        samples = [sample for sample in verdicts.samples if isinstance(sample, VistaHopSample)]
-        return cls(verdicts, samples, collect_settings(verdicts))
+    @property
+    def samples(self) -> Sequence[VistaHopSample]:
+        """The samples of the data set."""
+        return self.base.samples
+
+    @cached_property
+    def settings(self) -> Sequence[SettingScores]:
+        """Every setting of which there are chats, in the report's order."""
+        return collect_settings(self.base)
 
     @property
     def judge(self) -> str:
         """Whose verdicts the scores are."""
-        return next(iter(self.verdicts.judges), RULES_VERSION)
+        return next(iter(self.base.judges), RULES_VERSION)
 
     @cached_property
     def levels(self) -> dict[str, Indices]:
@@ -64,7 +67,7 @@ class VistaHopScores:
 
     def named(self, model: str, *rest: str) -> str:
         """Return what a row is called: its model, where there are several, and what else tells it from others."""
-        models = [self.verdicts.title_of(model)] if len(self.verdicts.models) > 1 else []
+        models = [self.base.title_of(model)] if len(self.base.models) > 1 else []
         return " · ".join([*models, *rest])
 
     def title(self, one: SettingScores) -> str:

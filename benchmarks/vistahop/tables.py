@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmarks.vistahop.asking import DIRECT, PAPERS_ROUNDS, SEARCH, SEARCH_CROP
-from benchmarks.vistahop.metrics import ChatScore, SettingScores, estimate_gap, estimate_share, pass_at_1
+from benchmarks.vistahop.judging import VistaHopDetails
+from benchmarks.vistahop.metrics import SettingScores, estimate_gap, estimate_share, pass_at_1
 from benchmarks.vistahop.scores import PROTOCOL_TITLES, VistaHopScores, count_column, number_column
 from benchmarks.vistahop.sidecars import FAILURE_TYPES, UNLABELLED
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS, LEVELS
@@ -29,10 +30,10 @@ def _process_values(one: SettingScores) -> tuple[Estimate, ...]:
     return one.calls, one.rounds, one.utilization
 
 
-def table4(sheet: VistaHopScores) -> Table:
+def table4(scores: VistaHopScores) -> Table:
     """Return what search and zooms add, model by model; means over models below."""
-    rows = [row for model in sheet.verdicts.models for row in _comparison_rows(sheet, model)]
-    columns = (*sheet.level_columns(), *PROCESS_COLUMNS)
+    rows = [row for model in scores.base.models for row in _comparison_rows(scores, model)]
+    columns = (*scores.level_columns(), *PROCESS_COLUMNS)
     alike = [row for row in rows if row.keys["protocol"] == DIRECT or row.keys["rounds"] == str(PAPERS_ROUNDS)]
     means = [mean for name in PROTOCOL_TITLES if (mean := _mean_row(name, alike, columns))]
     return Table(
@@ -40,7 +41,7 @@ def table4(sheet: VistaHopScores) -> Table:
         title="Table 4: what tools add",
         caption="Pass@1 in %, over repeats first and over samples then, with Wilson's interval; gains are Search less "
         "No-Tool and Search+Crop less Search with as many rounds, over the samples that both have; means are of rows "
-        f"with N = {PAPERS_ROUNDS} alone. L2 has 5 to 9 hops, L3 ten or more. Judged by {sheet.judge}.",
+        f"with N = {PAPERS_ROUNDS} alone. L2 has 5 to 9 hops, L3 ten or more. Judged by {scores.judge}.",
         groups=(
             ColumnGroup(title="Answer", columns=columns[: -len(PROCESS_COLUMNS)]),
             ColumnGroup(title="Process", columns=PROCESS_COLUMNS),
@@ -56,14 +57,14 @@ def table4(sheet: VistaHopScores) -> Table:
     )
 
 
-def _comparison_rows(sheet: VistaHopScores, model: str) -> Iterator[Row]:
-    found = sheet.compared(model)
+def _comparison_rows(scores: VistaHopScores, model: str) -> Iterator[Row]:
+    found = scores.compared(model)
     before = {SEARCH: DIRECT, SEARCH_CROP: SEARCH}
     for name, one in found.items():
         other = found.get(before.get(name, ""))
         is_alike = other and (other.protocol == DIRECT or other.limit == one.limit)
         gain = estimate_gap(one.scores, other.scores) if other and is_alike else None
-        yield sheet.row(one, (*sheet.passed(one.scores), *_process_values(one), gain, len(one.chats)))
+        yield scores.row(one, (*scores.passed(one.scores), *_process_values(one), gain, len(one.chats)))
 
 
 def _mean_row(protocol: str, rows: Sequence[Row], columns: Sequence[Column]) -> Row | None:
@@ -81,20 +82,20 @@ def _mean_estimate(values: Sequence[Value]) -> Estimate:
     return Estimate(value=sum(known) / len(known), count=len(known)) if known else NO_ESTIMATE
 
 
-def table5(sheet: VistaHopScores) -> Table:
+def table5(scores: VistaHopScores) -> Table:
     """Search+Crop with ever more rounds, where a model was given different numbers of them."""
     rows = []
-    for model in sheet.verdicts.models:
-        found = [one for one in sheet.pictured(model) if one.protocol == SEARCH_CROP]
+    for model in scores.base.models:
+        found = [one for one in scores.pictured(model) if one.protocol == SEARCH_CROP]
         for one in found if len(found) >= _SEVERAL else ():
-            title = sheet.named(model, f"N = {one.limit}")
-            rows.append(sheet.row(one, (*sheet.passed(one.scores), *_process_values(one), len(one.chats)), title))
+            title = scores.named(model, f"N = {one.limit}")
+            rows.append(scores.row(one, (*scores.passed(one.scores), *_process_values(one), len(one.chats)), title))
     return Table(
         name="table5",
         title="Table 5: the limit of rounds",
-        caption=f"Search+Crop, in %. N bounds the rounds, the answer among them. Judged by {sheet.judge}.",
+        caption=f"Search+Crop, in %. N bounds the rounds, the answer among them. Judged by {scores.judge}.",
         groups=(
-            ColumnGroup(title="Answer", columns=sheet.level_columns()),
+            ColumnGroup(title="Answer", columns=scores.level_columns()),
             ColumnGroup(title="Process", columns=(*PROCESS_COLUMNS, count_column("chats", "chats"))),
         ),
         rows=tuple(rows),
@@ -112,14 +113,14 @@ _DIMENSIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-def stratum_names(sheet: VistaHopScores, dimension: str) -> list[str]:
+def stratum_names(scores: VistaHopScores, dimension: str) -> list[str]:
     """Return the names that a dimension has in the data, those of the paper first."""
-    used = {name for sample in sheet.samples if (name := sample.groups.get(dimension))}
+    used = {name for sample in scores.samples if (name := sample.groups.get(dimension))}
     known = [name for name in _DIMENSIONS[dimension] if name in used]
     return known + sorted(used - set(known), key=lambda name: (int(name) if name.isdecimal() else 0, name))
 
 
-def composition_table(sheet: VistaHopScores) -> Table:
+def composition_table(scores: VistaHopScores) -> Table:
     """Return how many samples of each kind there are, from the data alone."""
     return Table(
         name="composition",
@@ -138,15 +139,15 @@ def composition_table(sheet: VistaHopScores) -> Table:
         rows=tuple(
             row
             for dimension in _DIMENSIONS
-            for name in stratum_names(sheet, dimension)
-            for row in (_composition_row(sheet, dimension, name),)
+            for name in stratum_names(scores, dimension)
+            for row in (_composition_row(scores, dimension, name),)
         ),
         detail=True,
     )
 
 
-def _composition_row(sheet: VistaHopScores, dimension: str, name: str) -> Row:
-    samples = [sheet.samples[at] for at in sheet.positions(dimension, name)]
+def _composition_row(scores: VistaHopScores, dimension: str, name: str) -> Row:
+    samples = [scores.samples[at] for at in scores.positions(dimension, name)]
     hops = [sample.hops for sample in samples if sample.hops is not None]
     return Row(
         title=f"{dimension} · {name}",
@@ -159,26 +160,26 @@ def _composition_row(sheet: VistaHopScores, dimension: str, name: str) -> Row:
     )
 
 
-def strata_table(sheet: VistaHopScores) -> Table:
+def strata_table(scores: VistaHopScores) -> Table:
     """Pass@1 of every stratum, with the settings of Table 4."""
-    protocols = [name for name in PROTOCOL_TITLES if any(one.protocol == name for one in sheet.settings)]
+    protocols = [name for name in PROTOCOL_TITLES if any(one.protocol == name for one in scores.settings)]
     rows = []
-    for model in sheet.verdicts.models:
-        found = sheet.compared(model)
+    for model in scores.base.models:
+        found = scores.compared(model)
         loops = (one for one in found.values() if one.protocol != DIRECT and one.limit != PAPERS_ROUNDS)
         others = [f"{PROTOCOL_TITLES[one.protocol]} N = {one.limit}" for one in loops]
         for dimension in _DIMENSIONS if found else ():
-            for name in stratum_names(sheet, dimension):
-                at = sheet.positions(dimension, name)
+            for name in stratum_names(scores, dimension):
+                at = scores.positions(dimension, name)
                 values = [pass_at_1(found[one].scores, at) if one in found else NO_ESTIMATE for one in protocols]
-                title = sheet.named(model, dimension, name, *others)
+                title = scores.named(model, dimension, name, *others)
                 keys = {"model": model, "dimension": dimension, "name": name}
                 rows.append(Row(title=title, keys=keys, values=(*values, len(at))))
     columns = (number_column(name, PROTOCOL_TITLES[name], "pass_at_1", "rate", 2, protocol=name) for name in protocols)
     return Table(
         name="strata",
         title="Pass@1 by stratum",
-        caption=f"In %, with the settings of Table 4. Judged by {sheet.judge}.",
+        caption=f"In %, with the settings of Table 4. Judged by {scores.judge}.",
         groups=(
             ColumnGroup(title="Pass@1", columns=tuple(columns)),
             ColumnGroup(title="", columns=(count_column("samples", "samples"),)),
@@ -188,32 +189,32 @@ def strata_table(sheet: VistaHopScores) -> Table:
     )
 
 
-def classify_failure(chat: ChatScore, fused: bool) -> str:
+def classify_failure(chat: VistaHopDetails, fused: bool) -> str:
     """Return what our rules say that an incorrect chat failed by: the first that holds."""
-    kept = chat.kept
-    said = {verdict for _, verdict in kept.judges if verdict >= 0}
+    said = {verdict for _, verdict in chat.judges if verdict >= 0}
     holds = {
-        "anchor": kept.anchor == 0,
-        "drift": kept.drift == 1,
-        "planning": kept.stop not in ("answered", FILTERED),
+        "anchor": chat.anchor == 0,
+        "drift": chat.drift == 1,
+        "planning": chat.stop not in ("answered", FILTERED),
         "fusion": fused,
         "boundary": len(said) > 1,
     }
     return next((name for name in FAILURE_TYPES if holds[name]), UNLABELLED)
 
 
-def table9(sheet: VistaHopScores) -> Table:
+def table9(scores: VistaHopScores) -> Table:
     """Return what incorrect chats with all tools failed by: as people found, and by rules of ours."""
     rows = []
-    for one in sheet.settings:
-        wrong = [chat for chat in one.chats if one.protocol == SEARCH_CROP and chat.score == 0]
-        ruled = Counter(classify_failure(chat, sheet.samples[chat.sample].is_fused) for chat in wrong)
-        told = Counter(chat.kept.label for chat in wrong if chat.kept.label)
+    for one in (one for one in scores.settings if one.protocol == SEARCH_CROP):
+        wrong = one.chats.where(score=0.0)
+        fused = (scores.samples[at].is_fused for at in wrong.sample.tolist())
+        ruled = Counter(map(classify_failure, wrong.details, fused))
+        told = Counter(chat.label for chat in wrong.details if chat.label)
         for source, counts in (("people", told), ("rules of ours", ruled)):
             if total := counts.total():
                 values = [estimate_share(counts[name], total) for name in (*FAILURE_TYPES, UNLABELLED)]
-                title = f"{sheet.title(one)} · {source}"
-                rows.append(sheet.row(one, (*values, total), title, source=source))
+                title = f"{scores.title(one)} · {source}"
+                rows.append(scores.row(one, (*values, total), title, source=source))
     names = {**FAILURE_TYPES, UNLABELLED: "none of these"}
     columns = (
         number_column(name, name, "failure_share", "loss", 1, note=told, type=name) for name, told in names.items()

@@ -265,7 +265,7 @@ def import_(
 
 def _describe_source(
     source: Path, name: str, images: Path | None, benchmark: str | None, columns: dict[str, str]
-) -> "tuple[Benchmark[Any], ConfiguredDataset]":
+) -> "tuple[Benchmark[Any, Any], ConfiguredDataset]":
     """Return what is imported, and by whom it is read; without a configuration it has no stem of its own."""
     from evaluation.benchmark import ConfiguredDataset
     from evaluation.columns import ImportColumns

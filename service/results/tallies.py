@@ -17,7 +17,7 @@ from evaluation.datasets import Dataset
 from evaluation.replies import reply_of
 from evaluation.report import tally_replies
 from evaluation.tallies import dump_tally, judging_fingerprint, made_by, merge_tally, revise
-from evaluation.verdicts import Tally
+from evaluation.tally import Tally
 from jobs.codec import compress, decompress
 from jobs.errors import PartUnreadableError
 from jobs.flaws import is_retry_candidate

@@ -19,6 +19,7 @@ from cli.reporting import print_report
 from evaluation.replies import reply_of
 from evaluation.report import report_on_tally, tally_replies
 from evaluation.revisions import Revised, Revision, read_version_notes, readers_of, revisions_of
+from evaluation.score_frame import ReplyScore
 from evaluation.tallies import dump_tally, made_by, merge_tally, revise
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.test_tallies import many
@@ -49,12 +50,13 @@ def revision(before: dict[str, Any], after: dict[str, Any]) -> tuple[Revision, .
 def changed(tally: dict[str, Any], draw: random.Random) -> Counter[tuple[str, str]]:
     """Change the outcomes of some verdicts, and return from what to what, with the number of answers."""
     changes = Counter[tuple[str, str]]()
-    for *_, verdicts, _ in tally["cells"]:
-        for verdict in verdicts:
-            outcome = draw.choice([one for one in OUTCOMES if one != verdict[4]])
-            if draw.random() < 0.4:
-                changes[outcome, verdict[4]] += len(verdict[-1])
-                verdict[4] = outcome
+    answers = Counter(tally["rows"][-1])
+    at = ReplyScore._fields.index("outcome")
+    for number, score in enumerate(tally["scores"]):
+        outcome = draw.choice([one for one in OUTCOMES if one != score[at]])
+        if draw.random() < 0.4:
+            changes[outcome, score[at]] += answers[number]
+            score[at] = outcome
     return changes
 
 
@@ -67,7 +69,7 @@ def test_every_verdict_that_differs_is_counted_by_its_outcomes(seed: int) -> Non
     changes = changed(before, random.Random(seed))
     (one,) = revision(before, after)
     assert {(each.was, each.now): each.answers for each in one.differences} == changes
-    assert one.compared == sum(len(verdict[-1]) for cell in after["cells"] for verdict in cell[4])
+    assert one.compared == len(after["rows"][0])
     assert (one.then, one.now, one.not_compared) == ({"answers": "reader/1"}, {"answers": "reader/2"}, 0)
 
 

@@ -11,8 +11,8 @@ from evaluation.outcomes import sample_outcomes
 from evaluation.replies import reply_of
 from evaluation.report import Report, build_report, report_on_tally, tally_replies
 from evaluation.score import score_files
+from evaluation.score_frame import CellKey
 from evaluation.tallies import dump_tally, merge_tally
-from evaluation.verdicts import CellKey
 from evaluation.writers.exports import render_csv
 from evaluation.writers.markdown import render_markdown
 from evaluation.writers.verdict_files import VerdictFileLayout, write_verdicts

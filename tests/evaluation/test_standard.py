@@ -1,6 +1,6 @@
 """What a benchmark that brings nothing of its own is given: how records are read, judged and reported."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -171,12 +171,20 @@ def test_a_benchmark_may_decode_as_its_paper_does() -> None:
     assert (asked.temperature, asked.max_tokens) == (1.0, 9000)
 
 
+class Answered(NamedTuple):
+    """What a benchmark may keep of a reply."""
+
+    letter: str
+
+
 def test_what_verdicts_keep_is_found_by_repeat() -> None:
     """A tally that was written and merged again knows it, too, so that cells can be joined within a repeat."""
-    kept = {0: ("B",), 1: ("A",)}
+    kept = {0: Answered("B"), 1: Answered("A")}
 
     class Keeping(Quizzes):
-        def judge(self, sample: Quiz) -> ReplyJudge:
+        details_type = Answered
+
+        def judge(self, sample: Quiz) -> ReplyJudge[Any]:
             return lambda reply, frame: Verdict("A", "exact", float(reply.repeat), kept[reply.repeat])
 
     quiz = Quiz(id="p1", question="?", options={"A": "one", "B": "two"}, answer="A")
@@ -187,6 +195,6 @@ def test_what_verdicts_keep_is_found_by_repeat() -> None:
     merge_tally(merged, "a job", dump_tally(told), Keeping())
 
     for tally in (told, merged):
-        (cell,) = tally.cells.values()
-        rounds = [(repeat, one.by_sample, list(one.means(1))) for (_, repeat), one in cell.by_repeat().items()]
-        assert rounds == [(0, {0: ("B",)}, [0.0]), (1, {0: ("A",)}, [1.0])]
+        repeats = tally.frame().by_repeat().items()
+        found = [(repeat, list(one.details), list(one.means(1))) for (_, repeat), one in repeats]
+        assert found == [(0, [Answered("B")], [0.0]), (1, [Answered("A")], [1.0])]

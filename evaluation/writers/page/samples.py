@@ -9,7 +9,7 @@ from evaluation.answers.text import thoughts_apart
 from evaluation.datasets import Dataset
 from evaluation.outcomes import PartOutcome, SampleOutcome
 from evaluation.report import Report
-from evaluation.verdicts import CellKey
+from evaluation.score_frame import CellKey
 from evaluation.work import ReplyCost
 from evaluation.writers.page.rounds import PageRounds
 from evaluation.writers.page.texts import PageTexts, written_value

@@ -58,7 +58,7 @@ def write_dataset(folder: Path, records: Sequence[Mapping[str, Any]], **beside: 
 
 
 def bring(
-    source: Path, pictures: Path, target: Path, benchmark: Benchmark[Any] | None = None, **more: Any
+    source: Path, pictures: Path, target: Path, benchmark: Benchmark[Any, Any] | None = None, **more: Any
 ) -> ImportSummary:
     """Import a file of records, PDF documents rendered."""
     rendering = DocumentRendering(render_pages, more.pop("dpi", 72))

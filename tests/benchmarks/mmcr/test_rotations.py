@@ -50,7 +50,7 @@ def test_the_judge_knows_what_each_protocol_showed() -> None:
     found = [judge(reply_of(reply(sample, f"N{k}", "A")), FRAME) for k in range(5)]
     assert [one.score for one in found] == [0.0, 1.0, 0.0, 0.0, 0.0]
     assert [one.value for one in found] == list("ABCDE")
-    assert [one.kept[0] for one in found] == ["A"] * 5
+    assert [one.details.shown for one in found] == ["A"] * 5
 
 
 def test_an_order_of_the_sources_own_wins() -> None:
@@ -85,5 +85,5 @@ def test_a_filtered_reply_is_matched_with_nothing() -> None:
         update={"turns": (given.turns[0].model_copy(update={"finish_reason": "content_filter"}),)}
     )
     found = MMCRJudge(sample)(reply_of(filtered), FRAME)
-    assert (found.outcome, found.status, found.score, found.kept) == ("filtered", "filtered", 0.0, ("", "", ""))
+    assert (found.outcome, found.status, found.score, found.details) == ("filtered", "filtered", 0.0, ("", "", ""))
     assert MMCRJudge(sample)(reply_of(reply(sample, "N0", "")), FRAME).outcome == "unreadable"

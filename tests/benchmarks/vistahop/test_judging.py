@@ -8,8 +8,10 @@ from benchmarks.vistahop.samples import VistaHopSample
 from benchmarks.vistahop.sidecars import Sidecars
 from evaluation.answers.boxes import BoxFrame
 from evaluation.replies import reply_of
+from evaluation.sample_judges import SampleJudges
 from evaluation.tallies import dump_tally, merge_tally
-from evaluation.verdicts import SampleJudges, Tally, Verdict
+from evaluation.tally import Tally
+from evaluation.verdicts import Verdict
 from jobs.models import Response
 from tests.benchmarks.vistahop.examples import call, chat, crop, direct, reported, said, sample
 from tests.evaluation.tables import values_of
@@ -26,7 +28,9 @@ def judged(of: VistaHopSample, response: Response, beside: Sidecars | None = Non
 
 def kept(of: VistaHopSample, response: Response, beside: Sidecars | None = None) -> VistaHopDetails:
     """What is kept of it."""
-    return VistaHopDetails(*judged(of, response, beside).kept)
+    details = judged(of, response, beside).details
+    assert details is not None
+    return details
 
 
 def test_an_answer_is_right_by_any_truth_and_no_answer_is_wrong() -> None:
@@ -106,7 +110,7 @@ def test_documents_are_found_among_the_results() -> None:
 
 
 def test_what_others_said_of_a_chat_is_kept_beside_the_rules() -> None:
-    """Verdicts that were recorded with it, and those of people, by job and request."""
+    """Scores that were recorded with it, and those of people, by job and request."""
     one = sample()
     response = chat(one, "1911", details={"verdicts": {"llm_score": 0}})
     place = (response.job_id, response.request_id)
@@ -123,9 +127,9 @@ def test_a_tally_that_was_stored_reports_the_same() -> None:
     fresh = Tally(samples, SampleJudges(samples, VistaHop().judge, {}), map(reply_of, chats))
     merged = Tally(samples, SampleJudges(samples, VistaHop().judge, {}), [])
     merge_tally(merged, "job", plain(dump_tally(fresh)), VistaHop())
-    first, second = ({key: cell.by_repeat() for key, cell in tally.cells.items()} for tally in (fresh, merged))
-    assert first == second
-    assert [key.rounds for key in first] == [10, 1]
+    first, second = ([(key, *row) for key, _, *row in tally.frame()] for tally in (fresh, merged))
+    assert repr(first) == repr(second)
+    assert [key.rounds for key, *_ in first] == [1, 10]
     assert values_of(reported(samples, chats), "process", rounds="1")["cut_off"] == 0
 
 

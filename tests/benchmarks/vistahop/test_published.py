@@ -11,7 +11,9 @@ from benchmarks.vistahop.metrics import compare_judges, pass_at_1
 from benchmarks.vistahop.scores import VistaHopScores
 from benchmarks.vistahop.sidecars import FAILURE_TYPES
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, FORMS, FUSED
-from evaluation.verdicts import SampleJudges, Tally, Verdicts
+from evaluation.sample_judges import SampleJudges
+from evaluation.scores import Scores
+from evaluation.tally import Tally
 from tests.benchmarks.vistahop.examples import reported, sample
 from tests.evaluation.tables import values_of
 
@@ -45,7 +47,7 @@ def sheet() -> VistaHopScores:
     """350 questions: single chains of seven hops, and two fused."""
     samples = [sample(f"s{at}", 7 if at < SPLIT[0] else 14) for at in range(sum(SPLIT))]
     judges = SampleJudges(samples, VistaHop().judge, {})
-    return VistaHopScores.of(Verdicts(Tally(samples, judges, []), {}, {}))
+    return VistaHopScores(Scores(samples, Tally(samples, judges, []).frame(), {}, {}))
 
 
 def test_pass_at_1_is_the_mean_of_both_levels_by_their_samples() -> None:

@@ -56,7 +56,7 @@ def examples() -> Mapping[str, Sequence[Sample]]:
 
 
 def _asked(
-    benchmark: Benchmark[Any], sample: Sample, samples: Sequence[Sample]
+    benchmark: Benchmark[Any, Any], sample: Sample, samples: Sequence[Sample]
 ) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Each protocol that applies to a sample, with what its turns ask."""
     shared = benchmark.prepare(samples, benchmark.options(), 0)
