@@ -74,7 +74,8 @@ def test_recordings_have_every_kind_of_reply(benchmark: str) -> None:
     assert CLOSINGS - {row["closing_outcome"] for row in rows} <= ({"unscored"} if benchmark in ALWAYS_KNOWN else set())
     for column, least in {"job_id": 3, "model": 3, "protocol": 1, "condition": 2, "repeat": 3}.items():
         assert len({row[column] for row in rows} - {None}) >= least, column
-    assert any(cell["duplicates"] for recorded in _of(benchmark) for cell in recorded["report"]["cells"])
+    for count in ("duplicates", "capped"):
+        assert any(cell[count] for recorded in _of(benchmark) for cell in recorded["report"]["cells"]), count
 
 
 def test_recordings_have_every_fault_of_the_eye_chart() -> None:

@@ -1,6 +1,7 @@
 """Which data sets are drawn and reported on, by name: of every benchmark several, plain ones and varied ones."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from tests.evaluation.recorded import acuity_data, questions_data
@@ -9,7 +10,7 @@ from tests.evaluation.recorded.variations import judges_alone, vary
 from tests.scorers import atombench_data, mmcr_data, ultravr_data, vistahop_data
 from tests.scorers.responses import Made
 
-Spec = Mapping[str, Any]
+Spec = dict[str, Any]
 
 
 class Case(NamedTuple):
@@ -25,11 +26,15 @@ def _cases() -> Iterator[tuple[str, Case]]:
     for benchmark, make in _DRAWN.items():
         plain, varied = _SEEDS[benchmark]
         for seed in plain:
-            yield f"{benchmark}-{seed}", Case(lambda make=make, seed=seed: make(seed))
+            yield f"{benchmark}-{seed}", Case(partial(make, seed))
         for seed in varied:
-            yield f"{benchmark}-{seed}-varied", Case(lambda make=make, seed=seed: vary(make(seed), seed), files=3)
-        yield f"{benchmark}-jobs", Case(lambda make=make, seed=varied[0]: make(seed), 2, _SPECS[benchmark])
+            yield f"{benchmark}-{seed}-varied", Case(partial(_varied, make, seed), files=3)
+        yield f"{benchmark}-jobs", Case(partial(make, varied[0]), 2, _SPECS[benchmark])
     yield "vistahop-judges", Case(lambda: judges_alone(vistahop_data.make(3)))
+
+
+def _varied(make: Callable[[int], Made], seed: int) -> Made:
+    return vary(make(seed), seed)
 
 
 _DRAWN: Mapping[str, Callable[[int], Made]] = {

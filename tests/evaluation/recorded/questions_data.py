@@ -1,7 +1,7 @@
 """Draws questions of every kind, as people of their own have them, and responses to them, by seed."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tests.scorers.responses import Asked, Line, Made, copies, failed, outgrown, response, turn
 
@@ -40,7 +40,7 @@ def _record(draw: random.Random, number: int, kind: str) -> Line:
 _GROUPS = {"split": ("dev", "test"), "level": ("1", "2", "3")}
 
 
-def _truth(draw: random.Random, kind: str, letters: list[str]) -> str | list[str]:
+def _truth(draw: random.Random, kind: str, letters: list[str]) -> str | Sequence[str]:
     if draw.random() < 0.08:
         return ""
     several = sorted(draw.sample(letters, draw.randint(2, len(letters))))

@@ -5,8 +5,8 @@ engines, decoding, prompts and views, lines of somebody's own, and what may be w
 """
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from tests.scorers.responses import Asked, Line, Made, response, stamp, turn
 
@@ -28,6 +28,7 @@ _CLOSED: Mapping[str, Sequence[tuple[str, str]]] = {
 }
 """Kinds of closing turns and what is said in them, by what is asked for; the last of each kind is of another form."""
 _PIXELS = 9000
+_Key = TypeVar("_Key", bound=tuple[str | int, ...])
 
 
 def vary(made: Made, seed: int) -> Made:
@@ -36,11 +37,14 @@ def vary(made: Made, seed: int) -> Made:
     records = [_vary_record(draw, made.benchmark, record) for record in made.records]
     by_id = {record["id"]: record for record in records}
     renamed = {"some-other-model": draw.choice(OTHER_MODELS), "somebodys/model": draw.choice(OTHER_MODELS)}
-    closed = {cell for cell in sorted({_cell(line) for line in made.lines}) if draw.random() < 0.5}
+    closed, gone = _some(draw, made, _cell, 0.5), _some(draw, made, _repeat, 0.06)
+    stubborn = {one: draw.choice(_STUBBORN) for one in _some(draw, made, _pair, 0.06)}
     lines = list[Line]()
-    for line in made.lines:
+    for line in (line for line in made.lines if _repeat(line) not in gone):
         record = by_id.get(line["sample_id"], {})
         told = _vary_line(draw, made.benchmark, line, record) | {"model": renamed.get(line["model"], line["model"])}
+        if _pair(line) in stubborn and told["turns"]:
+            told["turns"] = [*told["turns"][:-1], told["turns"][-1] | {"text": stubborn[_pair(line)]}]
         if _cell(line) in closed and line["turns"] and draw.random() < 0.8:
             told["closing"] = _closing(draw, record)
         lines.append(told)
@@ -49,8 +53,25 @@ def vary(made: Made, seed: int) -> Made:
     return made._replace(records=records, lines=lines)
 
 
+_STUBBORN = ("I cannot answer this question.", "Nobody knows.", "A", "B")
+"""What is said of a question however often it is asked."""
+
+
+def _some(draw: random.Random, made: Made, key: Callable[[Line], _Key], share: float) -> list[_Key]:
+    """Choose a share of what responses have as keys, in their order."""
+    return [one for one in sorted({key(line) for line in made.lines}) if draw.random() < share]
+
+
 def _cell(line: Line) -> tuple[str, str, str]:
     return line["model"], line["protocol"], line["condition"]
+
+
+def _repeat(line: Line) -> tuple[str, str, str, int]:
+    return *_cell(line), line["repeat"]
+
+
+def _pair(line: Line) -> tuple[str, str]:
+    return line["model"], line["sample_id"]
 
 
 def _vary_record(draw: random.Random, benchmark: str, record: Line) -> Line:
@@ -91,6 +112,9 @@ def _vary_line(draw: random.Random, benchmark: str, line: Line, record: Line) ->
     told = {**line, "turns": turns, "prompt_version": draw.choice(("asked/1", "asked/1", "asked/2"))}
     told |= {"queued_seconds": draw.randrange(50) / 3, "rendering_seconds": draw.randrange(50) / 7}
     told["engine"] = draw.choices([line["engine"], *_ENGINES], (30, *(1 for _ in _ENGINES)))[0]
+    if turns and draw.random() < 0.04:
+        told |= draw.choice(({}, {"engine": _ENGINES[-1]}))
+        turns[-1] |= {"finish_reason": "length", "usage": draw.choice(_SHORT)}
     if draw.random() < 0.05:
         told["sampling"] = {"temperature": 0.7, "max_tokens": 128, "seed": 7}
     if "rasters" not in line and record and line["condition"] != "V0":
@@ -112,6 +136,12 @@ _STEP_FAULTS: Sequence[Line] = (
     *({"text": text} for text in ("left", '"left"', '["right", "left"]', "[0.1, 0.1, 0.3, 0.3]", "3 or 4",
                                   "[[100, 100, 300, 300]]", "I cannot see it.")),
 )  # fmt: skip
+_SHORT = (
+    {"prompt_tokens": 100, "completion_tokens": 20},
+    {"prompt_tokens": 8170, "completion_tokens": 20},
+    {"prompt_tokens": 100, "completion_tokens": 20, "reasoning_tokens": 30},
+)
+"""Tokens of answers that end for their length before the job's limit, some of them where a context is full."""
 _REMOTE = {"endpoint": "https://models.example", "model": "theirs", "dialect": "openai", "pictures": "png"}
 _ENGINES: Sequence[Line] = (
     {"name": "vllm", "version": "2", "device": "cuda", "model_revision": "abc", "budget": "4 to 16384 tokens"},
