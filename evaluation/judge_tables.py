@@ -51,7 +51,7 @@ def judgement_contents(scores: AnyScores) -> Contents:
     table = Table(
         name="judgements",
         title="What judges said",
-        caption="Scores on different answers, each with each truth once, however many replies gave it. Reports over "
+        caption="Verdicts on different answers, each with each truth once, however many replies gave it. Reports over "
         "the judged jobs join them where they name this job as `judge`.",
         groups=(ColumnGroup(title="", columns=columns),),
         rows=tuple(_row(scores, key) for key in scores.cells),

@@ -145,7 +145,7 @@ def judge_score_table(scores: VistaHopScores) -> Table:
         "without a truth are left out.",
         groups=(
             ColumnGroup(title="Answer", columns=scores.level_columns()),
-            ColumnGroup(title="Scores", columns=verdicts),
+            ColumnGroup(title="Verdicts", columns=verdicts),
         ),
         rows=tuple(row for judge in found if found != [RULES_VERSION] for row in _judge_score_rows(scores, judge)),
     )
