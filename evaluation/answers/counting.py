@@ -50,7 +50,7 @@ def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[st
     if len(numbers) < 2:
         return numbers
     lowered = sentence.lower()
-    for gives_way in (_is_part, _is_place, _is_premise, _is_rate, _is_raw_measure):
+    for gives_way in (_is_tolerance, _is_part, _is_place, _is_premise, _is_rate, _is_raw_measure):
         numbers = [number for number in numbers if not gives_way(lowered, number)] or numbers
     return numbers
 
@@ -89,6 +89,11 @@ def _is_unknown(sentence: str, number: re.Match[str]) -> bool:
     """Return whether a number stands in a clause that says that something is not known, "how long the two took"."""
     before = sentence[max(0, number.start() - _CLAUSE_REACH) : number.start()]
     return abstains(_CLAUSES.split(before)[-1])
+
+
+def _is_tolerance(lowered: str, number: re.Match[str]) -> bool:
+    """Return whether a number says how exact the one before it is, "± 0.3"."""
+    return lowered[max(0, number.start() - _SHORT_REACH) : number.start()].rstrip().endswith(("±", "+/-", "+-"))
 
 
 def _is_part(lowered: str, number: re.Match[str]) -> bool:

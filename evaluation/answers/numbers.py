@@ -209,8 +209,14 @@ def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]])
 def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading, whole: bool) -> Reading:
     """Return a reading, or that it is ambiguous where its number can be read otherwise, or is part of one: "0,5"."""
     read = [number for number in numbers if value_of(number[0]) == reading.value]
-    unsure = (_is_cut(sentence, number) or (whole and EITHER.fullmatch(number[0])) for number in read)
+    either = EITHER if whole else _EITHER_COMMA if not _LETTERS.search(sentence) else None
+    unsure = (_is_cut(sentence, number) or (either and either.fullmatch(number[0])) for number in read)
     return AMBIGUOUS if read and all(unsure) else reading
+
+
+_EITHER_COMMA = re.compile(r"[-−]?[1-9]\d{0,2},\d{3}")
+"""A number of which no word tells whether its comma parts thousands or begins decimals."""
+_LETTERS = re.compile(r"[^\W\d_]")
 
 
 def _is_cut(sentence: str, number: re.Match[str]) -> bool:
