@@ -6,12 +6,14 @@ with what they are compared.
 
 import re
 
+from evaluation.answers.abstention import abstains
 from evaluation.answers.lexicon import Words, by_language, words
 from evaluation.answers.numerals import NUMBER
 
 REACH_BEFORE = 40
 """Characters before a number in which it is told what it is."""
 _SHORT_REACH = 14
+_CLAUSE_REACH = 160
 _BOUND = Words("bound", pattern=r"{}[\s*_`$(]{0,8}$")
 _COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
 _BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
@@ -30,12 +32,17 @@ _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")
 _RATE = re.compile(rf"\s?[^\W\d]{{1,12}}\s?{words('per')}\s?{words('pixels')}")
 _PIXELS = re.compile(rf"\s?-?{words('pixels')}")
 _YARDSTICK = Words("yardstick")
+_CLAUSES = re.compile(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IGNORECASE)
 
 
 def counts_in(sentence: str) -> list[re.Match[str]]:
     """Return the numbers of a sentence that can be counts: no names of steps, no bounds."""
     found = list(NUMBER.finditer(sentence))
-    return [number for number in found if not _names(sentence, number) and not is_bound(sentence, number)]
+    return [
+        number
+        for number in found
+        if not _names(sentence, number) and not is_bound(sentence, number) and not _is_unknown(sentence, number)
+    ]
 
 
 def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[str]]:
@@ -43,7 +50,7 @@ def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[st
     if len(numbers) < 2:
         return numbers
     lowered = sentence.lower()
-    for gives_way in (_is_part, _is_place, _is_premise, _is_rate, _is_raw_measure):
+    for gives_way in (_is_tolerance, _is_part, _is_place, _is_premise, _is_rate, _is_raw_measure):
         numbers = [number for number in numbers if not gives_way(lowered, number)] or numbers
     return numbers
 
@@ -76,6 +83,17 @@ def text_before(sentence: str, number: re.Match[str]) -> str:
 
 def _names(sentence: str, number: re.Match[str]) -> bool:
     return bool(_REFERENCE.search(sentence[max(0, number.start() - _SHORT_REACH) : number.start()].lower()))
+
+
+def _is_unknown(sentence: str, number: re.Match[str]) -> bool:
+    """Return whether a number stands in a clause that says that something is not known, "how long the two took"."""
+    before = sentence[max(0, number.start() - _CLAUSE_REACH) : number.start()]
+    return abstains(_CLAUSES.split(before)[-1])
+
+
+def _is_tolerance(lowered: str, number: re.Match[str]) -> bool:
+    """Return whether a number says how exact the one before it is, "± 0.3"."""
+    return lowered[max(0, number.start() - _SHORT_REACH) : number.start()].rstrip().endswith(("±", "+/-", "+-"))
 
 
 def _is_part(lowered: str, number: re.Match[str]) -> bool:

@@ -115,7 +115,7 @@ def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tupl
     rows: list[_OptionRow] = []
     for at, line in enumerate(lines):
         match = _label_of(line, options)
-        if match is None or (match["letter"].islower() and not (match["box"] or option_line(line, options))):
+        if match is None or (match["letter"].islower() and not _is_label(match, line, options)):
             continue
         letter = match["letter"].upper()
         if rows and letter <= rows[-1].letter:
@@ -124,6 +124,11 @@ def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tupl
         rows.append(_OptionRow(at, letter, match["box"] or "", match["said"]))
     if rows:
         yield _sections(rows, lines, options)
+
+
+def _is_label(match: re.Match[str], line: str, options: Mapping[str, str]) -> bool:
+    """Return whether a small letter is a label: behind a box, before its option's words or a verdict."""
+    return bool(match["box"] or option_line(line, options) or _HEAD.match(match["said"].lower()))
 
 
 def _sections(rows: list[_OptionRow], lines: Sequence[str], options: Mapping[str, str]) -> tuple[list[_OptionRow], int]:

@@ -3,11 +3,11 @@
 import itertools
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
-from evaluation.answers.abstention import abstains
+from evaluation.answers.abstention import abstains, commits
 from evaluation.answers.counting import chief_among, counts_in, is_bound, is_compared, text_before
 from evaluation.answers.lexicon import Words, words
 from evaluation.answers.negation import Mention, settled
@@ -29,7 +29,7 @@ _NOTHING = Words("nothing")
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count|es|son|est|sont|ist|sind"
     r"|beträgt|é|são|vale|vaut|равн[аоы]|составляет)\b)[\s*_`\"'$(]*"
-    r"(?:(?:only|exactly|about|therefore|thus)\s+)?[*_`$(]*$",
+    r"(?:(?:only|exactly|about|therefore|thus|of|de|d['’]|à|von)\s*)?[*_`$(]*$",
     re.IGNORECASE,
 )
 _COUNTS = re.compile(
@@ -38,6 +38,7 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 """A sentence that is a count: a number and its noun, or a number behind what is counted, "Left: 3"."""
+_QUANTITY = Words("quantity_asked")
 _DOUBTS = frozenset({"confidence", "probability", "certainty", "score"})
 """Keys of JSON whose number tells how sure an answer is."""
 _ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
@@ -109,8 +110,27 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
         in_order = [sentence for line in passage.splitlines() for sentence in sentences(line)]
         if told := _first_told(in_order if passage != value else reversed(in_order)):
             sentence, numbers = told
+            behind = in_order[in_order.index(sentence) + 1 :]
+            if passage == value and (_ends_unknown(behind, sentence) or _asks(sentence[numbers[-1].end() :])):
+                return AMBIGUOUS
             return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
     return AMBIGUOUS if any(is_bound(value, number) for number in NUMBER.finditer(value)) else None
+
+
+def _ends_unknown(behind: Sequence[str], told: str) -> bool:
+    """Return whether a text goes on to say that it does not know, behind numbers that need not be what was asked for.
+
+    A count with its noun stands, and an outcome: "12 cars. I cannot tell their colours."
+    """
+    if not any(map(abstains, behind)) or any(map(commits, behind)):
+        return False
+    return not (_COUNTS.fullmatch(told) or _ORDERS.search(told.lower()) or "=" in told)
+
+
+def _asks(rest: str) -> bool:
+    """Return whether the rest of a sentence does not know a quantity, ", but I cannot tell how many are behind"."""
+    asked = _QUANTITY.search(rest.lower())
+    return asked is not None and abstains(rest) and not commits(rest[asked.end() :])
 
 
 def _first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | None:
@@ -189,8 +209,14 @@ def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]])
 def _unless_cut(sentence: str, numbers: list[re.Match[str]], reading: Reading, whole: bool) -> Reading:
     """Return a reading, or that it is ambiguous where its number can be read otherwise, or is part of one: "0,5"."""
     read = [number for number in numbers if value_of(number[0]) == reading.value]
-    unsure = (_is_cut(sentence, number) or (whole and EITHER.fullmatch(number[0])) for number in read)
+    either = EITHER if whole else _EITHER_COMMA if not _LETTERS.search(sentence) else None
+    unsure = (_is_cut(sentence, number) or (either and either.fullmatch(number[0])) for number in read)
     return AMBIGUOUS if read and all(unsure) else reading
+
+
+_EITHER_COMMA = re.compile(r"[-−]?[1-9]\d{0,2},\d{3}")
+"""A number of which no word tells whether its comma parts thousands or begins decimals."""
+_LETTERS = re.compile(r"[^\W\d_]")
 
 
 def _is_cut(sentence: str, number: re.Match[str]) -> bool:

@@ -117,8 +117,17 @@ _REWRITTEN = (" point ", "{,}", *_MINUS_WORDS, "минус", "ناقص", "零下
 _PERCENT = re.compile(r"\s?[%％]")
 
 
+_EASTERN = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹٫٬", "01234567890123456789.,")
+"""Digits, and the marks among them, of Arabic and Persian."""
+_BARE_POINT = re.compile(r"(?:(?<=\A)|(?<=[\s:=]))\.(?=\d)")
+"""A point before which no zero is written, ".35"."""
+
+
 def with_plain_digits(text: str) -> str:
-    """Return a text with decimals behind a point, where its language has them behind a comma, and percents bare."""
+    """Return a text in plain digits: decimals behind a point, a zero before it, and percents bare."""
+    if not text.isascii():
+        text = text.translate(_EASTERN)
+    text = _BARE_POINT.sub("0.", text)
     lowered = text.lower()
     if any(map(lowered.__contains__, _REWRITTEN)):
         text = _MINUS.sub("-", _SPELLED.sub(_spelled_digits, text.replace("{,}", ",")))

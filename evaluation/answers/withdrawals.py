@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from evaluation.answers.lexicon import Words, words
+from evaluation.answers.lexicon import UNSPACED, Words, words
 from evaluation.answers.text import LONGEST
 
 _RETRACTION = Words("retraction")
@@ -56,7 +56,7 @@ def last_said(mark: Words, text: str, says: Callable[[str], bool]) -> str:
 
 def _begins(text: str, match: re.Match[str]) -> bool:
     """Return whether a phrase begins where a word can: of Han, kana and hangul behind no other of them, "都不对。"."""
-    return match[0][0].isascii() or not text[max(0, match.start() - 1) : match.start()].isalpha()
+    return not UNSPACED.match(match[0]) or not text[max(0, match.start() - 1) : match.start()].isalpha()
 
 
 def is_first_thought(sentence: str) -> bool:

@@ -196,3 +196,39 @@ def test_scales_signs_and_compounds_are_of_their_number(text: str, number: float
 def test_a_part_of_a_number_that_is_not_read_is_none(text: str) -> None:
     """Nor is one of its digits."""
     assert read_number(text).status != "parsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sorry, the timestamp is unreadable, so I don't know how many seconds passed between the two events.",
+        "The sign says 30. I cannot tell how many cars there are.",
+        "The image shows three lanes, but I cannot determine how many vehicles are in the two outer ones.",
+        "At least one of the two signs cannot be read, so the number is unknown.",
+        "无法判断两个事件之间间隔了多少秒。",
+        "Je ne sais pas combien des trois voitures roulent.",
+        "1,234",
+    ],
+)
+def test_a_number_that_is_said_not_to_be_known_is_none(text: str) -> None:
+    """Nor is one that nothing tells how to read."""
+    assert read_number(text).status != "parsed"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("There are 12 cars. I cannot tell their colours.", 12),
+        ("I'm not sure, but I count 7.", 7),
+        ("En divisant 15 mètres par 6 secondes, on obtient une vitesse moyenne de 2,5 m/s.", 2.5),
+        ("Sumando los 0,4 km que faltaban, la distancia total es de 3,6 km.", 3.6),
+        ("5.2 ± 0.3 cm", 5.2),
+        (".35", 0.35),
+        ("المسافة حوالي ٢٫٥ كيلومتر.", 2.5),
+        ("4 في الأعلى و2 في الأسفل، فالمجموع 6.", 6),
+        ("Ich zähle 9 – nein, 10, denn hinter dem Baum steht noch ein Zelt.", 10),
+    ],
+)
+def test_an_outcome_is_read_whatever_it_is_worked_out_of(text: str, number: float) -> None:
+    """However its language writes numbers."""
+    assert read_number(text).value == number
