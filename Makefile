@@ -12,11 +12,12 @@ setup: ## make .venv; the second run takes about a second
 demo: setup ## run the whole service on a small model, and print the report
 	@$(BIN)/gigavqa demo
 
-check: setup ## lint, types, import contracts
+check: setup ## lint, types, import contracts, and whether the client that waits is what the other one makes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/sync_client.py --check
 
 test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
 	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart

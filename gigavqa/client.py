@@ -1,3 +1,4 @@
+# Made of gigavqa/asynchronous.py: change that file, and run .venv/bin/python scripts/sync_client.py
 """The client of programs that wait: every method returns when the gateway has answered."""
 
 import time
@@ -145,11 +146,12 @@ class Client:
             try:
                 with self._stream(place.call(job_id, follow=follow, filters=filters)) as answer:
                     lines = LineSplitter()
-                    for line in (line for chunk in answer.iter_bytes() for line in lines.take(chunk)):
-                        attempts = RetryAttempts(self._contact, STREAM_SECONDS)
-                        place.pass_by(line)
-                        yield line
-                if not follow or place.left == 0 or self._send(calls.job(job_id)).status.final:
+                    for chunk in answer.iter_bytes():
+                        for line in lines.take(chunk):
+                            attempts = RetryAttempts(self._contact, STREAM_SECONDS)
+                            place.pass_by(line)
+                            yield line
+                if not follow or place.left == 0 or (self._send(calls.job(job_id))).status.final:
                     return
             except (httpx.TransportError, ProblemError) as error:
                 pause = attempts.pause(error)

@@ -88,9 +88,10 @@ class JsonEndpoint:
                 told = str(error) or type(error).__name__
                 if number == tries - 1:
                     raise self.failed(f"{told}, asked {tries} time(s)") from error
-                pause = max(self._bounds.pause_seconds * 2**number, getattr(error, "seconds", 0.0))
+                wanted = max(self._bounds.pause_seconds * 2**number, getattr(error, "seconds", 0.0))
+                pause = min(wanted, _MAX_PAUSE_SECONDS)
                 log.info("%s: %s; it is asked again in %g s", self._name, told, pause)
-                await asyncio.sleep(min(pause, _MAX_PAUSE_SECONDS))
+                await asyncio.sleep(pause)
         raise AssertionError("a server is asked once at least")
 
     def failed(self, told: str) -> SourceFailedError:

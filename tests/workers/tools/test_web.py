@@ -1,6 +1,7 @@
 """Sources on the network, asked over real HTTP: what the operator's file says is what happens, and nothing else."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from jobs.errors import SettingsInvalidError
 from retrieval.errors import SourceFailedError
 from retrieval.sources import SearchHit, SearchSource
 from tests.workers.tools.engines_of_search import Server, serving, shown, told
+from workers.tools import json_endpoint
 from workers.tools.markup import plain_text
 from workers.tools.sources import read_sources
 
@@ -84,6 +86,18 @@ async def test_a_source_that_is_away_is_asked_again(tmp_path: Path, server: Serv
     server.answers["/search"] = [told({}, 503), told({}, 429, Retry_After="0"), told(ORGANIC)]
     assert len(await source(tmp_path, server.address()).search("heron", 3)) == 3
     assert len(server.asked) == 3
+
+
+async def test_the_log_says_how_long_a_source_is_left_alone(
+    tmp_path: Path, server: Server, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice as long each time, and as long as it asks for, but no longer than the longest pause."""
+    monkeypatch.setattr(json_endpoint, "_MAX_PAUSE_SECONDS", 0.05)
+    caplog.set_level(logging.INFO, json_endpoint.__name__)
+    server.answers["/search"] = [told({}, 429, Retry_After="3600"), told({}, 429, Retry_After="0"), told(ORGANIC)]
+    await source(tmp_path, server.address()).search("heron", 3)
+    pauses = [message.partition("source web: answers 429; it is asked again in ")[2] for message in caplog.messages]
+    assert pauses == ["0.05 s", "0.02 s"]
 
 
 @pytest.mark.parametrize(
