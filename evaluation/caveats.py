@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from catalogue.entry import CatalogueEntry
 from evaluation.cells import AWAITING_EXPERT, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
-from evaluation.plurals import count_noun
 from evaluation.tables import Caveat
 from evaluation.verdicts import Tally
+from jobs.plurals import count_noun
 from tiling.digest import is_sampled_digest
 
 UNREADABLE_SHARE = 0.1

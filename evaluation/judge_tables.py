@@ -8,9 +8,9 @@ from catalogue.entry import CatalogueEntry
 from evaluation.judgements import Panel
 from evaluation.metrics.estimates import NO_ESTIMATE
 from evaluation.metrics.intervals import wilson
-from evaluation.plurals import count_noun
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table
 from evaluation.verdicts import CellKey, Verdicts
+from jobs.plurals import count_noun
 
 _JUDGEMENTS = ("yes", "no", "unreadable")
 

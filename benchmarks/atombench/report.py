@@ -21,9 +21,9 @@ from benchmarks.atombench.tables import (
     table3,
     table4,
 )
-from evaluation.plurals import count_noun
 from evaluation.tables import Caveat, Contents
 from evaluation.verdicts import Verdicts
+from jobs.plurals import count_noun
 
 _FULL = "V2"
 _NAMED = 3
