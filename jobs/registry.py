@@ -234,10 +234,6 @@ class JobRegistry:
                 pipeline.zcard(self._keys.in_status(status))
             return dict(zip(JobStatus, await pipeline.execute(), strict=True))
 
-    async def count_recorded(self) -> Mapping[str, int]:
-        """Count the responses that were ever recorded, by outcome (`completed`, `failed`), retries and all."""
-        return {outcome.decode(): int(n) for outcome, n in (await self._redis.hgetall(self._keys.recorded())).items()}
-
     async def validating(self) -> Sequence[tuple[str, datetime]]:
         """Return ids and times of creation of the jobs that are not queued yet, oldest first."""
         rows = await self._redis.zrange(self._keys.in_status(JobStatus.VALIDATING), 0, -1, withscores=True)

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -20,7 +20,6 @@ from service.operations.image_headers import ImageHeaders, ImageInfo
 from tiling.errors import quote_text
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
-_Item = TypeVar("_Item")
 CurrentDatasets = Annotated[Datasets, component(Datasets)]
 
 

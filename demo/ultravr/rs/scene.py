@@ -111,7 +111,7 @@ def _plan(seed: int, asked: LandQuestions, attempt: int) -> Land:
     for quadrant, count in asked.parked.items():
         directions = _orientations(asked, "vehicle", quadrant)
         for number in range(count):
-            things.append(_parked(quadrant, directions[number % len(directions)], landmarks[quadrant], things, rng))
+            things.append(_parked(directions[number % len(directions)], landmarks[quadrant], things, rng))
     for verification in asked.verifications:
         if verification.kind in {"court", "pool"}:
             for quadrant in verification.regions:
@@ -146,9 +146,7 @@ def _extent(kind: str, *, vertical: bool) -> Size:
     return Size(height, width) if vertical else Size(width, height)
 
 
-def _parked(
-    quadrant: Quadrant, vertical: bool, landmark: PixelBox, others: list[Thing], rng: np.random.Generator
-) -> Thing:
+def _parked(vertical: bool, landmark: PixelBox, others: list[Thing], rng: np.random.Generator) -> Thing:
     """Park a small vehicle close to the landmark."""
     taken = [landmark.grown(40), *(other.box.grown(30) for other in others)]
     box = find_place(*_extent("vehicle", vertical=vertical), landmark.grown(NEAR - 20), taken, rng)
