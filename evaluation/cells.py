@@ -15,7 +15,7 @@ from evaluation.metrics.accuracy import (
     subgroup_accuracies,
 )
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.metrics.intervals import Floats, wilson
+from evaluation.metrics.intervals import Floats, estimate_share
 from evaluation.tables import Column, ColumnGroup, Row, Table, Value
 from evaluation.verdicts import CellKey, CellTally, VerdictOutcome, Verdicts
 
@@ -114,9 +114,7 @@ def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
 def outcome_rate(cell: CellTally, outcome: VerdictOutcome) -> Estimate:
     """Share of the responses that came out so, of those that did not fail."""
     answered = cell.answered
-    if not answered:
-        return NO_ESTIMATE
-    return wilson(sum(verdict.outcome == outcome for verdict in answered) / len(answered), len(answered))
+    return estimate_share(sum(verdict.outcome == outcome for verdict in answered), len(answered))
 
 
 def _score_cell(key: CellKey, verdicts: Verdicts, grouping: Grouping, strata: Strata) -> CellScore:

@@ -6,8 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from catalogue.entry import CatalogueEntry
 from evaluation.judgements import Panel
-from evaluation.metrics.estimates import NO_ESTIMATE
-from evaluation.metrics.intervals import wilson
+from evaluation.metrics.intervals import estimate_share
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table
 from evaluation.verdicts import CellKey, Verdicts
 from jobs.plurals import count_noun
@@ -63,7 +62,6 @@ def _row(verdicts: Verdicts, key: CellKey) -> Row:
     cell = verdicts.tally.cells[key]
     said = Counter(verdict.status for verdict in cell.answered)
     read = said["yes"] + said["no"]
-    share = wilson(said["yes"] / read, read) if read else NO_ESTIMATE
     failed = sum(bool(verdict.failure) for verdict in cell.all)
-    values = (share, *(said[name] for name in _JUDGEMENTS), failed)
+    values = (estimate_share(said["yes"], read), *(said[name] for name in _JUDGEMENTS), failed)
     return Row(title=verdicts.title_of(key.model), keys=key.keys, values=values)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from evaluation.answers.lexicon import UNSPACED, by_language, phrases, words
 
@@ -115,6 +116,11 @@ _MINUS = re.compile(
 _REWRITTEN = (" point ", "{,}", *_MINUS_WORDS, "минус", "ناقص", "零下", "マイナス", "영하")
 """What stands in every text in which numbers are written anew."""
 _PERCENT = re.compile(r"\s?[%％]")
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number itself, and neither a bool nor a text of one."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def with_plain_digits(text: str) -> str:

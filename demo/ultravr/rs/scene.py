@@ -1,5 +1,6 @@
 """The land seen from the air: what lies where, such that the questions' answers hold. In full-size pixels."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
 from demo.draws import stream
 from demo.errors import LayoutError
 from demo.sprites import Color
-from demo.ultravr.placing import PixelBox, find_place
+from demo.ultravr.placing import PixelBox, find_place, first_layout
 from demo.ultravr.rs.objects import KINDS, LANDMARKS
 from demo.ultravr.rs.questions import Extreme, LandQuestions, LandRelation, draw_questions
 from tiling.geometry import Size
@@ -96,12 +97,7 @@ def plan_land(seed: int) -> Land:
     Raises LayoutError when no attempt finds a place for everything.
     """
     asked = draw_questions(seed)
-    for attempt in range(_ATTEMPTS - 1):
-        try:
-            return _plan(seed, asked, attempt)
-        except LayoutError:
-            continue
-    return _plan(seed, asked, _ATTEMPTS - 1)
+    return first_layout(partial(_plan, seed, asked))
 
 
 def _plan(seed: int, asked: LandQuestions, attempt: int) -> Land:
