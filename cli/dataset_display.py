@@ -11,7 +11,7 @@ from cli.console import err, out, print_json
 from cli.errors import ArgumentError
 from cli.tables import TableColumn, print_table
 from evaluation.errors import Problem
-from evaluation.plurals import count_noun
+from jobs.plurals import count_noun
 
 if TYPE_CHECKING:
     from evaluation.datasets import Dataset

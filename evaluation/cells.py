@@ -16,7 +16,7 @@ from evaluation.metrics.accuracy import (
     subgroup_accuracies,
 )
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.metrics.intervals import Floats, wilson
+from evaluation.metrics.intervals import Floats, estimate_share
 from evaluation.score_frame import CellKey, ScoreFrame, VerdictOutcome
 from evaluation.scores import AnyScores
 from evaluation.tables import Column, ColumnGroup, Row, Table, Value
@@ -116,7 +116,7 @@ def group_scores(scores: Floats, strata: Strata) -> dict[str, GroupScore]:
 def outcome_rate(frame: ScoreFrame[Any], outcome: VerdictOutcome) -> Estimate:
     """Share of the responses that came out so, of those that did not fail."""
     outcomes = frame.answered.counts("outcome")
-    return wilson(outcomes[outcome] / outcomes.total(), outcomes.total()) if outcomes else NO_ESTIMATE
+    return estimate_share(outcomes[outcome], outcomes.total())
 
 
 def _score_cell(key: CellKey, scores: AnyScores, grouping: Grouping, strata: Strata) -> CellScore:

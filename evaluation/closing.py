@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
 
+from evaluation.answers.numerals import is_number
 from jobs.models import Closing, ClosingAnswer, ClosingKind, ClosingSetting, StructuredOutput
 
 NO_ANSWER = "none"
@@ -112,8 +113,7 @@ def number_form(is_right: Callable[[str], bool]) -> ClosingForm:
     """Return the form of a number, with a point before its fraction and without its unit."""
 
     def read(said: Any) -> str | None:
-        is_number = isinstance(said, int | float) and not isinstance(said, bool) and abs(said) < _LARGEST
-        if is_number or (isinstance(said, str) and re.fullmatch(_NUMBER, said)):
+        if (is_number(said) and abs(said) < _LARGEST) or (isinstance(said, str) and re.fullmatch(_NUMBER, said)):
             return f"{float(said) + 0.0:.15g}"  # of -0, too, it is 0
         _require_none(said)
         return None

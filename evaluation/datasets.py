@@ -56,6 +56,13 @@ class Dataset:
         """Name of one of its images relative to the data root, as views name it."""
         return f"{self.name}/{image}"
 
+    def by_image(self, samples: Iterable[Sample]) -> Mapping[str, Sequence[Sample]]:
+        """Group samples by the name of their first image relative to the data root."""
+        found: dict[str, list[Sample]] = {}
+        for sample in samples:
+            found.setdefault(self.image_of(sample.images[0]), []).append(sample)
+        return found
+
 
 def load_dataset(folder: Path) -> Dataset:
     """Load and check a data set's folder. Raises DatasetInvalidError listing every problem by file and line.

@@ -61,7 +61,7 @@ class Expansion:
         EvidenceMissingError where an image is smaller than its evidence says.
         """
         repeated = range(self.spec.repeats if repeats is None else repeats)
-        for image, samples in self._by_image().items():
+        for image, samples in self.dataset.by_image(self.samples).items():
             portions = self._portions(samples)
             kept = self._ask(samples, size_of) if len(portions) == 1 else ()  # made once for all models
             for model, decoding in self.decodings.items():
@@ -126,12 +126,6 @@ class Expansion:
         # Prepared from the whole data set, whatever samples are asked.
         shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
         return ChatSettings(self.spec.seed, self.shown, shared)
-
-    def _by_image(self) -> Mapping[str, Sequence[Sample]]:
-        by_image: dict[str, list[Sample]] = {}
-        for sample in self.samples:
-            by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
-        return by_image
 
     def _portions(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
         """As many samples together as have a thousand chats."""

@@ -62,19 +62,13 @@ class JudgingExpansion:
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs as `Expansion.requests` does: those of one (model, image) are consecutive."""
         shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
-        for image, samples in self._by_image().items():
+        for image, samples in self.dataset.by_image(self.samples).items():
             for model, decoding in self.decodings.items():
                 for sample in samples:
                     images = tuple(map(self.dataset.image_of, sample.images))
                     scene = Scene(images, size_of, f"{self.spec.seed}:{sample.id}", self.shown.thumbnail, shared)
                     for case in self.cases[sample.id]:
                         yield image, self._request(sample, case, model, decoding, scene)
-
-    def _by_image(self) -> Mapping[str, list[Sample]]:
-        by_image: dict[str, list[Sample]] = {}
-        for sample in self.samples:
-            by_image.setdefault(self.dataset.image_of(sample.images[0]), []).append(sample)
-        return by_image
 
     def _request(
         self, sample: Sample, case: JudgeCase, model: str, decoding: Decoding, scene: Scene

@@ -5,12 +5,11 @@ from collections.abc import Set as AbstractSet
 
 from catalogue.entry import CatalogueEntry
 from evaluation.judgements import Panel
-from evaluation.metrics.estimates import NO_ESTIMATE
-from evaluation.metrics.intervals import wilson
-from evaluation.plurals import count_noun
+from evaluation.metrics.intervals import estimate_share
 from evaluation.score_frame import CellKey
 from evaluation.scores import AnyScores
 from evaluation.tables import Caveat, Column, ColumnGroup, Contents, Row, Table
+from jobs.plurals import count_noun
 
 _JUDGEMENTS = ("yes", "no", "unreadable")
 
@@ -63,6 +62,9 @@ def _row(scores: AnyScores, key: CellKey) -> Row:
     frame = scores.frame.of_cell(key)
     said = frame.answered.counts("status")
     read = said["yes"] + said["no"]
-    share = wilson(said["yes"] / read, read) if read else NO_ESTIMATE
-    values = (share, *(said[name] for name in _JUDGEMENTS), len(frame) - len(frame.answered))
+    values = (
+        estimate_share(said["yes"], read),
+        *(said[name] for name in _JUDGEMENTS),
+        len(frame) - len(frame.answered),
+    )
     return Row(title=scores.title_of(key.model), keys=key.keys, values=values)

@@ -25,6 +25,7 @@ _WIDEST_FIELD = 1 << 30
 """Characters of a field at most: a picture in base64, not a file whose quote was never closed."""
 _ROWS_AT_ONCE = 16
 """Rows of a Parquet file that lie in memory together: each may hold pictures."""
+_NOT_IN_IDS = re.compile(r"[\s/]+")
 _DECODER = json.JSONDecoder()
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _FAULTS = (ValueError, RecursionError)
@@ -250,3 +251,8 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _SPACE:
         position += 1
     return position
+
+
+def id_of(text: str) -> str:
+    """Return a text as an id: blanks and slashes, which would part names of files and addresses, are dashes."""
+    return _NOT_IN_IDS.sub("-", text)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation.answers.final import READER_VERSION
-from evaluation.plurals import count_noun
+from jobs.plurals import count_noun
 
 ALIKE, UNKNOWN = "alike", "unknown"
 """An answer of which both versions say the same, and one whose verdicts were not compared."""

@@ -4,6 +4,7 @@ A benchmark builds these and knows no writer; the writers (terminal, Markdown, C
 benchmark.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -129,13 +130,14 @@ def mean_row(rows: tuple[Row, ...], columns: tuple[Column, ...]) -> Row | None:
     if len(rows) < 2:
         return None
     by_column = zip(columns, zip(*(row.values for row in rows), strict=True), strict=True)
-    means = tuple(_mean(values) if column.unit in _AVERAGED else None for column, values in by_column)
+    means = tuple(mean_estimate(values) if column.unit in _AVERAGED else None for column, values in by_column)
     return Row(title="Mean", keys={"model": "mean"}, values=means, summary=True)
 
 
 _AVERAGED = frozenset({"rate", "loss", "difference"})
 
 
-def _mean(values: tuple[Value, ...]) -> Estimate:
+def mean_estimate(values: Sequence[Value]) -> Estimate:
+    """Average those values that are known numbers; counts are of these, and there is no interval."""
     known = [value.value for value in values if isinstance(value, Estimate) and value.value is not None]
     return Estimate(value=sum(known) / len(known), count=len(known)) if known else NO_ESTIMATE

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from catalogue.names import did_you_mean
 from evaluation.errors import Problem
-from evaluation.plurals import count_noun
+from jobs.plurals import count_noun
 
 _MOST_NAMED = 40
 _LIKENESS = 0.75  # most of what is not read was never meant to be

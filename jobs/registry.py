@@ -7,8 +7,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from redis.asyncio import Redis
 
 from jobs.access import NO_OWNER, Owner
@@ -45,17 +46,23 @@ class JobEvent:
     data: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class JobSelection:
-    """Which jobs are wanted, and which come first; all when nothing is given."""
+class JobSelection(BaseModel):
+    """Which jobs to list, all when nothing is given, and in which order."""
 
-    status: JobStatus | None = None
-    dataset: str | None = None
-    model: str | None = None
-    metadata: tuple[tuple[str, str], ...] = ()
-    created_after: datetime | None = None
-    created_before: datetime | None = None
-    oldest_first: bool = False
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    status: JobStatus | None = Field(default=None, description="only jobs in this status")
+    dataset: str | None = Field(default=None, description="only jobs over this data set")
+    model: str | None = Field(default=None, description="only jobs that ask this model, alone or among others")
+    metadata: list[Annotated[str, Field(pattern="^[^=]+=")]] = Field(
+        default=[],
+        max_length=16,
+        description="only jobs with this pair of yours, as KEY=VALUE; repeat it for each",
+        examples=[["owner=evaluation"]],
+    )
+    created_after: AwareDatetime | None = Field(default=None, examples=["2026-11-21T00:00:00Z"])
+    created_before: AwareDatetime | None = None
+    order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
 
     @property
     def looks_inside(self) -> bool:
@@ -64,17 +71,18 @@ class JobSelection:
 
     def admits(self, job: JobSummary) -> bool:
         """Return whether a job is wanted."""
+        pairs = (pair.partition("=") for pair in self.metadata)
         return (
             self.dataset in (None, job.spec.dataset)
             and (self.model is None or self.model in job.spec.models)
-            and all(job.spec.metadata.get(name) == value for name, value in self.metadata)
+            and all(job.spec.metadata.get(name) == value for name, _, value in pairs)
             and (self.created_after is None or job.created_at > self.created_after)
             and (self.created_before is None or job.created_at < self.created_before)
         )
 
     def is_behind(self, job: JobSummary) -> bool:
         """Return whether neither this job nor any that comes after it can be wanted, for the time of its creation."""
-        if self.oldest_first:
+        if self.order == "oldest":
             return self.created_before is not None and job.created_at >= self.created_before
         return self.created_after is not None and job.created_at <= self.created_after
 
@@ -179,7 +187,7 @@ class JobRegistry:
             _CHUNK if wanted.looks_inside else limit + 1 - len(found),
             wanted.status,
             owner,
-            oldest_first=wanted.oldest_first,
+            oldest_first=wanted.order == "oldest",
         ):
             for job in batch:
                 if wanted.is_behind(job):
@@ -225,10 +233,6 @@ class JobRegistry:
             for status in JobStatus:
                 pipeline.zcard(self._keys.in_status(status))
             return dict(zip(JobStatus, await pipeline.execute(), strict=True))
-
-    async def count_recorded(self) -> Mapping[str, int]:
-        """Count the responses that were ever recorded, by outcome (`completed`, `failed`), retries and all."""
-        return {outcome.decode(): int(n) for outcome, n in (await self._redis.hgetall(self._keys.recorded())).items()}
 
     async def validating(self) -> Sequence[tuple[str, datetime]]:
         """Return ids and times of creation of the jobs that are not queued yet, oldest first."""

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
@@ -19,13 +18,11 @@ from workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
 from workers.settings import WorkerSettings
 from workers.time_slices import TimeSliceScheduler
 
-_EngineT = TypeVar("_EngineT", bound=SimulatedEngine)
 
-
-class FleetMember(Generic[_EngineT]):
+class FleetMember:
     """One worker of the fleet, with its own connection, caches and engine.
 
-    With `leisure_bytes`, what it renders of large pictures goes into the store of its library; so much may wait for it.
+    What it renders of large pictures goes into the store of its library; `leisure_bytes` may wait for that.
     """
 
     def __init__(
@@ -33,21 +30,17 @@ class FleetMember(Generic[_EngineT]):
         name: str,
         redis: Redis,
         entry: CatalogueEntry,
-        engine: _EngineT,
+        engine: SimulatedEngine,
         library: Renderer,
         *,
         queue: JobQueue,
         settings: WorkerSettings,
-        leisure_bytes: int | None = None,
+        leisure_bytes: int,
     ) -> None:
         instruments = Instrumentation(CollectorRegistry())
         self.engine = engine
         self.library = library
-        self._leisure = (
-            None
-            if leisure_bytes is None
-            else IdleWorker(library, instruments.kept_rasters, waiting_bytes=leisure_bytes)
-        )
+        self._leisure = IdleWorker(library, instruments.kept_rasters, waiting_bytes=leisure_bytes)
         self._keeper = EngineSupervisor(lambda: engine, settings, instruments)
         self._stage = ModelRuntime(
             ServedModel(entry, lambda: engine, settings.max_requests),
@@ -72,5 +65,4 @@ class FleetMember(Generic[_EngineT]):
             await running
             await self._keeper.stop()
             self._stage.close()
-            if self._leisure:
-                self._leisure.close()
+            self._leisure.close()

@@ -17,7 +17,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,6 @@ from jobs.results import ResultStore
 from performance.fleet import FleetMember
 from performance.ideal import EntryTokens, IdealWork, ideal
 from service.submission.validation import bundle_requests
-from tiling.geometry import Size
 from tiling.headers import read_header
 from tiling.renderer import Renderer
 from tiling.roots import ImageRoot
@@ -89,7 +88,7 @@ class FleetCounts:
 
 def join(
     name: str, asked: PlanRequests, redis: Redis, machine: Path, *, roofline: Roofline, speed: float, answer_tokens: int
-) -> FleetMember[SimulatedEngine]:
+) -> FleetMember:
     """Make one worker of the fleet, which shares a folder with the others of its machine."""
     share = asked.entry.visual_budget.max_raster_pixels / 4096**2
     settings = WorkerSettings(
@@ -117,16 +116,13 @@ def join(
     )
 
 
-def ask(model: str, plan: str, folder: Path, sizes: Mapping[str, Size] | None = None) -> PlanRequests:
-    """Expand a plan over the reduced demo data set, which is painted when it is not there.
-
-    With `sizes` of some images, what is asked of these is asked as if they were so large.
-    """
+def ask(model: str, plan: str, folder: Path) -> PlanRequests:
+    """Expand a plan over the reduced demo data set, which is painted when it is not there."""
     build_demo_dataset(folder / "demo", scale=1 / _REDUCED, progress=lambda _: None)
     entry = _reduced(load_catalogue()[model])
     spec = JobSpec(dataset="demo", models=(model,), plan=plan, options={"thumbnail": 1024 // _REDUCED})
     expansion = prepare_expansion(load_dataset(folder / "demo"), spec, {model: entry})
-    requests = list(expansion.requests(lambda image: (sizes or {}).get(image) or read_header(folder / image).size))
+    requests = list(expansion.requests(lambda image: read_header(folder / image).size))
     return PlanRequests(entry, spec, requests, ImageRoot(folder))
 
 
@@ -169,7 +165,7 @@ async def play(
             server.stop()
 
 
-async def _play_job(asked: PlanRequests, redis: Redis, fleet: Sequence[FleetMember[SimulatedEngine]]) -> list[Response]:
+async def _play_job(asked: PlanRequests, redis: Redis, fleet: Sequence[FleetMember]) -> list[Response]:
     registry, queue, store = JobRegistry(redis), JobQueue(redis), ResultStore(redis)
     job, _ = await registry.create(asked.spec)
     await queue.enqueue(job.id, list(bundle_requests(job, asked.requests, _MAX_REQUESTS)), None)
@@ -189,7 +185,7 @@ async def _play_job(asked: PlanRequests, redis: Redis, fleet: Sequence[FleetMemb
 
 def _done(
     asked: PlanRequests,
-    fleet: Sequence[FleetMember[SimulatedEngine]],
+    fleet: Sequence[FleetMember],
     roofline: Roofline,
     answers: dict[str, list[str]],
     seconds: float,

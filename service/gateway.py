@@ -35,8 +35,8 @@ from service.openai.pending_chats import PendingChats
 from service.openai.request_builder import RequestBuilder
 from service.openai.uploads import Uploads
 from service.operations.background import BackgroundTasks
-from service.operations.contents import ImageHeaders
 from service.operations.datasets import Datasets
+from service.operations.image_headers import ImageHeaders
 from service.operations.instrumentation import GatewayInstrumentation
 from service.operations.inventory import ModelInventory
 from service.operations.status_collector import StatusCollector
@@ -49,7 +49,7 @@ from service.results.tallies import JobTallies
 from service.results.webhooks import LOOK_SECONDS, Webhooks
 from service.settings import GatewaySettings
 from service.submission.queueing import Submissions
-from service.submission.validation import ImageSizeReader, JobValidator
+from service.submission.validation import JobValidator
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ class Gateway:
         )
         self._models = ModelInventory(settings.catalogue)
         self._datasets = Datasets(settings.data)
-        self._images = ImageSizeReader(settings.data, settings.header_threads)
+        self._headers = ImageHeaders(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
         self._openai = self._make_openai()
 
@@ -127,7 +127,7 @@ class Gateway:
             self._keys,
             self._quotas,
             WorkerRegistry(self._redis),
-            ImageHeaders(self._settings.data, self._settings.header_threads),
+            self._headers,
             previews,
             self._webhooks,
             tallies,
@@ -147,7 +147,8 @@ class Gateway:
         files = FileStore(settings.uploads, FileRegistry(self._redis), most_bytes=settings.upload_bytes)
         fetcher = ImageFetcher(uploads, settings.image_hosts, settings.max_chat_bytes)
         viewer = [str(settings.viewer_url).lower().rstrip("/")] if settings.viewer_url else []
-        pictures = ImageResolver(settings.data, uploads, files, fetcher, [*settings.viewer_origins, *viewer])
+        origins = [*settings.viewer_origins, *viewer]
+        pictures = ImageResolver(settings.data, self._headers, uploads, files, fetcher, origins=origins)
         composer = RequestBuilder(self._models, WorkerRegistry(self._redis), pictures)
         chats = Chats(self._redis, limit_requests=settings.queue_requests)
         batches = BatchRegistry(self._redis)
@@ -175,7 +176,7 @@ class Gateway:
             yield
         finally:
             self._stopping.set()
-            self._images.stop()
+            self._headers.stop()
             await self._background.stop()
             await self._redis.aclose()
 
@@ -223,7 +224,9 @@ class Gateway:
     def _make_submissions(self) -> Submissions:
         return Submissions(
             settings=self._settings,
-            admission=JobValidator(self._datasets, self._images, self._models.catalogue, self._settings.queue_requests),
+            admission=JobValidator(
+                self._datasets, self._headers, self._models.catalogue, self._settings.queue_requests
+            ),
             registry=self._registry,
             queue=self._queue,
             results=self._results,

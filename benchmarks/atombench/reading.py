@@ -11,8 +11,9 @@ from typing import Any
 
 from benchmarks.atombench.samples import LETTERS, AtomSample
 from benchmarks.atombench.taxonomy import PRINTED, TITLES
+from evaluation.answers.numerals import is_number
 from evaluation.benchmark import RecordContext
-from evaluation.records import Record
+from evaluation.records import Record, id_of
 
 _LISTS = {"clues": "clue", "conclusions": "conclusion"}
 """The lists of an image's object, and the level of what they hold."""
@@ -26,7 +27,6 @@ _LABELS_BY_TITLE = {title.replace("&", "and"): name for title, name in PRINTED.i
 }
 _PLACE_OF_IMAGE = re.compile(r"^\s*<image(?:[ _]?\d+)?>\s*")
 _LETTER = re.compile(r"\(?\s*([A-Za-z])\s*[).:]?")
-_NOT_IN_IDS = re.compile(r"[\s/]+")
 
 
 def sample_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
@@ -112,7 +112,7 @@ def _letter(text: str) -> str:
 
 
 def _text(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    return str(value) if is_number(value) else value
 
 
 def _answer(answer: Any, options: Any) -> Any:
@@ -130,7 +130,7 @@ def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, or
     numbers[image, str(level)] += 1
     if value.get("id") not in (None, ""):
         return str(value["id"])
-    stem = _NOT_IN_IDS.sub("-", PurePosixPath(image).stem)
+    stem = id_of(PurePosixPath(image).stem)
     number = step if level == "clue" and step is not None else numbers[image, str(level)]
     derived = f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
     names: set[tuple[str, str]] = origin.seen.setdefault("derived", set())

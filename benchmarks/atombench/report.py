@@ -21,8 +21,8 @@ from benchmarks.atombench.tables import (
     table3,
     table4,
 )
-from evaluation.plurals import count_noun
 from evaluation.tables import Caveat, Contents
+from jobs.plurals import count_noun
 
 _FULL = "V2"
 _NAMED = 3

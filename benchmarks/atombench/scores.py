@@ -40,11 +40,6 @@ class AtomScores:
         """The sums of each repeat."""
         return [sum_repeat(trial, self.pictures) for trial in self.trials]
 
-    @cached_property
-    def chat_tables(self) -> Sequence[ImageSums]:
-        """The sums of each repeat of chats."""
-        return [sum_repeat(trial, self.pictures) for trial in self.chats]
-
     def where(self, label: str, name: object) -> Sequence[ImageSums]:
         """Return the sums of each repeat over the clue questions with a label."""
         if (label, name) not in self._labelled:

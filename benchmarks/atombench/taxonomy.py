@@ -14,7 +14,6 @@ LEVELS: tuple[QuestionLevel, ...] = ("clue", "conclusion")
 SCOPES: tuple[Scope, ...] = ("macro", "mid", "micro")
 CERTAINTIES: tuple[Certainty, ...] = ("high", "medium", "low")
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
-KINDS: tuple[ConclusionKind, ...] = ("location", "decisive_clue")
 MOST_STEPS = 6
 """The longest sequence of clues that the paper draws (Figure 3b)."""
 

@@ -7,8 +7,8 @@ from benchmarks.mmcr.asking import describe_missing_evidence
 from benchmarks.mmcr.samples import MMCRSample
 from evaluation.benchmark import LOCAL_CONDITIONS, Finding
 from evaluation.errors import EvidenceMissingError
-from evaluation.plurals import count_noun
 from jobs.models import Cell
+from jobs.plurals import count_noun
 
 FEWEST_QUESTIONS = 8
 """Questions that the paper's annotators wrote about each document, at least."""

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from benchmarks.mmcr.asking import ROTATIONS
-from benchmarks.mmcr.metrics import RotationScores, estimate_accuracy, estimate_share, estimate_shares
+from benchmarks.mmcr.metrics import RotationScores, estimate_accuracy, estimate_shares
 from benchmarks.mmcr.scores import MMCRScores, family_title, number_column, row_keys
 from benchmarks.mmcr.taxonomy import LETTERS
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from evaluation.metrics.intervals import estimate_share
 from evaluation.tables import Column, ColumnGroup, Row, Table, Value
 from evaluation.verdicts import FILTERED
 

@@ -18,8 +18,8 @@ from benchmarks.mmcr.judging import MMCRDetails
 from benchmarks.mmcr.samples import MMCRSample
 from benchmarks.mmcr.taxonomy import LETTERS, QUESTION_TYPES, SOURCES
 from evaluation.metrics.clusters import bootstrap_cluster_share, bootstrap_clusters, ratio
-from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.metrics.intervals import Floats, Indices, wilson
+from evaluation.metrics.estimates import Estimate
+from evaluation.metrics.intervals import Floats, Indices, estimate_share
 from evaluation.score_frame import ScoreFrame
 from evaluation.scores import Scores
 
@@ -304,11 +304,6 @@ def estimate_paired_gap(
     known = ~np.isnan(difference)
     sums = questions.by_document(difference, known.astype(float))
     return bootstrap_clusters([sums], ratio(0, 1), int(known.sum()))
-
-
-def estimate_share(part: int, whole: int) -> Estimate:
-    """Return a share of so many, with Wilson's interval; nothing of nothing."""
-    return wilson(part / whole, whole) if whole else NO_ESTIMATE
 
 
 def estimate_shares(counts: Mapping[str, int], names: Iterable[str]) -> list[Estimate]:

@@ -8,12 +8,11 @@ from benchmarks.mmcr.official_table import SUBJECT, TABLE_COLUMNS, is_official, 
 from benchmarks.mmcr.samples import NO_SUBJECT, MMCRSample
 from benchmarks.mmcr.taxonomy import LETTERS, read_question_type
 from evaluation.benchmark import RecordContext
-from evaluation.records import Record
+from evaluation.records import Record, id_of
 
 DocumentPages = Mapping[str, Mapping[str, Any]]
 """What `documents.json` says of documents: their pages and subject, once for all their questions."""
 _LETTERED = re.compile(r"\(?([A-Z])[.):]\s*(\S.*)", re.DOTALL)
-_NOT_IN_IDS = re.compile(r"[\s/]+")
 _FIELDS_READ = frozenset(
     {"id", "document", "subject", "type", "category", "pages", "images", "question", "options", "answer", "hint",
      "evidence", "rotations"}
@@ -40,7 +39,7 @@ def _fields(record: Record, origin: RecordContext, documents: DocumentPages) -> 
     options = read_options(value.get("options"))
     pages = value.get("pages", value.get("images", document.get("pages")))
     fields = {
-        "id": _NOT_IN_IDS.sub("-", str(value.get("id", f"{origin.stem}-{record.index + 1}"))),
+        "id": id_of(str(value.get("id", f"{origin.stem}-{record.index + 1}"))),
         "document": value.get("document", ""),
         "subject": value.get("subject") or document.get("subject") or NO_SUBJECT,
         "type": read_question_type(str(value.get("type", value.get("category")))),

@@ -7,7 +7,6 @@ from benchmarks.mmcr.metrics import (
     RotationScores,
     estimate_accuracy,
     estimate_paired_gap,
-    estimate_share,
     estimate_shares,
     estimate_source_gap,
 )
@@ -23,7 +22,7 @@ from benchmarks.mmcr.scores import (
 from benchmarks.mmcr.sidecars import ErrorLabels
 from benchmarks.mmcr.taxonomy import ERRORS, QUESTION_TYPES, type_title
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.metrics.intervals import Floats, Indices
+from evaluation.metrics.intervals import Floats, Indices, estimate_share
 from evaluation.tables import Column, ColumnGroup, Row, Table, Unit
 
 NOT_ANNOTATED = "not annotated"

@@ -11,6 +11,7 @@ from benchmarks.questions.options import AnswerOptions, QuestionWithOptions, let
 from benchmarks.questions.samples import AnswerKind
 from benchmarks.questions.truth_texts import list_truths
 from benchmarks.questions.truths import find_option, read_kind, read_letters, unwrap_single
+from evaluation.answers.numerals import is_number
 from evaluation.benchmark import RecordContext
 from evaluation.errors import ColumnError
 from evaluation.records import Record
@@ -151,11 +152,10 @@ class _LayoutSurvey:
             text = text_of(value)
             if own in record.called:
                 self._declared.add(name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if name == "answer" and options.numbered and text.isdecimal():
                 if text not in options.called:
                     self._unnamed.setdefault(columns.called(own), (record.place, text, ", ".join(options.called)))
-            elif (is_number or not find_option(text, options)) and text.isdecimal():
+            elif (is_number(value) or not find_option(text, options)) and text.isdecimal():
                 if int(text) <= len(options.texts):
                     self._numbers.setdefault(name, []).append((int(text), len(options.texts), record.place))
                     self._from_1 = self._from_1 or (options.numbered and "0" not in options.called)

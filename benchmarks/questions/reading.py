@@ -22,10 +22,9 @@ from benchmarks.questions.samples import NO_CATEGORY, Question
 from benchmarks.questions.truths import TruthConvention, read_kind, read_truth
 from evaluation.benchmark import RecordContext
 from evaluation.errors import ColumnError
-from evaluation.records import Record
+from evaluation.records import Record, id_of
 
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
-_NOT_IN_IDS = re.compile(r"[\s/]+")
 
 
 def read_question(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
@@ -60,7 +59,7 @@ def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: R
     if kind is None and truth["kind"] == "text" and not truth["lettered"]:
         _require_no_options(question, truth["answers"])
     fields = {
-        "id": _NOT_IN_IDS.sub("-", text_of(columns.first("id")[1]) or default_id),
+        "id": id_of(text_of(columns.first("id")[1]) or default_id),
         "images": images,
         "question": _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
         "hint": text_of(columns.first("hint")[1]),

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.questions.columns import parse_list, text_of
 from benchmarks.questions.samples import AnswerKind
+from evaluation.answers.numerals import is_number
 
 NO_TRUTHS = frozenset(
     ("nan", "n/a", "#n/a", "<na>", "nat", "null", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
@@ -34,11 +35,6 @@ def list_truths(value: Any, *, typed: bool, kind: AnswerKind | None = None) -> l
         if isinstance(told, dict | list) or (isinstance(one, dict) and told is None):
             raise ValueError(f"{as_written(one)[:80]} is no truth: it must be a text, or an object with an `answer`")
     return [text for text in dict.fromkeys(map(text_of, inner)) if text]
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number itself, and no text of one."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def as_written(value: Any) -> str:

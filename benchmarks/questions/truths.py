@@ -12,13 +12,13 @@ from benchmarks.questions.truth_texts import (
     MAY_BE_NONE,
     NO_TRUTHS,
     as_written,
-    is_number,
     known_truths,
     list_literal_truths,
     list_truths,
 )
 from evaluation.answers.choices import key_of
 from evaluation.answers.lexicon import phrases
+from evaluation.answers.numerals import is_number
 
 _KINDS: Mapping[str, AnswerKind] = {
     **dict.fromkeys(("choice", "multiple_choice", "multi_choice", "single_choice", "mcq", "mc"), "choice"),

@@ -15,6 +15,7 @@ from benchmarks.ultravr.schemas import WSI_FORMATS
 from benchmarks.ultravr.taxonomy import CATEGORIES, SUBCATEGORIES
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from evaluation.answers.coordinates import format_coordinate, read_coordinate
+from evaluation.answers.numerals import is_number
 from evaluation.benchmark import RecordContext
 from evaluation.records import Record
 
@@ -133,7 +134,7 @@ def _options(options: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    return str(value) if is_number(value) else value
 
 
 def _answer(answer: Any, options: Any) -> Any:

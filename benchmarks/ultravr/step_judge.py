@@ -108,13 +108,6 @@ class StepJudge:
         return set(found) == set(true), f1_of_sets(set(found), set(true))
 
 
-def judge_step(
-    sample: UltraVRSample, step: ReasoningStep, raw: str | None, frame: BoxFrame = UNIT_FRAME
-) -> StepVerdict:
-    """Judge one raw answer; `frame` says how the family writes boxes. Errors as StepJudge."""
-    return StepJudge(sample, step).judge(raw, frame)
-
-
 _READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame], Reading]] = {
     "multiple_choice": lambda value, space, frame: read_choice(value, space),
     "single_choice": lambda value, space, frame: read_choice(value, space),

@@ -5,10 +5,11 @@ from itertools import combinations
 
 from benchmarks.vistahop.asking import DIRECT
 from benchmarks.vistahop.judging import ANNOTATOR
-from benchmarks.vistahop.metrics import SettingScores, compare_judges, estimate_share, pass_at_1
+from benchmarks.vistahop.metrics import SettingScores, compare_judges, pass_at_1
 from benchmarks.vistahop.rule_judge import RULES_VERSION
 from benchmarks.vistahop.scores import VistaHopScores, count_column, number_column
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from evaluation.metrics.intervals import estimate_share
 from evaluation.tables import ColumnGroup, Row, Table, Value
 from evaluation.verdicts import FILTERED
 

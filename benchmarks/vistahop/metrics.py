@@ -13,7 +13,7 @@ from benchmarks.vistahop.judging import VistaHopDetails
 from benchmarks.vistahop.samples import VistaHopSample
 from evaluation.metrics.clusters import bootstrap_clusters, ratio
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.metrics.intervals import Floats, Indices, proportion, wilson
+from evaluation.metrics.intervals import Floats, Indices, estimate_share, proportion
 from evaluation.score_frame import CellKey, ScoreFrame
 from evaluation.scores import Scores
 
@@ -169,11 +169,6 @@ def estimate_gap(scores: Floats, baseline: Floats) -> Estimate:
     known = ~np.isnan(difference)
     sums = np.column_stack([difference, known])[known].astype(np.float64)
     return bootstrap_clusters([sums], ratio(0, 1), int(known.sum())) if len(sums) else NO_ESTIMATE
-
-
-def estimate_share(part: int, whole: int) -> Estimate:
-    """Return a share of so many, with Wilson's interval; nothing of nothing."""
-    return wilson(part / whole, whole) if whole else NO_ESTIMATE
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from pydantic import BaseModel
 
 from benchmarks.vistahop.samples import LETTERS, MOST_HITS, Anchor, Component, Hop, VistaHopSample
 from evaluation.benchmark import RecordContext
-from evaluation.records import Record
+from evaluation.records import Record, id_of
 
-_NOT_IN_IDS = re.compile(r"[\s/]+")
 _MARK = "<image>"
 _ARROW = re.compile(r"\s*(?:-+>|→|=>)\s*")
 _LABELS = (
@@ -111,7 +110,7 @@ def _fields(value: dict[str, Any], record: Record, origin: RecordContext) -> dic
     thumbnails = [name for name in dict.fromkeys(name for _, name in hits) if name]
     first = pictures[:1]
     fields = {
-        "id": _NOT_IN_IDS.sub("-", str(value.get("id", f"{origin.stem}-{record.index}"))),
+        "id": id_of(str(value.get("id", f"{origin.stem}-{record.index}"))),
         "images": (*first, *thumbnails),
         "question": question.replace(_MARK, "").strip() if isinstance(question, str) else question,
         "answers": truths if isinstance(truths, list | tuple) else [truths],

@@ -11,7 +11,6 @@ from evaluation.answers.matching import BoxCorners
 
 MOST_HITS = 5
 """Hits of an image search that are shown."""
-NOT_KNOWN = "not known"
 LETTERS = "ABCDEFGHIJ"
 """Letters of options, which a question may have in its text alone."""
 

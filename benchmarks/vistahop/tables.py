@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.vistahop.asking import DIRECT, PAPERS_ROUNDS, SEARCH, SEARCH_CROP
 from benchmarks.vistahop.judging import VistaHopDetails
-from benchmarks.vistahop.metrics import SettingScores, estimate_gap, estimate_share, pass_at_1
+from benchmarks.vistahop.metrics import SettingScores, estimate_gap, pass_at_1
 from benchmarks.vistahop.scores import PROTOCOL_TITLES, VistaHopScores, count_column, number_column
 from benchmarks.vistahop.sidecars import FAILURE_TYPES, UNLABELLED
 from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS, LEVELS
 from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.tables import Column, ColumnGroup, Row, Table, Value
+from evaluation.metrics.intervals import estimate_share
+from evaluation.tables import Column, ColumnGroup, Row, Table, Value, mean_estimate
 from evaluation.verdicts import FILTERED
 
 _SEVERAL = 2
@@ -72,14 +73,9 @@ def _mean_row(protocol: str, rows: Sequence[Row], columns: Sequence[Column]) -> 
     alike = [row.values for row in rows if row.keys["protocol"] == protocol]
     if len(alike) < _SEVERAL:
         return None
-    values: list[Value] = [_mean_estimate([row[at] for row in alike]) for at in range(len(columns) + 1)]
+    values: list[Value] = [mean_estimate([row[at] for row in alike]) for at in range(len(columns) + 1)]
     keys = {"model": "mean", "protocol": protocol}
     return Row(title=f"Mean · {PROTOCOL_TITLES[protocol]}", keys=keys, values=(*values, None), summary=True)
-
-
-def _mean_estimate(values: Sequence[Value]) -> Estimate:
-    known = [value.value for value in values if isinstance(value, Estimate) and value.value is not None]
-    return Estimate(value=sum(known) / len(known), count=len(known)) if known else NO_ESTIMATE
 
 
 def table5(scores: VistaHopScores) -> Table:

@@ -19,6 +19,7 @@ from cli.machine import VISIBLE_DEVICES, GpuDevice, HostMachine, format_cpus, re
 from cli.placement import WorkerPlan
 from cli.worker_plans import divide_cores
 from jobs.home import Home
+from jobs.plurals import count_noun
 from tiling.decode_threads import usable_cores
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -53,7 +54,7 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnos
     """Say what Linux tells of a processor in `cpuinfo`: name, cores that may be used, features that it has or lacks."""
     architecture = _ARCHITECTURES.get(machine)
     name = match[1].strip() if (match := _MODEL.search(cpuinfo)) else machine
-    found = f"{name}, {usable} of {cores} core{'' if cores == 1 else 's'}"
+    found = f"{name}, {usable} of {count_noun(cores, 'core')}"
     flags = match[1].split() if (match := _FLAGS.search(cpuinfo)) else []
     if architecture is None or not flags:
         return Diagnosis("CPU", "warn", f"{found}; features unknown", "vLLM has wheels for x86_64 and aarch64 on Linux")

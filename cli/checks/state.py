@@ -11,6 +11,7 @@ from cli.preflight import require_free_port
 from jobs.embedded_store import find_store_binary
 from jobs.errors import StateStoreUnavailableError
 from jobs.home import Home
+from jobs.plurals import count_noun
 from workers.endpoint_checks import read_api_key
 from workers.engines.remote.endpoint_settings import RemoteSettings
 from workers.errors import EndpointError
@@ -36,7 +37,7 @@ def data_root() -> Diagnosis:
             "data root", "warn", f"{data} does not exist", "`gigavqa dataset demo` makes it; or set GIGAVQA_DATA"
         )
     count = len(list(data.glob("*/dataset.toml")))
-    found = f"{data}: {count} data set{'' if count == 1 else 's'}"
+    found = f"{data}: {count_noun(count, 'data set')}"
     if not os.access(data, os.R_OK | os.X_OK):
         return Diagnosis("data root", "fail", f"{found}; not readable", "give this user the right to read it")
     if not count:

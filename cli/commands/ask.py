@@ -21,13 +21,13 @@ from cli.progress import summary_lines, warning_lines
 from cli.reporting import print_report_table
 from evaluation.answer_forms import count_answer_kinds
 from evaluation.datasets import Dataset
-from evaluation.plurals import count_noun
 from evaluation.records import RECORD_SUFFIXES
 from gigavqa.asking import QuestionFile
 from gigavqa.connection import DEFAULT_URL
 from gigavqa.errors import QuestionsError
 from jobs.home import Home
 from jobs.models import Job, JobSpec
+from jobs.plurals import count_noun
 
 _INTERRUPTED = 130
 

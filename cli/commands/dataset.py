@@ -28,8 +28,8 @@ from cli.lookup import dataset_folder
 from cli.tables import TableColumn, print_table
 from demo.drawn import DEFAULT, drawn_of
 from evaluation.errors import DatasetInvalidError
-from evaluation.plurals import count_noun
 from jobs.home import Home
+from jobs.plurals import count_noun
 from tiling.roots import ImageRoot
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from cli.console import err, out, print_json
 from cli.errors import CommandError
 from cli.tables import TableColumn, print_table
 from jobs.home import Home
+from jobs.plurals import count_noun
 from tiling.digest import store_digests
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def _list_pyramids() -> "list[StoredPyramid]":
 
 
 def _count_pyramids(kept: "list[StoredPyramid]") -> str:
-    noun = "pyramid" if len(kept) == 1 else "pyramids"
-    return f"{len(kept)} {noun}, {_size(sum(one.num_bytes for one in kept))}"
+    return f"{count_noun(len(kept), 'pyramid')}, {_size(sum(one.num_bytes for one in kept))}"
 
 
 def _size(num_bytes: int) -> str:

@@ -1,7 +1,7 @@
 """Where objects stand in a scene: boxes in pixels of the full-size image, quadrants, normalized coordinates."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from demo.errors import LayoutError
 from tiling.geometry import Size
 
 _ATTEMPTS = 4000
+_LAYOUTS = 100
+_LayoutT = TypeVar("_LayoutT")
 
 
 class PixelBox(NamedTuple):
@@ -77,3 +79,16 @@ def find_place(
         if is_free(box, taken):
             return box
     raise LayoutError(f"no place for {width:.0f}x{height:.0f} pixels in {area}")
+
+
+def first_layout(plan: Callable[[int], _LayoutT]) -> _LayoutT:
+    """Return what `plan` makes of the first attempt (0, 1, ...) that has a place for everything.
+
+    Raises LayoutError when none of a hundred has.
+    """
+    for attempt in range(_LAYOUTS - 1):
+        try:
+            return plan(attempt)
+        except LayoutError:
+            continue
+    return plan(_LAYOUTS - 1)

@@ -24,7 +24,7 @@ _NEAR = 12
 
 def check_world(world: World, pages: Sequence[CorpusPage], corpus: Path, asked: Sequence[Record]) -> None:
     """Walk every chain through the corpus. Raises RecordInvalidError that names every hop and page that is wrong."""
-    wrong = [*_lost_hops(world, pages, corpus), *_told_at_once(world, pages), *_short_cuts(world, pages, asked)]
+    wrong = [*_lost_hops(world, pages, corpus), *_told_at_once(world, pages), *_short_cuts(pages, asked)]
     if wrong:
         raise RecordInvalidError("; ".join(wrong))
 
@@ -55,7 +55,7 @@ def _told_at_once(world: World, pages: Sequence[CorpusPage]) -> Iterator[str]:
             yield f"'{fact.query}' is told by {', '.join(found) or 'no page'}"
 
 
-def _short_cuts(world: World, pages: Sequence[CorpusPage], asked: Sequence[Record]) -> Iterator[str]:
+def _short_cuts(pages: Sequence[CorpusPage], asked: Sequence[Record]) -> Iterator[str]:
     """Pages that name both where a question begins and its answer."""
     for record in asked:
         begins = [hop["from"] for one in record.get("components", [record]) for hop in one["chain"][:1]]

@@ -3,18 +3,18 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from catalogue.families.family import BoxConvention
 from evaluation.answers.abstention import abstains
 from evaluation.answers.matching import BoxCorners
 from evaluation.answers.negation import Mention, settled
 from evaluation.answers.normalization import is_blank, passages
+from evaluation.answers.numerals import is_number
 from evaluation.answers.readings import AMBIGUOUS, BLANK, OUT_OF_RANGE, UNPARSABLE, Reading, parsed
 from evaluation.answers.text import sentences
 from evaluation.answers.withdrawals import behind_retraction, is_first_thought
 from tiling.geometry import Size
-
-BoxConvention = Literal["unit", "thousand", "pixels"]
 
 
 class BoxFrame(NamedTuple):
@@ -128,7 +128,7 @@ def _gathered(value: Any) -> Iterator[BoxCorners]:
         if not (boxes := _written(value)):
             raise ValueError(value)
         yield from boxes
-    elif len(value) == 4 and all(_is_number(side) for side in value):
+    elif len(value) == 4 and all(is_number(side) for side in value):
         yield _box(value)
     elif len(value) == 2 and all(isinstance(side, list) and len(side) == 2 for side in value):
         yield _box([*value[0], *value[1]])
@@ -149,10 +149,6 @@ def _from_object(value: dict[str, Any]) -> Iterator[BoxCorners]:
         raise ValueError("an object without a box")
     for part in parts:
         yield from _gathered(part)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _box(sides: Any) -> BoxCorners:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from evaluation.answers.lexicon import phrases
 from evaluation.answers.loose_json import is_deep
 from evaluation.answers.markers import Marker, answer_markers, final_markers
+from evaluation.answers.numerals import EITHER
 from evaluation.answers.text import answer_of, plain
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
@@ -37,8 +38,6 @@ _BLANKS = frozenset(
 _EMPTY = re.compile(r"\[\s*\]|\(\s*\)|\{\s*\}")
 _LONGEST_BLANK = 16
 _OPENS_BLANK = re.compile(r"[\s*_`\"'(\[]*(?:n/a|not applicable)\b", re.IGNORECASE)
-_EITHER = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
-"""A number that is JSON, and may part thousands with its point: what it is depends on what was asked for."""
 _COPULA = re.compile(r"\A[是为為は]\s{0,2}[:：]\s{0,2}")
 _LEADING = " \t\n*_`:：=→-"
 
@@ -75,7 +74,7 @@ def _bare(text: str) -> str:
 
 def json_value(text: str) -> Any:
     """Decode a text that is JSON, out of an object that only wraps it; any other text comes back as it is."""
-    if not text or text[0] not in '[{"-0123456789tfn' or _EITHER.fullmatch(text):
+    if not text or text[0] not in '[{"-0123456789tfn' or EITHER.fullmatch(text):
         return text
     try:
         value = json.loads(text)

@@ -12,7 +12,7 @@ from evaluation.answers.counting import chief_among, counts_in, is_bound, is_com
 from evaluation.answers.lexicon import Words, words
 from evaluation.answers.negation import Mention, settled
 from evaluation.answers.normalization import passages
-from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, value_of, with_plain_digits
+from evaluation.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, is_number, value_of, with_plain_digits
 from evaluation.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from evaluation.answers.text import is_ended, last_sentence, plain, sentences
 from evaluation.answers.withdrawals import behind_retraction
@@ -68,7 +68,7 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Re
     What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous. Of a text that was
     `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
     if isinstance(value, dict):
         asked = [

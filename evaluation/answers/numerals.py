@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from evaluation.answers.lexicon import UNSPACED, by_language, phrases, words
 
@@ -121,6 +122,11 @@ _EASTERN = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹٫٬", "012345
 """Digits, and the marks among them, of Arabic and Persian."""
 _BARE_POINT = re.compile(r"(?:(?<=\A)|(?<=[\s:=]))\.(?=\d)")
 """A point before which no zero is written, ".35"."""
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number itself, and neither a bool nor a text of one."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def with_plain_digits(text: str) -> str:

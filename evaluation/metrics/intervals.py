@@ -50,6 +50,11 @@ def wilson(rate: float, count: int) -> Estimate:
     )
 
 
+def estimate_share(part: int, whole: int) -> Estimate:
+    """Return a share of so many, with Wilson's interval; nothing of nothing."""
+    return wilson(part / whole, whole) if whole else NO_ESTIMATE
+
+
 @dataclass(frozen=True)
 class WeightedRates:
     """Rates over the same samples, to be weighted and added.

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from evaluation.plurals import count_noun
 from evaluation.report import ProvenanceEntry, Report
 from evaluation.tables import Column, Row, Table, Value
 from evaluation.writers.escaping import escape_controls
 from evaluation.writers.numbers import format_full
 from evaluation.writers.work import job_line, work_lines
+from jobs.plurals import count_noun
 
 
 def render_markdown(report: Report) -> str:

@@ -5,8 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from jobs.flaws import Flaw, flaw_of, flaws_of
-from jobs.keeping.findings import CheckFinding, count_noun
+from jobs.keeping.findings import CheckFinding
 from jobs.models import Response
+from jobs.plurals import count_noun
 from jobs.schema_versions import read_response
 
 _SUSPECT = re.compile(rb'"finish_reason": ?"(?!stop"|length")|"text": ?""')

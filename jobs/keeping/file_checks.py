@@ -11,10 +11,11 @@ from redis import Redis
 
 from jobs.errors import PartUnreadableError
 from jobs.keeping.archives import digest_of
-from jobs.keeping.findings import CheckFinding, count_noun, damage, leftover, make_removal
+from jobs.keeping.findings import CheckFinding, damage, leftover, make_removal
 from jobs.keeping.job_checks import OnResponse, name_requests
 from jobs.keeping.state_reader import KeyInventory, ResultEntry, StateReader
 from jobs.parquet_parts import PartStore
+from jobs.plurals import count_noun
 from jobs.redis_keys import KEYS
 from jobs.schema_versions import read_response
 from tiling.roots import DIGESTS_FOLDER

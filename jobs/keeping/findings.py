@@ -50,8 +50,3 @@ def make_removal(act: Callable[[], object]) -> RemovalAction:
         await asyncio.to_thread(act)
 
     return remove
-
-
-def count_noun(number: int, noun: str) -> str:
-    """Return a number of things, in words."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

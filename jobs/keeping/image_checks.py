@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic_core import from_json
 
-from jobs.keeping.findings import CheckFinding, count_noun
+from jobs.keeping.findings import CheckFinding
+from jobs.plurals import count_noun
 from tiling.digest import content_digest, is_sampled_digest, matches_digest
 from tiling.errors import TilingError
 from tiling.roots import ImageRoot

@@ -7,10 +7,11 @@ from functools import partial
 from redis.asyncio import Redis
 
 from jobs.codec import decompress
-from jobs.keeping.findings import CheckFinding, RemovalAction, RepairAction, count_noun, damage, leftover
+from jobs.keeping.findings import CheckFinding, RemovalAction, RepairAction, damage, leftover
 from jobs.keeping.state_reader import KeyInventory, ResultEntry, StateReader
 from jobs.lua_scripts import LuaScripts
 from jobs.models import JobStatus
+from jobs.plurals import count_noun
 from jobs.redis_keys import KEYS
 from jobs.schema_versions import read_spec, unpack_response
 

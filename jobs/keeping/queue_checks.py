@@ -7,8 +7,9 @@ from redis.asyncio import Redis
 from zstandard import ZstdError
 
 from jobs.codec import decompress
-from jobs.keeping.findings import CheckFinding, RepairAction, count_noun, damage, leftover
+from jobs.keeping.findings import CheckFinding, RepairAction, damage, leftover
 from jobs.keeping.state_reader import KeyInventory, StateReader
+from jobs.plurals import count_noun
 from jobs.queue import GROUP
 from jobs.redis_keys import KEYS
 from jobs.schema_versions import read_bundle

@@ -19,6 +19,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from evaluation.errors import DatasetInvalidError
+from jobs.plurals import count_noun
 from service.errors import (
     BODY_MALFORMED,
     INTERNAL,
@@ -235,7 +236,7 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
         return problem_response(request.scope, BODY_MALFORMED, detail)
     findings = validation_findings(cast(RequestValidationError, error))
     listed = "" if len(items) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
-    detail = f"{len(items)} field{'s' if len(items) != 1 else ''} of the request cannot be accepted{listed}"
+    detail = f"{count_noun(len(items), 'field')} of the request cannot be accepted{listed}"
     return problem_response(request.scope, REQUEST_INVALID, detail, findings)
 
 

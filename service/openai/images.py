@@ -12,13 +12,12 @@ from urllib.parse import SplitResult, parse_qsl, unquote
 from catalogue.entry import CatalogueEntry
 from jobs.public_addresses import AddressRefusedError, parse_url
 from service.errors import ChatInvalidError, ProblemFinding, ServiceError
-from service.http.freshness import StampedCache, file_stamp
 from service.openai.fetching import ImageFetcher
 from service.openai.files import FileStore
 from service.openai.uploads import Uploads, decode_base64
+from service.operations.image_headers import ImageHeaders
 from tiling.errors import TilingError, quote_text
 from tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
-from tiling.headers import Header, read_header
 from tiling.roots import UPLOAD_PREFIX, ImageRoot, check_image_name
 from tiling.views import View, plan_view
 
@@ -28,7 +27,6 @@ SCHEME = "gigavqa:"
 _IIIF = re.compile(r"/iiif/(?:3/)?([^/]+)/([^/]+)/([^/]+)/([^/]+)/(default|color)\.(jpg|png|webp|tif)")
 _CONDITIONS = {"V1": "longest:1024", "V2": "native"}
 _DATA = re.compile(r"data:[^,]{0,400};base64,")
-_MOST_HEADERS = 10_000
 _ASPECT_TOLERANCE_PIXELS = 1.0
 _MOST_ADDRESS = 16_384  # a name as long as one may be, in characters that take nine to write in an address
 _PERCENT_SIZE = re.compile(f"pct:{DECIMAL}", re.ASCII)
@@ -40,14 +38,21 @@ class ImageResolver:
     """Knows what the parts of messages show. Blocks, but for `view`."""
 
     def __init__(
-        self, data: Path, uploads: Uploads, files: FileStore, fetcher: ImageFetcher, origins: Sequence[str]
+        self,
+        data: Path,
+        headers: ImageHeaders,
+        uploads: Uploads,
+        files: FileStore,
+        fetcher: ImageFetcher,
+        *,
+        origins: Sequence[str],
     ) -> None:
         self._root = ImageRoot(data, uploads.folder)
         self._uploads = uploads
         self._files = files
         self._fetcher = fetcher
         self._origins = frozenset(origins)
-        self._headers = StampedCache[Header](_MOST_HEADERS)
+        self._headers = headers
 
     async def view(self, url: str | None, file_id: str | None, sent: Mapping[str, str], own: str, owner: str) -> View:
         """Find out what to show; `sent` names pictures that came with the body, `own` is the gateway's own origin.
@@ -109,7 +114,7 @@ class ImageResolver:
     def _size(self, image: str) -> Size:
         path = self._root.locate(image)
         try:
-            return self._headers.get(path, file_stamp(path), lambda: read_header(path)).size
+            return self._headers.read(path).size
         except TilingError as error:
             shown = "the picture" if image.startswith(UPLOAD_PREFIX) else image
             raise type(error)(str(error).replace(str(path), shown)) from error

@@ -21,7 +21,6 @@ from jobs.streaming import TokenChunk, subscribe
 from service.errors import AnswerFailedError
 from service.operations.background import BackgroundTasks
 
-_KEEP_SECONDS = 10.0
 _LISTENING_SECONDS = 5.0
 _ROOM_SECONDS = 0.5
 """Between two looks whether a full queue has room."""

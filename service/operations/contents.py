@@ -2,10 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -15,17 +13,13 @@ from evaluation.errors import DatasetInvalidError
 from evaluation.samples import Sample
 from service.errors import DatasetNotFoundError, SampleNotFoundError
 from service.http import examples
-from service.http.freshness import StampedCache, file_stamp
 from service.http.openapi import example, problem_responses
 from service.http.parameters import component
 from service.operations.datasets import Datasets
-from tiling.errors import TilingError, quote_text
-from tiling.headers import Header, read_header
-from tiling.roots import ImageRoot
+from service.operations.image_headers import ImageHeaders, ImageInfo
+from tiling.errors import quote_text
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
-_KEPT_HEADERS = 10_000
-_Item = TypeVar("_Item")
 CurrentDatasets = Annotated[Datasets, component(Datasets)]
 
 
@@ -74,37 +68,6 @@ class ImageList(BaseModel):
     data: list[ImageCard]
     has_more: bool
     last_id: str | None
-
-
-class ImageHeaders:
-    """Looks at the headers of pictures below the data root, a page at a time; blocks."""
-
-    def __init__(self, root: Path, num_threads: int) -> None:
-        self._root = ImageRoot(root)
-        self._num_threads = num_threads
-        self._kept = StampedCache[Header](_KEPT_HEADERS)
-
-    def cards(self, dataset: Dataset, counts: Iterable[tuple[str, int]]) -> list[ImageCard]:
-        """Return the cards of pictures, each given with the number of its samples."""
-        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
-            return list(pool.map(lambda pair: self._card(dataset, *pair), counts))
-
-    def _card(self, dataset: Dataset, image: str, num_samples: int) -> ImageCard:
-        try:
-            path = self._root.locate(dataset.image_of(image))
-            header = self._kept.get(path, file_stamp(path), lambda: read_header(path))
-        except TilingError as error:
-            # A client has no business with where the data root lies.
-            reason = str(error).replace(f"{self._root.folder}/", "")
-            return ImageCard(name=image, num_samples=num_samples, error=reason)
-        return ImageCard(
-            name=image,
-            width=header.size.width,
-            height=header.size.height,
-            format=header.format,
-            num_bytes=path.stat().st_size,
-            num_samples=num_samples,
-        )
 
 
 @router.get(
@@ -161,7 +124,7 @@ async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> Sa
 )
 async def list_images(
     datasets: CurrentDatasets,
-    pictures: Annotated[ImageHeaders, component(ImageHeaders)],
+    headers: Annotated[ImageHeaders, component(ImageHeaders)],
     name: str,
     *,
     after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,
@@ -172,8 +135,16 @@ async def list_images(
     counts = Counter(image for sample in dataset.samples for image in set(sample.images))
     behind = [pair for pair in sorted(counts.items()) if after is None or pair[0] > after]
     page = behind[:limit]
-    cards = await asyncio.to_thread(pictures.cards, dataset, page)
+    found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image, _ in page])
+    cards = [_image_card(image, number, found[dataset.image_of(image)]) for image, number in page]
     return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
+
+
+def _image_card(image: str, num_samples: int, found: ImageInfo | str) -> ImageCard:
+    if isinstance(found, str):
+        return ImageCard(name=image, num_samples=num_samples, error=found)
+    (width, height), kind, num_bytes = found
+    return ImageCard(name=image, width=width, height=height, format=kind, num_bytes=num_bytes, num_samples=num_samples)
 
 
 def _matches(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:

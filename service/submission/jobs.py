@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Header, Query, Request, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from evaluation.errors import DatasetInvalidError
 from jobs.errors import (
@@ -64,33 +64,11 @@ class JobList(BaseModel):
     last_id: str | None
 
 
-class JobQuery(BaseModel):
-    """Which jobs to list, all when nothing is given, and in which order."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class JobQuery(JobSelection):
+    """Which page of which jobs to list."""
 
     after: str | None = Field(default=None, description="`last_id` of the previous page")
     limit: int = Field(default=20, ge=1, le=100)
-    status: JobStatus | None = Field(default=None, description="only jobs in this status")
-    dataset: str | None = Field(default=None, description="only jobs over this data set")
-    model: str | None = Field(default=None, description="only jobs that ask this model, alone or among others")
-    metadata: list[Annotated[str, Field(pattern="^[^=]+=")]] = Field(
-        default=[],
-        max_length=16,
-        description="only jobs with this pair of yours, as KEY=VALUE; repeat it for each",
-        examples=[["owner=evaluation"]],
-    )
-    created_after: AwareDatetime | None = Field(default=None, examples=["2026-11-21T00:00:00Z"])
-    created_before: AwareDatetime | None = None
-    order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
-
-    def wanted(self) -> JobSelection:
-        """Return the same as the registry takes it."""
-        return JobSelection(
-            **self.model_dump(exclude={"after", "limit", "order", "metadata"}),
-            metadata=tuple((name, value) for name, _, value in (pair.partition("=") for pair in self.metadata)),
-            oldest_first=self.order == "oldest",
-        )
 
 
 class JobDeletion(BaseModel):
@@ -157,7 +135,7 @@ async def list_jobs(registry: Registry, caller: CurrentCaller, query: Annotated[
     still have more behind it: looking through jobs is bounded, too.
     """
     owner = None if caller.sees_all else caller.owner
-    page = await registry.page(query.wanted(), query.after, query.limit, owner)
+    page = await registry.page(query, query.after, query.limit, owner)
     return JobList(data=list(page.jobs), has_more=page.more, last_id=page.last_id)
 
 

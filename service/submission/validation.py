@@ -4,13 +4,10 @@ Blocking, without Redis.
 """
 
 import hashlib
-import threading
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby, islice
-from pathlib import Path
 
 from catalogue.load import Catalogue
 from evaluation.chat_order import ORDER_VERSION
@@ -24,57 +21,14 @@ from jobs.models import Bundle, InferenceRequest, Job, JobSpec
 from jobs.tool_loops import SearchTool
 from jobs.worker_registry import WorkerStatus
 from service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
-from service.http.freshness import StampedCache, file_stamp
 from service.operations.datasets import Datasets
+from service.operations.image_headers import ImageHeaders
 from service.submission.contexts import ContextCheck
 from tiling.errors import TilingError
 from tiling.geometry import Size
-from tiling.headers import Header, read_header
-from tiling.roots import ImageRoot
 
 RequestOfImage = tuple[str, InferenceRequest]
-_KEPT_HEADERS = 100_000
 _MOST_KEPT = 2000  # requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again
-
-
-@dataclass(frozen=True)
-class ImageSizes:
-    """Level-0 sizes, in pixels, of the images that can be served, and what is wrong with the others, by name."""
-
-    sizes: Mapping[str, Size]
-    errors: Mapping[str, str]
-
-
-class ImageSizeReader:
-    """The images below the data root, by name. Names that escape it are errors like unreadable files."""
-
-    def __init__(self, root: Path, num_threads: int) -> None:
-        self._root = ImageRoot(root)
-        self._num_threads = num_threads
-        self._kept = StampedCache[Header](_KEPT_HEADERS)
-        self._stopping = threading.Event()
-
-    def survey(self, names: Iterable[str]) -> ImageSizes:
-        """Read the headers of all these images; blocks."""
-        unique = tuple(dict.fromkeys(names))
-        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
-            found = dict(zip(unique, pool.map(self._look, unique), strict=True))
-        sizes = {name: size for name, size in found.items() if isinstance(size, Size)}
-        return ImageSizes(sizes, {name: error for name, error in found.items() if isinstance(error, str)})
-
-    def stop(self) -> None:
-        """End surveys that are under way, so that the process can exit."""
-        self._stopping.set()
-
-    def _look(self, name: str) -> Size | str:
-        if self._stopping.is_set():
-            raise InterruptedError("the gateway is stopping")
-        try:
-            path = self._root.locate(name)
-            return self._kept.get(path, file_stamp(path), lambda: read_header(path)).size
-        except TilingError as error:
-            # A client has no business with where the data root lies.
-            return str(error).replace(f"{self._root.folder}/", "")
 
 
 @dataclass(frozen=True)
@@ -124,7 +78,7 @@ class JobValidator:
     """Turns what a client asks for into requests, or into an error that names everything that is wrong."""
 
     def __init__(
-        self, datasets: Datasets, images: ImageSizeReader, catalogue: Callable[[], Catalogue], max_requests: int
+        self, datasets: Datasets, images: ImageHeaders, catalogue: Callable[[], Catalogue], max_requests: int
     ) -> None:
         self._datasets = datasets
         self._images = images
@@ -212,13 +166,15 @@ class JobValidator:
     def _sizes(self, expansion: Expansion | JudgingExpansion) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
         users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
-        survey = self._images.survey(users)
-        if survey.errors:
-            wrong = survey.errors.items()
+        found = self._images.survey(users)
+        sizes = {name: image.size for name, image in found.items() if not isinstance(image, str)}
+        if len(sizes) < len(found):
             raise _submission_error(
-                ProblemFinding(detail=detail, image=name, sample=users[name]) for name, detail in wrong
+                ProblemFinding(detail=detail, image=name, sample=users[name])
+                for name, detail in found.items()
+                if isinstance(detail, str)
             )
-        return survey.sizes
+        return sizes
 
 
 def _budget_warnings(draft: ResolvedJob) -> Iterator[str]:

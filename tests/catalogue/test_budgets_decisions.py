@@ -10,7 +10,7 @@ from tiling.geometry import Size
 from workers.engines.compat.torch_companions import repair_torch_companions
 
 repair_torch_companions()
-processors = pytest.importorskip("performance.processors", reason="vLLM and transformers are not installed")
+processors = pytest.importorskip("tests.catalogue.processors", reason="vLLM and transformers are not installed")
 
 FAMILIES = [processors.family_of(budget) for budget in processors.PAPER]
 SIZES = [*EXTREMES, *random_sizes(800)]

@@ -23,7 +23,7 @@ from tiling.views import View
 from workers.engines.compat.torch_companions import repair_torch_companions
 
 repair_torch_companions()
-processors = pytest.importorskip("performance.processors", reason="vLLM and transformers are not installed")
+processors = pytest.importorskip("tests.catalogue.processors", reason="vLLM and transformers are not installed")
 
 FIXED, CHOOSY = Size(2600, 1900), Size(3773, 1322)
 """At the first size every family's raster is a fixed point; at the second three families have none."""

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from benchmarks.atombench.samples import AtomSample
-from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, KINDS, SCOPES
+from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, SCOPES, ConclusionKind
 from catalogue.load import load_catalogue
 from demo.atombench.dataset import build_dataset
 from demo.atombench.paint import SIZE, paint_scene
@@ -47,7 +48,7 @@ def test_it_has_questions_of_every_kind(samples: list[AtomSample]) -> None:
     assert sorted(count for (_, level), count in levels.items() if level == "clue") == [3, 3, 3, 3, 6]
     assert [count for (_, level), count in levels.items() if level == "conclusion"] == [2] * 5
     labels = {name: {getattr(one, name) for one in samples} - {None} for name in ("domain", "step", "kind")}
-    assert labels == {"domain": set(DIMENSION_OF), "step": set(range(1, 7)), "kind": set(KINDS)}
+    assert labels == {"domain": set(DIMENSION_OF), "step": set(range(1, 7)), "kind": set(get_args(ConclusionKind))}
     assert {one.scope for one in samples} - {None} == set(SCOPES)
     assert {one.certainty for one in samples} - {None} == set(CERTAINTIES)
     assert {one.difficulty for one in samples} - {None} == set(DIFFICULTIES)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demo.ultravr.ad.breakfast_box import NECTARINE, TANGERINE
 from demo.ultravr.ad.grid import paint_grid, plan_grid
-from demo.ultravr.ad.products import CELL, GRID, PRODUCTS, SIZE
+from demo.ultravr.ad.products import CELL, GRID, PRODUCTS
 from demo.ultravr.ad.pushpins import NEEDLE
 from tests.demo.conftest import SEED
 from tests.demo.pictures import read_pixels, share_of_color
@@ -67,9 +67,8 @@ def test_every_violated_condition_is_one_of_the_product(product: object) -> None
 
 
 def test_the_full_size_is_the_papers() -> None:
-    """16000 x 12800 pixels of ten by ten cells, each 1600 x 1280."""
-    assert SIZE == (16000, 12800)
-    assert CELL == (1600, 1280)
+    """16000 x 12800 pixels of ten by ten cells."""
+    assert (CELL, GRID) == ((1600, 1280), (10, 10))
 
 
 def test_the_anomaly_moves_with_the_seed() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.ultravr.benchmark import UltraVR
 from benchmarks.ultravr.examples import ExampleChooser
-from benchmarks.ultravr.step_judge import judge_step
+from benchmarks.ultravr.step_judge import StepJudge
 from catalogue.load import load_catalogue
 from evaluation.datasets import Dataset, load_dataset
 from evaluation.expansion import expand
@@ -83,4 +83,6 @@ def test_every_given_answer_is_judged_right(demo_folder: Path, dataset: Dataset)
         for step, turn in zip(samples[chat.sample_id].steps, chat.turns, strict=False)
     ]
 
-    assert [(sample.id, step.step_id) for sample, step, raw in given if not judge_step(sample, step, raw).correct] == []
+    assert [
+        (sample.id, step.step_id) for sample, step, raw in given if not StepJudge(sample, step).judge(raw).correct
+    ] == []

@@ -13,8 +13,9 @@ from jobs.codec import pack
 from jobs.models import Job, JobSpec, JobStatus, Turn
 from service.errors import SubmissionInvalidError
 from service.operations.datasets import Datasets
+from service.operations.image_headers import ImageHeaders
 from service.settings import GatewaySettings
-from service.submission.validation import ImageSizeReader, JobValidator, ValidatedJob, bundle_requests
+from service.submission.validation import JobValidator, ValidatedJob, bundle_requests
 from tests.jobs.examples import NOW
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL
@@ -28,7 +29,7 @@ def spec_of(repeats: int, **changes: object) -> JobSpec:
 @pytest.fixture
 def admission(settings: GatewaySettings) -> JobValidator:
     """A admission of the town."""
-    return JobValidator(Datasets(settings.data), ImageSizeReader(settings.data, 2), load_catalogue, 1_000_000)
+    return JobValidator(Datasets(settings.data), ImageHeaders(settings.data, 2), load_catalogue, 1_000_000)
 
 
 def checked(admission: JobValidator, spec: JobSpec) -> ValidatedJob:

@@ -4,15 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from performance.simulated import PUBLISHED, PublishedMeasurement, cold_first_token, decode_rate
+from tests.workers.published import PUBLISHED, PublishedMeasurement, T, cold_first_token, decode_rate
 from workers.engines.simulation.encoder_cache import EncoderCache
 from workers.engines.simulation.kv_pool import KvPool
 from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
 from workers.engines.simulation.roofline import Roofline, StepWork
 from workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
 
-T = 16_384
-"""Visual tokens of 4096 x 4096 pixels."""
 ROOFLINE = Roofline.of("h100", "8b")
 HYBRID = Roofline.of("h100", "27b")
 

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from benchmarks.ultravr.schemas import NULLABLE, SCHEMAS
 from benchmarks.ultravr.taxonomy import LETTERS, QUADRANTS, SUBCATEGORIES
+from evaluation.answers.numerals import is_number
 
 BoxList = list[float]
 _SCHEMA_LABEL = re.compile(r"\b[a-z0-9]+_[a-z0-9_]+\b", re.IGNORECASE)
@@ -79,7 +80,7 @@ def is_box(value: Any) -> bool:
     """Return whether a value is one box [x1, y1, x2, y2], normalized, with an area."""
     if not isinstance(value, list) or len(value) != 4:
         return False
-    if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in value):
+    if not all(is_number(side) for side in value):
         return False
     x1, y1, x2, y2 = value
     return bool(0 <= x1 < x2 <= 1 and 0 <= y1 < y2 <= 1)

@@ -13,7 +13,6 @@ from tiling.geometry import Size
 
 CELL = Size(1600, 1280)
 GRID = (10, 10)
-SIZE = Size(CELL.width * GRID[1], CELL.height * GRID[0])
 
 
 class Product(NamedTuple):

@@ -1,6 +1,6 @@
 """The plaza: who stands where, such that the questions' answers hold. In pixels of the full-size image."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from demo.errors import LayoutError
 from demo.sprites import Color
 from demo.ultravr.cctv.figures import KINDS, FigureClothing
 from demo.ultravr.cctv.questions import PlazaQuestions, PlazaRelation, draw_questions
-from demo.ultravr.placing import PixelBox, find_place, quadrant_box
+from demo.ultravr.placing import PixelBox, find_place, first_layout, quadrant_box
 from tiling.geometry import Size
 
 SIZE = Size(26753, 15052)
@@ -22,7 +22,6 @@ FOUNTAIN = PixelBox(11300, 6400, 15500, 8700)
 _NEAR, _FAR = 225, 72  # height in pixels of a standing adult at the lower edge and at the horizon
 _CLEARANCE = 50
 _BOUNDARY = 320
-_ATTEMPTS = 100
 _LEAST_STANDING = 4  # in each quadrant, so that a couple can be chosen there
 _CLEAR = 250
 """Pixels by which the persons of a couple differ in height and across."""
@@ -81,12 +80,7 @@ def plan_plaza(seed: int) -> Plaza:
     Raises LayoutError when no attempt finds a place for everybody.
     """
     asked = draw_questions(seed)
-    for attempt in range(_ATTEMPTS - 1):
-        try:
-            return _plan(seed, asked, attempt)
-        except LayoutError:
-            continue
-    return _plan(seed, asked, _ATTEMPTS - 1)
+    return first_layout(partial(_plan, seed, asked))
 
 
 def _plan(seed: int, asked: PlazaQuestions, attempt: int) -> Plaza:

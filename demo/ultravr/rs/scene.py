@@ -1,5 +1,6 @@
 """The land seen from the air: what lies where, such that the questions' answers hold. In full-size pixels."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
 from demo.draws import stream
 from demo.errors import LayoutError
 from demo.sprites import Color
-from demo.ultravr.placing import PixelBox, find_place
+from demo.ultravr.placing import PixelBox, find_place, first_layout
 from demo.ultravr.rs.objects import KINDS, LANDMARKS
 from demo.ultravr.rs.questions import Extreme, LandQuestions, LandRelation, draw_questions
 from tiling.geometry import Size
@@ -96,12 +97,7 @@ def plan_land(seed: int) -> Land:
     Raises LayoutError when no attempt finds a place for everything.
     """
     asked = draw_questions(seed)
-    for attempt in range(_ATTEMPTS - 1):
-        try:
-            return _plan(seed, asked, attempt)
-        except LayoutError:
-            continue
-    return _plan(seed, asked, _ATTEMPTS - 1)
+    return first_layout(partial(_plan, seed, asked))
 
 
 def _plan(seed: int, asked: LandQuestions, attempt: int) -> Land:
@@ -111,7 +107,7 @@ def _plan(seed: int, asked: LandQuestions, attempt: int) -> Land:
     for quadrant, count in asked.parked.items():
         directions = _orientations(asked, "vehicle", quadrant)
         for number in range(count):
-            things.append(_parked(quadrant, directions[number % len(directions)], landmarks[quadrant], things, rng))
+            things.append(_parked(directions[number % len(directions)], landmarks[quadrant], things, rng))
     for verification in asked.verifications:
         if verification.kind in {"court", "pool"}:
             for quadrant in verification.regions:
@@ -146,9 +142,7 @@ def _extent(kind: str, *, vertical: bool) -> Size:
     return Size(height, width) if vertical else Size(width, height)
 
 
-def _parked(
-    quadrant: Quadrant, vertical: bool, landmark: PixelBox, others: list[Thing], rng: np.random.Generator
-) -> Thing:
+def _parked(vertical: bool, landmark: PixelBox, others: list[Thing], rng: np.random.Generator) -> Thing:
     """Park a small vehicle close to the landmark."""
     taken = [landmark.grown(40), *(other.box.grown(30) for other in others)]
     box = find_place(*_extent("vehicle", vertical=vertical), landmark.grown(NEAR - 20), taken, rng)

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.ultravr.answers import read_schema_reply
 from benchmarks.ultravr.judging import UltraVRJudge
-from benchmarks.ultravr.step_judge import judge_step
+from benchmarks.ultravr.step_judge import StepJudge
 from evaluation.answers.boxes import UNIT_FRAME
 from evaluation.answers.final import parse_answer
 from evaluation.replies import reply_of
@@ -96,7 +96,7 @@ def _step(case: Case) -> dict[str, Any]:
     step_of(changes, step_id).update(ground_truth=case.row["truth"])
     sample = sample_from(changes)
     step = next(step for step in sample.steps if step.step_id == step_id)
-    verdict = judge_step(sample, step, case.text, UNIT_FRAME)
+    verdict = StepJudge(sample, step).judge(case.text, UNIT_FRAME)
     return {"value": verdict.value, "status": verdict.status, "correct": verdict.correct}
 
 

@@ -10,7 +10,7 @@ from benchmarks.ultravr.asking import PROTOCOLS, AskingContext
 from benchmarks.ultravr.conditions import show_condition
 from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from benchmarks.ultravr.step_forms import choices_of
-from benchmarks.ultravr.step_judge import judge_step
+from benchmarks.ultravr.step_judge import StepJudge
 from benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from evaluation.benchmark import Scene
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
@@ -25,7 +25,7 @@ def given_answers(sample: UltraVRSample) -> dict[str | None, str | None]:
 
 def wrong(sample: UltraVRSample, answers: Sequence[tuple[ReasoningStep, str]]) -> list[str]:
     """Steps whose answer is judged wrong."""
-    return [step.step_id for step, raw in answers if not judge_step(sample, step, raw).correct]
+    return [step.step_id for step, raw in answers if not StepJudge(sample, step).judge(raw).correct]
 
 
 @pytest.mark.parametrize("name", GOOD)

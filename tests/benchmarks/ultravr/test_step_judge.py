@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.ultravr.errors import StepTruthInvalidError, StepUnknownError
 from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
-from benchmarks.ultravr.step_judge import StepJudge, StepVerdict, judge_step
+from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
 from evaluation.answers.boxes import UNIT_FRAME, BoxFrame
 from evaluation.answers.matching import BoxCorners, iou, matched
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
@@ -23,7 +23,7 @@ def verdict_on(place: str, raw: str | None, frame: BoxFrame = UNIT_FRAME) -> Ste
     """Judge an answer to the step of a good record, "rs-logic S3"."""
     record, step_id = place.split()
     sample = good_sample(record)
-    return judge_step(sample, step_named(sample, step_id), raw, frame)
+    return StepJudge(sample, step_named(sample, step_id)).judge(raw, frame)
 
 
 def step_named(sample: UltraVRSample, step_id: str) -> ReasoningStep:
@@ -56,7 +56,7 @@ def test_the_ground_truth_is_the_right_answer_to_every_step(record: str) -> None
     sample = good_sample(record)
     for step in sample.steps:
         raw = step.ground_truth if isinstance(step.ground_truth, str) else json.dumps(step.ground_truth)
-        assert judge_step(sample, step, raw).correct, step
+        assert StepJudge(sample, step).judge(raw).correct, step
 
 
 @pytest.mark.parametrize("null", ["null", "None", "N/A", "not applicable"])
@@ -64,8 +64,8 @@ def test_null_is_a_legal_truth(null: str) -> None:
     """Where an object is missing, its box is null; a box instead is wrong."""
     sample, step = changed("rs-relation", "S4", ground_truth=None)
 
-    assert judge_step(sample, step, null).correct
-    assert not judge_step(sample, step, "[0.1, 0.1, 0.2, 0.2]").correct
+    assert StepJudge(sample, step).judge(null).correct
+    assert not StepJudge(sample, step).judge("[0.1, 0.1, 0.2, 0.2]").correct
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_empty_text_is_never_credited(record: str, step_id: str, truth: Any, 
     """Who says nothing did not say that there is nothing: null and the empty list are answers that must be written."""
     sample, step = changed(record, step_id, ground_truth=truth)
 
-    verdict = judge_step(sample, step, nothing)
+    verdict = StepJudge(sample, step).judge(nothing)
 
     assert (verdict.status, verdict.correct) == ("missing", False)
 
@@ -86,7 +86,7 @@ def test_an_empty_list_that_is_said_is_an_answer(said: str) -> None:
     """Where nothing is to be found, saying so is right."""
     sample, step = changed("rs-logic", "S3", ground_truth=[])
 
-    assert judge_step(sample, step, said).correct
+    assert StepJudge(sample, step).judge(said).correct
 
 
 def test_boxes_in_thousandths_are_converted() -> None:
@@ -113,8 +113,8 @@ def test_a_box_counts_from_an_iou_of_one_half() -> None:
     """[0, 0, 1, 0.5] and [0, 0, 1, 1] share exactly one half; a little less does not count."""
     sample, step = changed("rs-comparison", "S1", ground_truth=[0, 0, 1, 1])
 
-    assert judge_step(sample, step, "[0, 0, 1, 0.5]").correct
-    assert not judge_step(sample, step, "[0, 0, 1, 0.49]").correct
+    assert StepJudge(sample, step).judge("[0, 0, 1, 0.5]").correct
+    assert not StepJudge(sample, step).judge("[0, 0, 1, 0.49]").correct
 
 
 def test_a_matching_is_the_largest_one() -> None:
@@ -131,14 +131,14 @@ def test_variants_of_the_annotation_stand_for_the_answer() -> None:
     """A record may name other spellings of an answer."""
     sample, step = changed("cctv-relation", "S5", variants={"a_is_behind_b": ["Person B"]})
 
-    assert judge_step(sample, step, "Person B.").correct
+    assert StepJudge(sample, step).judge("Person B.").correct
 
 
 def test_a_multi_select_truth_may_be_a_text() -> None:
     """As some annotations have it: choices between commas."""
     sample, step = changed("wsi-comparison", "Q4", ground_truth="Nuclear atypia, Mitoses")
 
-    assert judge_step(sample, step, '["Mitoses", "Nuclear atypia"]').correct
+    assert StepJudge(sample, step).judge('["Mitoses", "Nuclear atypia"]').correct
 
 
 def test_a_truth_that_does_not_fit_its_format_is_named() -> None:
@@ -146,7 +146,7 @@ def test_a_truth_that_does_not_fit_its_format_is_named() -> None:
     sample, step = changed("cctv-comparison", "S3", ground_truth="many")
 
     with pytest.raises(StepTruthInvalidError, match=r"'cctv-comparison'.*'S3' is no integer: 'many'"):
-        judge_step(sample, step, "2")
+        StepJudge(sample, step).judge("2")
 
 
 def test_a_step_outside_the_schema_is_named() -> None:
@@ -154,7 +154,7 @@ def test_a_step_outside_the_schema_is_named() -> None:
     sample, step = changed("rs-logic", "S5", step_id="S6")
 
     with pytest.raises(StepUnknownError, match=r"'rs-logic'.*'S6'"):
-        judge_step(sample, step, "yes")
+        StepJudge(sample, step).judge("yes")
 
 
 DIGITS = "9" * 5000
@@ -177,7 +177,7 @@ EVERY_FORMAT = list({step.answer_format: (sample, step) for sample, step in EVER
 def test_degenerate_answers_are_wrong_and_break_nothing(raw: str) -> None:
     """What models write when they fall into loops."""
     for sample, step in EVERY_FORMAT:
-        assert not judge_step(sample, step, raw).correct
+        assert not StepJudge(sample, step).judge(raw).correct
         assert not StepJudge(sample, step).judge(raw, cut_off=True).correct
 
 
@@ -186,5 +186,5 @@ def test_degenerate_answers_are_wrong_and_break_nothing(raw: str) -> None:
 def test_no_text_breaks_a_reader(raw: str) -> None:
     """A step of every format judges any text."""
     for sample, step in EVERY_FORMAT:
-        judge_step(sample, step, raw)
+        StepJudge(sample, step).judge(raw)
         StepJudge(sample, step).judge(raw, cut_off=True)

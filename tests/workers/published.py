@@ -1,9 +1,4 @@
-"""The simulated engine beside published measurements of real ones, and what it says of native budgets.
-
-    python -m performance.simulated
-
-Nothing is timed: a scheduler of `workers/engines/simulation` is stepped through the same load in its own time. Seconds.
-"""
+"""Published measurements of real engines, and loads that step the simulated engine through the same. Seconds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -110,8 +105,6 @@ PUBLISHED = (
     ),
 )  # fmt: skip
 
-NATIVE = ("8b", "27b")
-
 
 def cold_first_token(model: str) -> float:
     """Seconds from a prompt of one new picture of T visual tokens and 200 of text to its first token, alone."""
@@ -128,27 +121,3 @@ def decode_rate(model: str, sequences: int, context: int = 20_000) -> float:
     """Tokens a second of so many sequences that decode, each with a context of its own."""
     work = StepWork(decoding=sequences, context=sequences * context)
     return sequences / Roofline.of("h100", model).seconds(work)
-
-
-def main() -> None:
-    print("| measured | by | published | simulated | simulated engine is faster by |\n|---|---|---|---|---|")
-    for each in PUBLISHED:
-        values = (each.value, each.simulate())
-        told = " | ".join(
-            f"{value:,.3g} {each.unit}" if value < 100 else f"{value:,.0f} {each.unit}" for value in values
-        )
-        print(f"| {each.what} | {each.source} | {told} | {each.ahead:+.0%} |")
-    print("\n| one H100, bfloat16 | 8B | 27B |\n|---|---|---|")
-    roofline = Roofline()
-    for tokens in (T, T // 4, T // 16):
-        seconds = roofline.encoder_seconds((tokens,))
-        print(f"| vision encoder, one picture of {tokens:,} tokens | {seconds:.3f} s | the same |")
-    cold = " | ".join(f"{cold_first_token(model):.2f} s" for model in NATIVE)
-    print(f"| first token of a new picture of 16,384 tokens, 200 of text | {cold} |")
-    for number in (1, 32):
-        rates = " | ".join(f"{decode_rate(model, number):,.0f} tokens/s" for model in NATIVE)
-        print(f"| decode, {number} at once at 20,000 tokens each | {rates} |")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,65 @@
+"""Headers of images, each read once as long as its file does not change: for jobs, lists of images, and chats."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from service.http.freshness import StampedCache, file_stamp
+from tiling.errors import TilingError
+from tiling.geometry import Size
+from tiling.headers import read_header
+from tiling.roots import ImageRoot
+
+_KEPT_HEADERS = 100_000
+
+
+class ImageInfo(NamedTuple):
+    """An image before a pixel of it is decoded: level-0 size in the oriented frame, format, and length of its file."""
+
+    size: Size
+    format: str
+    num_bytes: int
+
+
+class ImageHeaders:
+    """Reads headers, of images below the data root by name. Blocks."""
+
+    def __init__(self, data: Path, num_threads: int) -> None:
+        self._root = ImageRoot(data)
+        self._num_threads = num_threads
+        self._kept = StampedCache[ImageInfo](_KEPT_HEADERS)
+        self._stopping = threading.Event()
+
+    def read(self, path: Path) -> ImageInfo:
+        """Return what a file's header says. Raises TilingError."""
+        stamp = file_stamp(path)
+        return self._kept.get(path, stamp, lambda: _read(path))
+
+    def survey(self, names: Iterable[str]) -> Mapping[str, ImageInfo | str]:
+        """Return by name what is in the images below the data root, or what is wrong with them.
+
+        Names that escape the root are wrong like unreadable files.
+        """
+        unique = tuple(dict.fromkeys(names))
+        with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
+            return dict(zip(unique, pool.map(self._look, unique), strict=True))
+
+    def stop(self) -> None:
+        """End surveys that are under way, so that the process can exit."""
+        self._stopping.set()
+
+    def _look(self, name: str) -> ImageInfo | str:
+        if self._stopping.is_set():
+            raise InterruptedError("the gateway is stopping")
+        try:
+            return self.read(self._root.locate(name))
+        except TilingError as error:
+            # A client has no business with where the data root lies.
+            return str(error).replace(f"{self._root.folder}/", "")
+
+
+def _read(path: Path) -> ImageInfo:
+    header = read_header(path)
+    return ImageInfo(header.size, header.format, path.stat().st_size)
