@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain, repeat
@@ -25,7 +25,6 @@ from tests.service.openai.test_batches import end_of, lines, read, start_batch
 MESSAGES = [{"role": "user", "content": "Which one?\nA. One\nB. Two"}]
 BROKEN = ("error", "abort", "unknown", "repetition")
 Pieces = Sequence[tuple[int, str, tuple[TokenLogprob, ...] | None]]
-Answers = Callable[[], tuple[TurnResponse, Pieces]]
 
 
 def ended(reason: str, text: str = "The answer is A", **changes: Any) -> TurnResponse:
