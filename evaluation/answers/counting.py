@@ -22,7 +22,10 @@ _FRACTION = re.compile(
     rf"(?:\d|\b(?:{_WORDS}))\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}|\b(?:{_WORDS})\s+out\s+of\s+[a-z]+"
 )
 _UNREAD_BEFORE = Words("unread_numeral", pattern=r"{}(?:\s+(?:e|y|et|und|and|و))?[\s-]+$")
-_UNREAD_BEHIND = re.compile(rf"[\s-]+(?:(?:e|y|et|and)\s+)?{words('unread_numeral')}")
+_UNREAD_BEHIND = re.compile(
+    rf"[\s-]+(?:(?:e|y|et|and)\s+)?{words('unread_numeral')}"
+    r"|\s+[^\W\d_]{1,14}\s+(?:y medi[oa]|e mei[oa]|et demie?|and a half|с половиной)(?!\w)"
+)
 _REFERENCE = Words("reference", pattern=r"{}\s*$")
 _PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
 _PLACE = re.compile(rf"(?:{words('place')}|№|#|n°|nº)\s*$")

@@ -174,7 +174,7 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     distinct = {value_of(number[0]) for number in numbers}
     if len(distinct) == 1:
         return parsed(distinct.pop())
-    result = [number for number in numbers if text_before(sentence, number).rstrip(" *_$").endswith(("=", "＝"))]
+    result = [number for number in numbers if text_before(sentence, number).rstrip(" *_$").endswith(("=", "＝", "≈"))]
     if result and not _goes_on(sentence, result[-1]):
         return parsed(value_of(result[-1][0]))
     if (total := _total(sentence, numbers)) is not None:

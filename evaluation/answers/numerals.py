@@ -48,7 +48,11 @@ def _any_of(numerals: Iterable[str]) -> str:
 
 _GERMAN_ONES = {"ein": 1} | {word: _ONES[word] for word in by_language("numeral")["de"][2:10]}
 _JOINT = "|".join(sorted(map(re.escape, phrases("tens_joint")), key=len, reverse=True))
-_UNDER_TWENTY = _any_of(word for word, number in _ONES.items() if 0 < number < 20)
+_BEHIND_TENS = {word: number for word, number in _ONES.items() if 0 < number < 20} | dict.fromkeys(
+    ("un", "une", "uno", "una", "um", "uma", "один", "одна", "одно"), 1
+)
+"""What stands behind tens; "one" by itself may be a pronoun or an article."""
+_UNDER_TWENTY = _any_of(_BEHIND_TENS)
 _COMPOUND = re.compile(rf"({_any_of(_TENS)})(?:{_JOINT})({_UNDER_TWENTY})")
 _REVERSED = re.compile(rf"({_any_of(_GERMAN_ONES)})und({_any_of(by_language('tens')['de'])})")
 
@@ -155,7 +159,7 @@ def value_of(text: str) -> float:
     if known is not None:
         return float(known)
     if compound := _COMPOUND.fullmatch(lowered):
-        return float(_TENS[compound[1]] + _ONES[compound[2]])
+        return float(_TENS[compound[1]] + _BEHIND_TENS[compound[2]])
     if compound := _REVERSED.fullmatch(lowered):
         return float(_GERMAN_ONES[compound[1]] + _TENS[compound[2]])
     if han := _HAN_TENS.fullmatch(text):
