@@ -41,11 +41,8 @@ _CLAUSES = re.compile(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IG
 def counts_in(sentence: str) -> list[re.Match[str]]:
     """Return the numbers of a sentence that can be counts: no names of steps, no bounds."""
     found = list(NUMBER.finditer(sentence))
-    return [
-        number
-        for number in found
-        if not _names(sentence, number) and not is_bound(sentence, number) and not _is_unknown(sentence, number)
-    ]
+    counts = [number for number in found if not _names(sentence, number) and not is_bound(sentence, number)]
+    return [number for number in counts if not _is_unknown(sentence, number)] if abstains(sentence) else counts
 
 
 def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[str]]:
