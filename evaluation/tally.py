@@ -49,7 +49,7 @@ class ScoreRows:
         self._cells: dict[CellKey, int] = {}
         self._jobs: dict[str, int] = {}
         self._scores: dict[ReplyScore, int] = {}
-        self._cell, self._job, self._repeat, self._sample, self._score = (array("q") for _ in range(5))
+        self._cell, self._job, self._repeat, self._sample, self._score = (array("i") for _ in range(5))
         self._known: dict[_Identity, tuple[int, ReplyRank]] = {}
         self._copies: dict[_Identity, set[tuple[ReplyRank, int, int]]] = {}
         """What copies said, of replies of which there are several."""
