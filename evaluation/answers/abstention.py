@@ -11,6 +11,7 @@ _FORMS = (
     Words("too_little", pattern=rf"{{}}\s+{words('evidence')}"),
 )
 _ANY = Words("ignorance", "inability", "absence", "too_little")
+_UNSURE = Words("unsure")
 _NOT_APPLICABLE = re.compile(r"\W{0,8}n/?a\W{0,8}")
 _COMMITMENT = Words("commitment")
 
@@ -21,6 +22,14 @@ def abstains(text: str) -> bool:
     if _ANY.may_be_in(lowered) and any(form.search(lowered) for form in _FORMS):
         return True
     return bool(_NOT_APPLICABLE.fullmatch(lowered))
+
+
+def find_abstention(text: str) -> re.Match[str] | None:
+    """Find where a text says that the answer cannot be given; that it is not sure of one says none of that."""
+    lowered = _UNSURE.sub(lambda hedge: " " * len(hedge[0]), text.lower())
+    return (
+        next((found for form in _FORMS if (found := form.search(lowered))), None) if _ANY.may_be_in(lowered) else None
+    )
 
 
 def commits(text: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.answers.abstention import abstains, commits
+from evaluation.answers.abstention import abstains, commits, find_abstention
 from evaluation.answers.letters import behind_glue
 from evaluation.answers.lexicon import Words, phrases, words
 from evaluation.answers.negation import verdicts
@@ -27,6 +27,7 @@ _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
 _SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
 """What a line says that is of no part, but of all."""
+_CONCLUDES = Words("conclusion", "commitment", "likely", "guess")
 _TURNED = Words("retraction", "second_look", pattern=rf"{{}}\W{{0,4}}(?P<truth>{words('yes', 'no')})(?![^\W\d_])")
 """A yes or no that takes back what was said before it, "Yes... actually no"."""
 
@@ -92,11 +93,14 @@ def _last_verdict(text: str) -> Reading:
     lines = list(lines_backwards(text))
     if _is_of_parts(lines):
         return AMBIGUOUS
-    for line in lines:
-        for sentence in reversed(sentences(line)):
-            said = verdicts(sentence) or _known(sentence)
-            if said and (not abstains(sentence) or commits(sentence)):
-                return parsed(*said) if len(said) == 1 else AMBIGUOUS
+    backwards = [sentence for line in lines for sentence in reversed(sentences(line))]
+    for at, sentence in enumerate(backwards):
+        said = verdicts(sentence) or _known(sentence)
+        if said and (not abstains(sentence) or commits(sentence)):
+            unknown = any(map(find_abstention, backwards[at + 1 :])) and not _CONCLUDES.search(sentence.lower())
+            return parsed(*said) if len(said) == 1 and not unknown else AMBIGUOUS
+        if find_abstention(sentence) and not commits(sentence):
+            return UNPARSABLE
     return UNPARSABLE
 
 

@@ -34,6 +34,8 @@ _SIZE_BEFORE, _SIZE_BEHIND = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×
 _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")
 _RATE = re.compile(rf"\s?[^\W\d]{{1,12}}\s?{words('per')}\s?{words('pixels')}")
 _PIXELS = re.compile(rf"\s?-?{words('pixels')}")
+_CAUSE = Words("cause", pattern=r"[,;，；、—–]\s*(?!for\s+an?\b|as\b){}(?![^\W\d_])")
+_SHARE_OF = re.compile(r"[%％]\s?(?:of|der|von|des?|du|d[eo]s|das|delle|из|от|من)?\s?(?:the|all|los|las|les|den)?\s?$")
 _YARDSTICK = Words("yardstick")
 _CLAUSES = re.compile(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IGNORECASE)
 
@@ -50,7 +52,16 @@ def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[st
     if len(numbers) < 2:
         return numbers
     lowered = sentence.lower()
-    for gives_way in (_is_tolerance, _is_part, _is_place, _is_premise, _is_rate, _is_raw_measure):
+    for gives_way in (
+        _is_reason,
+        _is_whole,
+        _is_tolerance,
+        _is_part,
+        _is_place,
+        _is_premise,
+        _is_rate,
+        _is_raw_measure,
+    ):
         numbers = [number for number in numbers if not gives_way(lowered, number)] or numbers
     return numbers
 
@@ -89,6 +100,16 @@ def _is_unknown(sentence: str, number: re.Match[str]) -> bool:
     """Return whether a number stands in a clause that says that something is not known, "how long the two took"."""
     before = sentence[max(0, number.start() - _CLAUSE_REACH) : number.start()]
     return abstains(_CLAUSES.split(before)[-1])
+
+
+def _is_reason(lowered: str, number: re.Match[str]) -> bool:
+    """Return whether a number stands behind a word of cause, "19 are left, for of the 27 8 drove off"."""
+    return bool(_CAUSE.search(lowered[max(0, number.start() - _CLAUSE_REACH) : number.start()]))
+
+
+def _is_whole(lowered: str, number: re.Match[str]) -> bool:
+    """Return whether a number is what a share is of, "25 % of the 48"."""
+    return bool(_SHARE_OF.search(text_before(lowered, number)))
 
 
 def _is_tolerance(lowered: str, number: re.Match[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
-from evaluation.answers.abstention import abstains, commits
+from evaluation.answers.abstention import abstains, find_abstention
 from evaluation.answers.counting import chief_among, counts_in, is_bound, is_compared, text_before
 from evaluation.answers.lexicon import Words, words
 from evaluation.answers.negation import Mention, settled
@@ -29,22 +29,30 @@ _NOTHING = Words("nothing")
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count|es|son|est|sont|ist|sind"
     r"|beträgt|é|são|vale|vaut|равн[аоы]|составляет)\b)[\s*_`\"'$(]*"
-    r"(?:(?:only|exactly|about|therefore|thus|of|de|d['’]|à|von)\s*)?[*_`$(]*$",
+    rf"(?:(?:{words('roughly')}|therefore|thus|of|de|d['’]|à|von)\s*){{0,2}}[*_`$(]*$",
     re.IGNORECASE,
 )
+_RANGE = re.compile(r"\s?(?:to|or|bis|oder|à|ou|a|o|до|или|至|到|から|〜|~|–|-)\s?\d")
+"""What goes on to the other end of a range."""
 _COUNTS = re.compile(
     rf"[\s*_`#-]*+(?:[^\W\d][^:：\n]{{0,40}}[:：][\s*_`]*)?(?:{words('existence')}\s*)?[*_`]*(?:{NUMBER.pattern})[*_`]*"
     rf"(?!\s*{words('copula', 'part_behind')})(?:\s?[^\s\d()\[\].,;:!?。；：！？।،]+){{0,3}}[\s*_`.。।!]*+",
     re.IGNORECASE,
 )
 """A sentence that is a count: a number and its noun, or a number behind what is counted, "Left: 3"."""
-_QUANTITY = Words("quantity_asked")
+_QUANTITY, _COMMITS, _GUESSES = (
+    Words("quantity_asked"),
+    Words("commitment", "likely", "guess"),
+    Words("likely", "guess"),
+)
 _DOUBTS = frozenset({"confidence", "probability", "certainty", "score"})
 """Keys of JSON whose number tells how sure an answer is."""
 _ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
 """What tells that a later number is the outcome."""
 _TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
 _ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
+_BARE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
+"""A number that stands alone, perhaps with a unit, before what is remarked on it."""
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
 
@@ -110,27 +118,26 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
         in_order = [sentence for line in passage.splitlines() for sentence in sentences(line)]
         if told := _first_told(in_order if passage != value else reversed(in_order)):
             sentence, numbers = told
-            behind = in_order[in_order.index(sentence) + 1 :]
-            if passage == value and (_ends_unknown(behind, sentence) or _asks(sentence[numbers[-1].end() :])):
+            if passage == value and _is_unknown(in_order, sentence, numbers):
                 return AMBIGUOUS
             return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
     return AMBIGUOUS if any(is_bound(value, number) for number in NUMBER.finditer(value)) else None
 
 
-def _ends_unknown(behind: Sequence[str], told: str) -> bool:
-    """Return whether a text goes on to say that it does not know, behind numbers that need not be what was asked for.
+def _is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[str]]) -> bool:
+    """Return whether a text says that it cannot tell, and its numbers need not be what was asked for.
 
-    A count with its noun stands, and an outcome: "12 cars. I cannot tell their colours."
+    A count with its noun stands, "12 cars. I cannot tell their colours.", and so do an outcome and a best guess.
     """
-    if not any(map(abstains, behind)) or any(map(commits, behind)):
+    if own := find_abstention(told):
+        if own.start() > numbers[-1].start():
+            rest = told[numbers[-1].end() :].lower()
+            return bool(_QUANTITY.search(rest) or _CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
+        return not _COMMITS.search(told[own.end() : numbers[-1].start()].lower())
+    if not any(map(find_abstention, in_order)):
         return False
-    return not (_COUNTS.fullmatch(told) or _ORDERS.search(told.lower()) or "=" in told)
-
-
-def _asks(rest: str) -> bool:
-    """Return whether the rest of a sentence does not know a quantity, ", but I cannot tell how many are behind"."""
-    asked = _QUANTITY.search(rest.lower())
-    return asked is not None and abstains(rest) and not commits(rest[asked.end() :])
+    lowered = told.lower()
+    return not (_COUNTS.fullmatch(told) or _ORDERS.search(lowered) or _GUESSES.search(lowered) or "=" in told)
 
 
 def _first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | None:
@@ -152,6 +159,8 @@ def _opening_count(text: str) -> Reading | None:
     first, *rest = (
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
+    if rest and _BARE.fullmatch(first) and not any(_ORDERS.search(sentence.lower()) for sentence in rest):
+        return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
     numbers = chief_among(first, counts_in(first))
     remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
     if len(numbers) != 1 or not remarks or any(_ORDERS.search(sentence.lower()) for sentence in rest):
@@ -196,13 +205,15 @@ def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
     """Return the number that a sentence begins with, where all others are its parts; None where they are not."""
     first, *parts = (value_of(number[0]) for number in numbers)
     behind = sentence[numbers[0].end() :].lower()
-    is_sum = len(parts) > 1 and sum(parts) == first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
+    is_sum = len(parts) > 1 and sum(parts) <= first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
     return first if is_sum or (max(parts) <= first and _INCLUDING.match(behind)) else None
 
 
 def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:
     """Return whether what stands before a number says that it is the one; a colon does of the last one alone."""
     before = text_before(sentence, number)
+    if _RANGE.match(sentence, number.end()):
+        return False
     return bool(_SAYS.search(before)) and (number is numbers[-1] or not before.rstrip(" *_$").endswith(":"))
 
 

@@ -26,12 +26,26 @@ NUMERALS = (
         "两": 2,
         "俩": 2,
         "〇": 0,
+        "half a dozen": 6,
     }
+    | dict.fromkeys(("a dozen", "una docena", "une douzaine", "uma dúzia", "ein dutzend", "дюжина"), 12)
 )
 """Numbers in one word."""
-_KOREAN = {"한": 1, "두": 2, "세": 3, "네": 4} | {
-    word: number for number, word in enumerate(by_language("numeral")["ko"]) if word
+_KOREAN_ONES = {
+    word: number
+    for number, word in enumerate(("", "한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉"))
+    if word
 }
+_KOREAN = (
+    {
+        ten + one: 10 * tens + number
+        for tens, ten in enumerate(("열", "스물", "서른", "마흔", "쉰"), 1)
+        for one, number in {"": 0, **_KOREAN_ONES}.items()
+    }
+    | {"스무": 20}
+    | _KOREAN_ONES
+    | {word: number for number, word in enumerate(by_language("numeral")["ko"]) if word}
+)
 """Numerals that stand before what they count."""
 _SCALES = {
     word: factor
@@ -62,9 +76,9 @@ _HAN = (
     rf"(?<![第零〇一二两三四五六七八九十百千万])(?:[二三四五六七八九]?十[一二三四五六七八九]?|[零〇一二两俩三四五六七八九])"
     rf"(?={words('counted')})"
 )
-_HANGUL = rf"(?<![가-힣])(?:{'|'.join(_KOREAN)})(?=\s?{words('counted')})"
+_HANGUL = rf"(?<![가-힣])(?:{'|'.join(sorted(_KOREAN, key=len, reverse=True))})(?=\s?{words('counted')})"
 _GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
-_THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\.\d{{3}}){{2,}}|{_GAPS})"
+_THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\.\d{{3}}){{2,}}|(?:{_GAPS})(?:\.\d+)?)"
 """Digits in groups of three, by one mark; a point alone could begin decimals."""
 _COMMA = r"(?<![(\[])(?:0,\d+|[1-9]\d*,\d{1,2}(?=\s?[^\W\d_]|\s?°))(?!\d|\.\d|,\s?\d)"
 """Decimals behind a comma: they are such behind a zero, and where one or two of them have a unit."""
@@ -117,6 +131,14 @@ _MINUS = re.compile(
     rf"(?<![^\W_])(?<!\d ){_LEAST}(?:{'|'.join(_MINUS_WORDS)}|минус|ناقص)\s+(?=\d)|(?:零下|マイナス|영하\s?)(?=\d)",
     re.IGNORECASE,
 )
+_HALVES = phrases("and_a_half")
+_GERMAN_HALF = re.compile(rf"\b({_any_of(_GERMAN_ONES)})einhalb\b|\b(anderthalb)\b", re.IGNORECASE)
+_HALF = re.compile(
+    rf"(?<![\w.,])(\d{{1,9}}|{_any_of(NUMERALS)})((?:\s+(?!(?:and|y|et|e|с)\s)[^\W\d_]{{1,14}})?)"
+    rf"\s+(?:{'|'.join(sorted(map(re.escape, _HALVES), key=len, reverse=True))})(?!\w)",
+    re.IGNORECASE,
+)
+"""A number, perhaps its unit, and a half, "two and a half metres", "doce metros y medio"."""
 _REWRITTEN = (" point ", "{,}", *_MINUS_WORDS, "минус", "ناقص", "零下", "マイナス", "영하")
 """What stands in every text in which numbers are written anew."""
 _PERCENT = re.compile(r"\s?[%％]")
@@ -141,11 +163,19 @@ def with_plain_digits(text: str) -> str:
     lowered = text.lower()
     if any(map(lowered.__contains__, _REWRITTEN)):
         text = _MINUS.sub("-", _SPELLED.sub(_spelled_digits, text.replace("{,}", ",")))
+    if any(map(lowered.__contains__, _HALVES)):
+        text = _HALF.sub(_halved, text)
+    if "halb" in lowered:
+        text = _GERMAN_HALF.sub(lambda half: f"{_GERMAN_ONES[(half[1] or 'ein').lower()]}.5", text)
     if "," in text and _COMMA_LANGUAGE.search(text.lower()):
         text = _LANGUAGES_COMMA.sub(".", text)
     if "%" not in text and "％" not in text:
         return text
     return text if NUMBER.search(text) else _PERCENT.sub("", text)
+
+
+def _halved(half: re.Match[str]) -> str:
+    return f"{value_of(half[1]) + 0.5:g}{half[2]}"
 
 
 def _spelled_digits(spelled: re.Match[str]) -> str:

@@ -162,9 +162,10 @@ def test_a_comma_begins_decimals_in_the_languages_that_have_it(text: str) -> Non
 
 
 def test_decimals_in_words_are_read_whole() -> None:
-    """Or not at all."""
+    """And so are halves, behind a number or its unit."""
     assert read_number("The answer is two point five.").value == 2.5
-    assert read_number("one and a half metres").status != "parsed"
+    for text in ("one and a half metres", "anderthalb Meter", "1 metro y medio"):
+        assert read_number(text).value == 1.5
 
 
 def test_a_frame_or_a_time_is_no_count_beside_one() -> None:
@@ -176,13 +177,14 @@ def test_a_frame_or_a_time_is_no_count_beside_one() -> None:
 MEASURED = (
     ("two million", 2e6), ("two hundred thousand", 2e5), ("zwei Millionen", 2e6), ("двадцать тысяч", 2e4),
     ("12 Mio.", 12e6), ("1,5 млн", 1.5e6), ("3 lakh", 3e5), ("minus 5 °C", -5), ("moins 5", -5), ("零下5度", -5),
-    ("二十三艘船", 23), ("3 hundred thousand", 3e5),
+    ("二十三艘船", 23), ("3 hundred thousand", 3e5), ("sept et demi", 7.5), ("три с половиной", 3.5), ("열네 명", 14),
+    ("двадцать один", 21), ("a dozen", 12), ("五つです", 5),
 )  # fmt: skip
 
 
 UNREAD = (
-    "5k", "2.3M", "cent vingt", "cento e vinte", "trescientos veinte", "quatre cents", "sept et demi", "一百二十三艘",
-    "три с половиной", "three out of five", "0x10", "1h30", "negative five",
+    "5k", "2.3M", "cent vingt", "cento e vinte", "trescientos veinte", "quatre cents", "一百二十三艘",
+    "three out of five", "0x10", "1h30", "negative five",
 )  # fmt: skip
 
 
