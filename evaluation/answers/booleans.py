@@ -59,8 +59,15 @@ def _read_text(value: str, cut_off: bool) -> Reading:
         for told in (passage,) if passage is value else (passage, behind_glue(passage)):
             opening = _OPENING.match(told)
             if opening and (known := _truth(opening[0])) is not None and not _is_withdrawn(told):
-                return parsed(known)
+                return AMBIGUOUS if _opens_otherwise(told, known) else parsed(known)
     return UNFINISHED if cut_off and not is_ended(value) else _last_verdict(value)
+
+
+def _opens_otherwise(text: str, truth: bool) -> bool:
+    """Return whether a later sentence of a first line opens with the other truth, "Yes, he is. No, he is not."."""
+    later = sentences(text.partition("\n")[0])[1:]
+    opened = (_OPENING.match(sentence.lstrip()) for sentence in later)
+    return any(one is not None and _truth(one[0]) is (not truth) for one in opened)
 
 
 def _says_both(text: str) -> bool:

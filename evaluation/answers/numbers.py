@@ -159,7 +159,7 @@ def _opening_count(text: str) -> Reading | None:
     first, *rest = (
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
-    if rest and _BARE.fullmatch(first) and not any(_ORDERS.search(sentence.lower()) for sentence in rest):
+    if rest and _BARE.fullmatch(first.strip()) and not any(_ORDERS.search(sentence.lower()) for sentence in rest):
         return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
     numbers = chief_among(first, counts_in(first))
     remarks = [sentence for sentence in rest if NUMBER.search(sentence)]

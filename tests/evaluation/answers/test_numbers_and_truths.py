@@ -234,3 +234,14 @@ def test_a_number_that_is_said_not_to_be_known_is_none(text: str) -> None:
 def test_an_outcome_is_read_whatever_it_is_worked_out_of(text: str, number: float) -> None:
     """However its language writes numbers."""
     assert read_number(text).value == number
+
+
+def test_a_number_that_stands_alone_is_the_answer_before_its_remarks() -> None:
+    """In digits and in words, whatever numbers these name."""
+    assert read_number("Three. Two of them stand by the machine; the other one sits against pillar 8.").value == 3
+    assert read_number("1.75 m. The door behind has 2.1 m.").value == 1.75
+
+
+def test_a_text_that_says_yes_and_then_no_is_ambiguous() -> None:
+    """Neither takes the other back."""
+    assert read_boolean("Yes, he is in the lane. No, he is not in the lane.").status == "ambiguous"
