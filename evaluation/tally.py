@@ -49,8 +49,10 @@ class ScoreRows:
         self._cells: dict[CellKey, int] = {}
         self._jobs: dict[str, int] = {}
         self._scores: dict[ReplyScore, int] = {}
+        self._listed: list[ReplyScore] = []
         self._cell, self._job, self._repeat, self._sample, self._score = (array("i") for _ in range(5))
-        self._known: dict[_Identity, tuple[int, ReplyRank]] = {}
+        self._created = array("d")
+        self._known: dict[_Identity, int] = {}
         self._copies: dict[_Identity, set[tuple[ReplyRank, int, int]]] = {}
         """What copies said, of replies of which there are several."""
 
@@ -60,30 +62,36 @@ class ScoreRows:
 
     def add(self, key: CellKey, reply: Reply, sample: int, score: ReplyScore) -> bool:
         """Add a reply's score once, that of the copy which ranks first; tell whether no copy said the same before."""
-        identity, rank = (self.add_cell(key), *reply.identity), reply.rank
-        known = self._known.get(identity)
-        if known is None:
-            self._known[identity] = len(self._cell), rank
-            self.extend(reply.job_id, [key], [score], [[0], [reply.repeat], [sample], [0]])
+        identity, created = (self.add_cell(key), *reply.identity), reply.created
+        row = self._known.setdefault(identity, len(self._cell))
+        if row == len(self._cell):
+            self.extend(reply.job_id, [key], [score], [[0], [reply.repeat], [sample], [0]], created)
             return True
         self.duplicates[key] += 1
-        row, first = known
+        standing = self._listed[self._score[row]]
+        first, rank = _rank(standing, self._created[row]), _rank(score, created)
         copy = (rank, reply.repeat, self._number(score))
         copies = self._copies.setdefault(identity, {(first, self._repeat[row], self._score[row])})
         is_new = copy not in copies
         copies.add(copy)
         if rank < first:
-            self._known[identity] = row, rank
+            self._created[row] = created
             self._repeat[row], self._score[row] = copy[1:]
         return is_new
 
     def extend(
-        self, job: str, cells: Sequence[CellKey], scores: Sequence[ReplyScore], rows: Sequence[Sequence[int]]
+        self,
+        job: str,
+        cells: Sequence[CellKey],
+        scores: Sequence[ReplyScore],
+        rows: Sequence[Sequence[int]],
+        created: float = 0.0,
     ) -> None:
         """Add rows of a job of which there are no copies: columns of cell, repeat, sample and score, by number."""
         cell, repeat, sample, score = rows
         self._cell.extend(map([*map(self.add_cell, cells)].__getitem__, cell))
         self._job.extend([self._jobs.setdefault(job, len(self._jobs))] * len(cell))
+        self._created.extend([created] * len(cell))
         self._repeat.extend(repeat)
         self._sample.extend(sample)
         self._score.extend(map([*map(self._number, scores)].__getitem__, score))
@@ -96,10 +104,18 @@ class ScoreRows:
     def frame(self) -> ScoreFrame[Any]:
         """Return the frame of all rows until now."""
         columns = (self._cell, self._job, self._repeat, self._sample, self._score)
-        return ScoreFrame.of([*self._cells], [*self._jobs], [*self._scores], columns)
+        return ScoreFrame.of([*self._cells], [*self._jobs], [*self._listed], columns)
 
     def _number(self, score: ReplyScore) -> int:
-        return self._scores.setdefault(score, len(self._scores))
+        number = self._scores.setdefault(score, len(self._listed))
+        if number == len(self._listed):
+            self._listed.append(score)
+        return number
+
+
+def _rank(score: ReplyScore, created: float) -> ReplyRank:
+    """`Reply.rank` of the reply that was judged."""
+    return bool(score.failure), score.empty, created
 
 
 _Identity = tuple[int, str, str]
