@@ -19,17 +19,17 @@ _COMMITMENT = Words("commitment")
 def abstains(text: str) -> bool:
     """Return whether the text says that the answer cannot be given."""
     lowered = text.lower()
-    if _ANY.may_be_in(lowered) and any(form.search(lowered) for form in _FORMS):
-        return True
-    return bool(_NOT_APPLICABLE.fullmatch(lowered))
+    return _find(lowered) is not None or bool(_NOT_APPLICABLE.fullmatch(lowered))
 
 
 def find_abstention(text: str) -> re.Match[str] | None:
     """Find where a text says that the answer cannot be given; that it is not sure of one says none of that."""
-    lowered = _UNSURE.sub(lambda hedge: " " * len(hedge[0]), text.lower())
-    return (
-        next((found for form in _FORMS if (found := form.search(lowered))), None) if _ANY.may_be_in(lowered) else None
-    )
+    return _find(_UNSURE.sub(lambda hedge: " " * len(hedge[0]), text.lower()))
+
+
+def _find(lowered: str) -> re.Match[str] | None:
+    forms = _FORMS if _ANY.may_be_in(lowered) else ()
+    return next((found for form in forms if (found := form.search(lowered))), None)
 
 
 def commits(text: str) -> bool:

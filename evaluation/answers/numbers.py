@@ -159,11 +159,12 @@ def _opening_count(text: str) -> Reading | None:
     first, *rest = (
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
-    if rest and _BARE.fullmatch(first.strip()) and not any(_ORDERS.search(sentence.lower()) for sentence in rest):
+    is_worked_out = not rest or any(_ORDERS.search(sentence.lower()) for sentence in rest)
+    if not is_worked_out and _BARE.fullmatch(first.strip()):
         return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
     numbers = chief_among(first, counts_in(first))
     remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
-    if len(numbers) != 1 or not remarks or any(_ORDERS.search(sentence.lower()) for sentence in rest):
+    if is_worked_out or len(numbers) != 1 or not remarks:
         return None
     count = value_of(numbers[0][0])
     parts = [value_of(number[0]) for one in remarks for number in chief_among(one, [*NUMBER.finditer(one)])]
@@ -205,8 +206,8 @@ def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
     """Return the number that a sentence begins with, where all others are its parts; None where they are not."""
     first, *parts = (value_of(number[0]) for number in numbers)
     behind = sentence[numbers[0].end() :].lower()
-    is_sum = len(parts) > 1 and sum(parts) <= first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
-    return first if is_sum or (max(parts) <= first and _INCLUDING.match(behind)) else None
+    has_parts = len(parts) > 1 and sum(parts) <= first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
+    return first if has_parts or (max(parts) <= first and _INCLUDING.match(behind)) else None
 
 
 def _is_told(sentence: str, number: re.Match[str], numbers: list[re.Match[str]]) -> bool:

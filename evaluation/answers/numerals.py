@@ -35,10 +35,8 @@ NUMERALS = (
     | dict.fromkeys(("a dozen", "una docena", "une douzaine", "uma dúzia", "ein dutzend", "дюжина"), 12)
 )
 """Numbers in one word."""
-_KOREAN_ONES = {
-    word: number
-    for number, word in enumerate(("", "한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉"))
-    if word
+_KOREAN_ONES = {"한": 1, "두": 2, "세": 3, "네": 4} | {
+    word: number for number, word in enumerate(by_language("numeral")["ko"][:10]) if word
 }
 _KOREAN = (
     {
@@ -48,7 +46,6 @@ _KOREAN = (
     }
     | {"스무": 20}
     | _KOREAN_ONES
-    | {word: number for number, word in enumerate(by_language("numeral")["ko"]) if word}
 )
 """Numerals that stand before what they count."""
 _SCALES = {
