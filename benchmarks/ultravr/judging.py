@@ -40,9 +40,10 @@ class StepDetails(NamedTuple):
 
 
 class UltraVRDetails(NamedTuple):
-    """What is kept of a reply to annotated steps: the worth of each of those that can be judged."""
+    """What is kept of a reply to annotated steps: the worth of each that can be judged, and the ids of the others."""
 
     steps: tuple[StepDetails, ...]
+    unjudged: tuple[str, ...] = ()
 
     @property
     def first_wrong(self) -> Operation | None:
@@ -65,11 +66,11 @@ class UltraVRJudge:
         """The judges of the steps that can be judged, in order."""
         return tuple(judge for judge in map(self._step_judge, self.sample.steps) if judge)
 
-    @property
-    def unjudged(self) -> list[str]:
+    @cached_property
+    def unjudged(self) -> tuple[str, ...]:
         """The ids of the others."""
         judged = {judge.step.step_id for judge in self.steps}
-        return [step.step_id for step in self.sample.steps if step.step_id not in judged]
+        return tuple(step.step_id for step in self.sample.steps if step.step_id not in judged)
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[UltraVRDetails]:
         """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
@@ -110,7 +111,7 @@ class UltraVRJudge:
             (one, one.verdict(unread) if raw is None else one.judge(raw, frame, cut_off=one.step.step_id in cut))
             for one, raw in judged
         ]
-        details = UltraVRDetails(tuple(starmap(_details, steps))) if steps else None
+        details = UltraVRDetails(tuple(starmap(_details, steps)), self.unjudged) if steps else None
         return Verdict(
             value=parsed.value,
             status=parsed.status,

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchmarks.ultravr.judging import FailureStage, StepDetails, UltraVRDetails, UltraVRJudge, find_first_error
+from benchmarks.ultravr.judging import FailureStage, StepDetails, UltraVRDetails, find_first_error
 from benchmarks.ultravr.metrics import OPERATIONS, OperationAccuracies
 from benchmarks.ultravr.samples import Operation, UltraVRSample
 from evaluation.metrics.accuracy import Strata
@@ -66,8 +66,9 @@ class StepScores:
 
     def unjudged(self) -> list[str]:
         """Steps whose ground truths do not fit their formats, as "sample:step"."""
-        samples = [self.scores.samples[at] for at in sorted(set(self.replies.sample.tolist()))]
-        return [f"{sample.id}:{step_id}" for sample in samples for step_id in UltraVRJudge(sample).unjudged]
+        replies = zip(self.replies.sample.tolist(), self.replies.details, strict=True)
+        found = {sample: details.unjudged for sample, details in replies}
+        return [f"{self.scores.samples[at].id}:{step_id}" for at in sorted(found) for step_id in found[at]]
 
     def row(self, values: Iterable[Estimate | int | str | None], **keys: str) -> Row:
         """Return a row on this cell; further keys are said in its title."""
