@@ -225,11 +225,10 @@ class ScoreFrame(Generic[DetailsT]):
     def by_repeat(self) -> dict[tuple[str, int], "ScoreFrame[DetailsT]"]:
         """Return the rows of each repeat of each job, by job and repeat, in that order."""
         pairs = np.stack([self.job, self.repeat])
-        found = {
+        return {
             (self.jobs[job], repeat): self.select((self.job == job) & (self.repeat == repeat))
             for job, repeat in np.unique(pairs, axis=1).T.tolist()
         }
-        return dict(sorted(found.items()))
 
     def sums(self, num_samples: int, values: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the sum of a value over each sample's rows, by default their score, and of how many; NaN is none."""

@@ -7,6 +7,7 @@ from benchmarks.acuity.asking import DIRECT, ask
 from benchmarks.acuity.checks import check_sign
 from benchmarks.acuity.evidence import describe_ring, ring_view, tell_evidence
 from benchmarks.acuity.judging import JUDGE_VERSION, AcuityDetails, AcuityJudge, width_shown
+from benchmarks.acuity.metrics import AcuityBaseScores
 from benchmarks.acuity.report import report
 from benchmarks.acuity.samples import AcuitySample
 from benchmarks.acuity.taxonomy import ATTRIBUTES, PLACES
@@ -15,7 +16,6 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
-from evaluation.scores import Scores
 from evaluation.tables import Contents
 from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
@@ -77,6 +77,6 @@ class Acuity(Benchmark[AcuitySample, AcuityDetails]):
         """Pixels in the width of the full image as it was shown; None for a reply that was shown none."""
         return width_shown(reply)
 
-    def report(self, scores: Scores[AcuitySample, AcuityDetails]) -> Contents:
+    def report(self, scores: AcuityBaseScores) -> Contents:
         """Fill the tables: what a model sees in one line, where it stops, and which faults its errors fit."""
         return report(scores)

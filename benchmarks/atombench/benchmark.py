@@ -11,6 +11,7 @@ from benchmarks.atombench.evidence import GoldenEvidence, evidence_line, golden_
 from benchmarks.atombench.judging import AtomDetails, AtomJudge
 from benchmarks.atombench.metrics import METRICS_VERSION
 from benchmarks.atombench.reading import FIELDS, record_of, sample_fields
+from benchmarks.atombench.repeats import AtomBaseScores
 from benchmarks.atombench.report import report
 from benchmarks.atombench.samples import AtomSample
 from benchmarks.atombench.taxonomy import DOMAINS
@@ -20,7 +21,6 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.revisions import read_version_notes
-from evaluation.scores import Scores
 from evaluation.tables import Contents
 from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
@@ -101,6 +101,6 @@ class AtomBench(Benchmark[AtomSample, AtomDetails]):
         """Make a question ready to judge replies to it."""
         return AtomJudge(sample)
 
-    def report(self, scores: Scores[AtomSample, AtomDetails]) -> Contents:
+    def report(self, scores: AtomBaseScores) -> Contents:
         """Fill Tables 1 to 4 and Figures 3 and 5 to 8."""
         return report(scores)

@@ -12,7 +12,7 @@ from benchmarks.mmcr.answers import MATCHER_VERSION
 from benchmarks.mmcr.asking import ROTATIONS, MMCROptions, RotationProtocol, ask, describe_protocols
 from benchmarks.mmcr.checks import check_question, compare_samples, require_evidence
 from benchmarks.mmcr.judging import MMCRDetails, MMCRJudge, rotation_of
-from benchmarks.mmcr.metrics import METRICS_VERSION
+from benchmarks.mmcr.metrics import METRICS_VERSION, MMCRBaseScores
 from benchmarks.mmcr.reading import FIELDS, DocumentPages, question_fields, record_of
 from benchmarks.mmcr.report import report
 from benchmarks.mmcr.samples import MMCRSample
@@ -25,7 +25,6 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
-from evaluation.scores import Scores
 from evaluation.tables import Contents
 from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
@@ -141,6 +140,6 @@ class MMCR(Benchmark[MMCRSample, MMCRDetails]):
         sizes = sorted({raster.view.sizing for raster in reply.rasters})
         return len(reply.rasters), sum(raster.visual_tokens for raster in reply.rasters), ", ".join(sizes)
 
-    def report(self, scores: Scores[MMCRSample, MMCRDetails]) -> Contents:
+    def report(self, scores: MMCRBaseScores) -> Contents:
         """Fill the paper's tables and figures, and ours beside."""
         return report(scores, self._labels)

@@ -20,7 +20,7 @@ from benchmarks.questions.columns import FIELDS, REQUIRED_COLUMNS
 from benchmarks.questions.judging import JUDGE_VERSION, QuestionDetails, QuestionJudge
 from benchmarks.questions.prompts import read_texts
 from benchmarks.questions.reading import read_question, record_of
-from benchmarks.questions.report import report
+from benchmarks.questions.report import QuestionScores, report
 from benchmarks.questions.samples import LONGEST_SHORT, AnswerKind, Question
 from evaluation.answer_forms import AnswerForm
 from evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, RecordContext, Scene, cross_plan
@@ -29,7 +29,6 @@ from evaluation.errors import EvidenceMissingError
 from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.revisions import read_version_notes
-from evaluation.scores import Scores
 from evaluation.tables import Contents
 from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell, Turn
@@ -143,6 +142,6 @@ class CustomQuestions(Benchmark[Question, QuestionDetails]):
         """Make a question ready to judge replies to it."""
         return QuestionJudge(sample)
 
-    def report(self, scores: Scores[Question, QuestionDetails]) -> Contents:
+    def report(self, scores: QuestionScores) -> Contents:
         """Accuracies by category and group, what letters are answered, and which differences are more than chance."""
         return report(scores)

@@ -23,6 +23,7 @@ from benchmarks.vistahop.asking import (
 )
 from benchmarks.vistahop.checks import check_sample, compare_samples
 from benchmarks.vistahop.judging import VistaHopDetails, VistaHopJudge, option_form
+from benchmarks.vistahop.metrics import VistaHopBaseScores
 from benchmarks.vistahop.model_judge import DECODING as DECODING_OF_JUDGES
 from benchmarks.vistahop.model_judge import PROMPTS as PROMPTS_OF_JUDGES
 from benchmarks.vistahop.model_judge import ask_judge, list_cases, read_judgement
@@ -49,7 +50,6 @@ from evaluation.metrics.accuracy import Grouping
 from evaluation.records import Record
 from evaluation.replies import Reply
 from evaluation.revisions import read_version_notes
-from evaluation.scores import Scores
 from evaluation.tables import Contents
 from evaluation.verdicts import ReplyJudge
 from jobs.models import Cell
@@ -209,6 +209,6 @@ class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
         """Judging as the first of these models does, the others and the rules beside."""
         return VistaHop(self._beside, panel)
 
-    def report(self, scores: Scores[VistaHopSample, VistaHopDetails]) -> Contents:
+    def report(self, scores: VistaHopBaseScores) -> Contents:
         """Fill Tables 4, 5 and 9, the composition of the data, and ours beside."""
         return report(scores, self._beside)

@@ -17,6 +17,7 @@ from evaluation.metrics.intervals import Floats, Indices, estimate_share, propor
 from evaluation.score_frame import CellKey, ScoreFrame
 from evaluation.scores import Scores
 
+VistaHopBaseScores = Scores[VistaHopSample, VistaHopDetails]
 VistaHopFrame = ScoreFrame[VistaHopDetails]
 """One row a chat."""
 
@@ -135,7 +136,7 @@ class SettingScores:
         return self.mean(self.chats.detail("share_found", float))
 
 
-def collect_settings(scores: Scores[VistaHopSample, VistaHopDetails]) -> list[SettingScores]:
+def collect_settings(scores: VistaHopBaseScores) -> list[SettingScores]:
     """Return every setting of which there are chats, in the report's order."""
     found: list[SettingScores] = []
     for cell in scores.cells:

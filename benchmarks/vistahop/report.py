@@ -10,17 +10,16 @@ from benchmarks.vistahop.extra_tables import (
     process_table,
     text_only_table,
 )
-from benchmarks.vistahop.judging import ANNOTATOR, VistaHopDetails
+from benchmarks.vistahop.judging import ANNOTATOR
+from benchmarks.vistahop.metrics import VistaHopBaseScores
 from benchmarks.vistahop.rule_judge import RULES_VERSION
-from benchmarks.vistahop.samples import VistaHopSample
 from benchmarks.vistahop.scores import VistaHopScores
 from benchmarks.vistahop.sidecars import FAILURES, JUDGEMENTS, Sidecars
 from benchmarks.vistahop.tables import composition_table, strata_table, table4, table5, table9
-from evaluation.scores import Scores
 from evaluation.tables import Caveat, Contents
 
 
-def report(base: Scores[VistaHopSample, VistaHopDetails], beside: Sidecars) -> Contents:
+def report(base: VistaHopBaseScores, beside: Sidecars) -> Contents:
     """Fill the tables that have any row; `beside` holds what people said."""
     scores = VistaHopScores(base)
     tables = (

@@ -7,14 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.vistahop.asking import DIRECT, PAPERS_ROUNDS, SEARCH, SEARCH_CROP
-from benchmarks.vistahop.judging import VistaHopDetails
-from benchmarks.vistahop.metrics import SettingScores, collect_settings, pass_at_1
+from benchmarks.vistahop.metrics import SettingScores, VistaHopBaseScores, collect_settings, pass_at_1
 from benchmarks.vistahop.rule_judge import RULES_VERSION
 from benchmarks.vistahop.samples import VistaHopSample
 from benchmarks.vistahop.taxonomy import LEVELS
 from evaluation.metrics.estimates import Estimate
 from evaluation.metrics.intervals import Floats, Indices
-from evaluation.scores import Scores
 from evaluation.tables import Column, Row, Unit, Value
 
 PROTOCOL_TITLES = {DIRECT: "No-Tool", SEARCH: "Search", SEARCH_CROP: "Search+Crop"}
@@ -25,7 +23,7 @@ IMAGE_CONDITION = "V2"
 class VistaHopScores:
     """The settings of all models, and the samples that they were asked."""
 
-    base: Scores[VistaHopSample, VistaHopDetails]
+    base: VistaHopBaseScores
 
     @property
     def samples(self) -> Sequence[VistaHopSample]:
