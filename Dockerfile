@@ -78,7 +78,7 @@ ENV GIGAVQA_HOST=0.0.0.0 GIGAVQA_PORT=8470
 EXPOSE 8470
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8470/healthz', timeout=2)"]
-ENTRYPOINT ["python3", "-P", "-m", "service"]
+ENTRYPOINT ["python3", "-P", "-m", "gigavqa.service"]
 
 FROM ours AS viewer
 COPY --from=installed-pixels /opt/gigavqa /opt/gigavqa
@@ -86,7 +86,7 @@ ENV GIGAVQA_VIEWER_HOST=0.0.0.0 GIGAVQA_VIEWER_PORT=8471
 EXPOSE 8471
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8471/healthz', timeout=2)"]
-ENTRYPOINT ["python3", "-P", "-m", "viewer"]
+ENTRYPOINT ["python3", "-P", "-m", "gigavqa.viewer"]
 
 # It has no engine: a server elsewhere answers (docs/remote.md).
 FROM ours AS worker-remote
@@ -95,7 +95,7 @@ ENV GIGAVQA_WORKER_ENGINE=remote GIGAVQA_WORKER_METRICS_HOST=0.0.0.0 GIGAVQA_WOR
 EXPOSE 9470
 HEALTHCHECK --interval=10s --timeout=6s --start-period=20m \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9470/readyz', timeout=5)"]
-ENTRYPOINT ["python3", "-P", "-m", "workers"]
+ENTRYPOINT ["python3", "-P", "-m", "gigavqa.workers"]
 
 # Caches belong on writable volumes: loading fills them. g++ compiles what PyTorch's inductor writes.
 FROM ours AS worker-cpu
@@ -112,7 +112,7 @@ VOLUME /cache
 EXPOSE 9470
 HEALTHCHECK --interval=10s --timeout=6s --start-period=20m \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9470/readyz', timeout=5)"]
-ENTRYPOINT ["python3", "-P", "-m", "workers"]
+ENTRYPOINT ["python3", "-P", "-m", "gigavqa.workers"]
 
 # vLLM, PyTorch and CUDA come with the base, in its own Python, and uv, which installed them.
 FROM ${GPU_BASE} AS worker-gpu
@@ -130,7 +130,7 @@ COPY deploy/locks/gpu-image.txt deploy/locks/build.txt /locks/
 COPY --from=build /wheels /wheels
 RUN uv pip install --system --no-cache --require-hashes --no-deps -r /locks/gpu-image.txt \
     && uv pip install --system --no-cache --no-deps --no-index /wheels/gigavqa-*.whl \
-    && python3 -c "import service.app, workers.command, vllm" \
+    && python3 -c "import gigavqa.service.app, gigavqa.workers.command, vllm" \
     && uv venv /tools \
     && uv pip install --python /tools/bin/python --no-cache --require-hashes -r /locks/build.txt \
     && install -d /opt/gigavqa/share/sbom \
@@ -146,4 +146,4 @@ VOLUME ["/var/lib/gigavqa", "/cache"]
 EXPOSE 9470
 HEALTHCHECK --interval=10s --timeout=6s --start-period=20m \
     CMD ["python3", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9470/readyz', timeout=5)"]
-ENTRYPOINT ["python3", "-P", "-m", "workers"]
+ENTRYPOINT ["python3", "-P", "-m", "gigavqa.workers"]

@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gigavqa.asking import ImageQuestion, QuestionFile
-    from gigavqa.asynchronous import AsyncClient
-    from gigavqa.client import Client
-    from gigavqa.errors import (
+    from gigavqa.client.asking import ImageQuestion, QuestionFile
+    from gigavqa.client.asynchronous import AsyncClient
+    from gigavqa.client.client import Client
+    from gigavqa.client.errors import (
         BusyError,
         ConflictError,
         GatewayFailedError,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         QuestionsError,
         RefusedError,
     )
-    from jobs.models import Cell, Job, JobSpec, JobStatus, JobSummary, Response, UnreadableResponse
+    from gigavqa.contract.models import Cell, Job, JobSpec, JobStatus, JobSummary, Response, UnreadableResponse
 
 __all__ = [
     "AsyncClient",
@@ -46,7 +46,13 @@ __all__ = [
     "Response",
     "UnreadableResponse",
 ]
-_PLACES = ("gigavqa.errors", "gigavqa.client", "gigavqa.asynchronous", "gigavqa.asking", "jobs.models")
+_PLACES = (
+    "gigavqa.client.errors",
+    "gigavqa.client.client",
+    "gigavqa.client.asynchronous",
+    "gigavqa.client.asking",
+    "gigavqa.contract.models",
+)
 
 
 def __getattr__(name: str) -> Any:

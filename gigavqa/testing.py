@@ -16,26 +16,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
-from catalogue.load import load_catalogue
-from evaluation.benchmark import Benchmark
-from evaluation.closing import NO_ANSWER
-from evaluation.datasets import Dataset, load_dataset, load_for_scoring
-from evaluation.errors import EvaluationError
-from evaluation.expansion import expand
-from evaluation.inspection import inspect_dataset
-from evaluation.outcomes import SampleOutcome
-from evaluation.replies import Reply
-from evaluation.report import report_on_tally, tally_replies
-from evaluation.response_files import read_replies
-from evaluation.samples import Sample
-from evaluation.score import outcomes_of_files, page_of_files, score_files
-from evaluation.tallies import dump_tally, merge_tally
-from evaluation.writers.exports import render_csv, render_json, render_latex
-from evaluation.writers.markdown import render_markdown
-from jobs.models import Cell, JobSpec
-from tiling.geometry import Size
-from tiling.headers import read_header
-from tiling.roots import ImageRoot
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, JobSpec
+from gigavqa.evaluation.benchmark import Benchmark
+from gigavqa.evaluation.closing import NO_ANSWER
+from gigavqa.evaluation.datasets import Dataset, load_dataset, load_for_scoring
+from gigavqa.evaluation.errors import EvaluationError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.outcomes import SampleOutcome
+from gigavqa.evaluation.replies import Reply
+from gigavqa.evaluation.response_files import read_replies
+from gigavqa.evaluation.samples import Sample
+from gigavqa.reports.report import report_on_tally, tally_replies
+from gigavqa.reports.score import outcomes_of_files, page_of_files, score_files
+from gigavqa.reports.tallies import dump_tally, merge_tally
+from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.roots import ImageRoot
 
 _MODEL, _UNKNOWN_MODEL = "qwen3-vl-8b", "somebodys/model"
 _ABSTENTIONS = ("I cannot tell.", "No idea.", "There is not enough information.", "无法判断。", "")

@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 import redis
 
-from cli.preflight import free_port
-from jobs.access import ApiKeys, Limits
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, start_store
+from gigavqa.launcher.preflight import free_port
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.store.access import ApiKeys, Limits
+from gigavqa.store.connection import connect
 from loadtests.processes import Process
 from performance.installation import DATASET, MODEL, SAMPLES, write_dataset
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jobs.parent_death import end_with_parent
+from gigavqa.runtime.parent_death import end_with_parent
 
 
 @dataclass

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import sys
 
-from jobs.connection import connect
-from jobs.sink import ParquetSink
+from gigavqa.store.connection import connect
+from gigavqa.store.sink import ParquetSink
 
 PART_ROWS = 100
 

@@ -18,14 +18,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from catalogue.load import load_catalogue
-from demo.ultravr.dataset import build_demo_dataset
-from jobs.models import Job, JobSpec, TurnResponse
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Job, JobSpec, TurnResponse
+from gigavqa.demo.ultravr.dataset import build_demo_dataset
+from gigavqa.workers.checkpoints.build import ensure_checkpoint
 from performance.peers.measuring import ProcessTree
 from performance.peers.scenario import MODEL, cache_folder, requests_of
 from performance.peers.service import RunningService, first_responses, since
 from performance.peers.ways.alone import EngineAlone, empty
-from workers.checkpoints.build import ensure_checkpoint
 
 _PROCESSES = {
     "engine": "the engine's process",

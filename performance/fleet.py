@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
-from catalogue.entry import CatalogueEntry
-from jobs.queue import JobQueue
-from tiling.renderer import Renderer
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.supervisor import EngineSupervisor
-from workers.idle_work import IdleWorker
-from workers.instrumentation import Instrumentation
-from workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
-from workers.settings import WorkerSettings
-from workers.time_slices import TimeSliceScheduler
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.store.queue import JobQueue
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.supervisor import EngineSupervisor
+from gigavqa.workers.idle_work import IdleWorker
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.time_slices import TimeSliceScheduler
 
 
 class FleetMember:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import lru_cache
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import InferenceRequest
-from tiling.recipes import identify, plan_raster
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.engines.simulation.prompts import ROLES, split_tokens
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import InferenceRequest
+from gigavqa.tiling.recipes import identify, plan_raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.simulation.prompts import ROLES, split_tokens
 
 Run = tuple[Hashable, int]
 """What, and how many tokens of it. A run is shared by prompts that begin alike up to it and have it whole."""

@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 from PIL import Image
 
-from cli.preflight import free_port
-from jobs.embedded_store import start_store
+from gigavqa.launcher.preflight import free_port
+from gigavqa.runtime.embedded_store import start_store
 
 MODEL = "demo-qwen3-vl"
 DATASET = "many"

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
-from evaluation.answers.final import READER_VERSION
+from gigavqa.answers.final import READER_VERSION
+from gigavqa.benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from tests.benchmarks.ultravr.family_answers import Case, read_cases
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"

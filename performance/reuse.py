@@ -24,29 +24,29 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import load_catalogue
-from demo.ultravr.dataset import build_demo_dataset
-from evaluation.datasets import load_dataset
-from evaluation.expansion import prepare_expansion
-from jobs.connection import connect
-from jobs.embedded_store import start_store
-from jobs.models import InferenceRequest, JobSpec, Response
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec, Response
+from gigavqa.demo.ultravr.dataset import build_demo_dataset
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.expansion import prepare_expansion
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.service.submission.validation import bundle_requests
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.store import RasterStore
+from gigavqa.workers.engines.engine import ContextExceededError
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.roofline import Roofline
+from gigavqa.workers.idle_work import MAX_PENDING_BYTES
+from gigavqa.workers.settings import WorkerSettings
 from performance.fleet import FleetMember
 from performance.ideal import EntryTokens, IdealWork, ideal
-from service.submission.validation import bundle_requests
-from tiling.headers import read_header
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.store import RasterStore
-from workers.engines.engine import ContextExceededError
-from workers.engines.simulated_engine import SimulatedEngine, roofline_of
-from workers.engines.simulation.roofline import Roofline
-from workers.idle_work import MAX_PENDING_BYTES
-from workers.settings import WorkerSettings
 
 _REDUCED = 8
 _GIB = 2**30

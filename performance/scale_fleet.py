@@ -24,14 +24,14 @@ from typing import Any, TypeVar
 import psutil
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import start_store
-from jobs.leases import Lease
-from jobs.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
 MODEL = "many"
 _BUNDLE = 8

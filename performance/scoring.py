@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.samples import UltraVRSample
-from benchmarks.ultravr.step_forms import format_truth
-from evaluation.datasets import load_for_scoring
-from evaluation.report import Report
-from evaluation.score import score_files
-from jobs.models import SCHEMA_VERSION, Cell
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.benchmarks.ultravr.step_forms import format_truth
+from gigavqa.contract.models import SCHEMA_VERSION, Cell
+from gigavqa.evaluation.datasets import load_for_scoring
+from gigavqa.reports.report import Report
+from gigavqa.reports.score import score_files
 
 _FORMS = ("{}", "Final answer: {}", "**Answer:** {}", "After looking closely, the answer is {}.", "\\boxed{{{}}}")
 _THOUGHT = "<think>The image shows several regions, and each must be compared with the others. {} </think>\n"

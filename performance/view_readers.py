@@ -42,7 +42,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _by_gigavqa(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """Yield each view by itself."""
-    from tiling.rendering import render
+    from gigavqa.tiling.rendering import render
 
     for view in _views(path, asks):
         yield render(path, view, _budget()).pixels
@@ -50,8 +50,8 @@ def _by_gigavqa(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
 
 def _in_one_pass(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """As a worker does it for the requests that wait."""
-    from tiling.renderer import Renderer, ViewRequest
-    from tiling.roots import ImageRoot
+    from gigavqa.tiling.renderer import Renderer, ViewRequest
+    from gigavqa.tiling.roots import ImageRoot
 
     library = Renderer(ImageRoot(path.parent), path.parent / "none", cache_bytes=0)
     awaited, work = library.plan([ViewRequest(view) for view in _views(path, asks)], _budget())
@@ -61,13 +61,13 @@ def _in_one_pass(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
 
 
 def _budget() -> Any:
-    from catalogue.families.qwen import QwenBudget
+    from gigavqa.catalogue.families.qwen import QwenBudget
 
     return QwenBudget(factor=32, min_pixels=65536, max_pixels=MAX_PIXELS)
 
 
 def _views(path: Path, asks: list[ViewCase]) -> list[Any]:
-    from tiling.views import View
+    from gigavqa.tiling.views import View
 
     return [View(image=path.name, region=",".join(map(str, ask.region)), sizing=ask.sizing) for ask in asks]
 
@@ -188,7 +188,7 @@ READERS: dict[str, Callable[[Path, list[ViewCase]], Iterator[Any]]] = {
 
 
 IMPORTS = {
-    "gigavqa": ("catalogue.families.qwen", "tiling.renderer"),
+    "gigavqa": ("gigavqa.catalogue.families.qwen", "gigavqa.tiling.renderer"),
     "Pillow": ("PIL.Image", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"),
     "libvips": ("pyvips", "numpy"),
     "OpenSlide": ("openslide", "PIL.Image"),

@@ -28,12 +28,12 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.ingest import ingest
+from gigavqa.tiling.views import View, plan_view
 from performance.view_files import FULL, QUICK, make_files
 from performance.view_readers import MAX_PIXELS
-from tiling.headers import read_header
-from tiling.ingest import ingest
-from tiling.views import View, plan_view
 
 BUDGET = QwenBudget(factor=32, min_pixels=65536, max_pixels=MAX_PIXELS)
 

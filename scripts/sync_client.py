@@ -1,4 +1,4 @@
-"""Writes gigavqa/client.py, the client of programs that wait, from gigavqa/asynchronous.py; --check only compares.
+"""Writes gigavqa/client/client.py, the client of programs that wait, from asynchronous.py; --check only compares.
 
 What awaits is renamed. Comments that begin with `# sync:` hold what stands there instead of the statement before them,
 with its body: docstrings, signatures, and what is not the same without an event loop.
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE, TARGET = "gigavqa/asynchronous.py", "gigavqa/client.py"
+SOURCE, TARGET = "gigavqa/client/asynchronous.py", "gigavqa/client/client.py"
 COMMAND = ".venv/bin/python scripts/sync_client.py"
 HEADER = f"# Made of {SOURCE}: change that file, and run {COMMAND}\n"
 NAMES = {

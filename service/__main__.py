@@ -1,16 +1,16 @@
-"""`python -m service`: runs one gateway until it is told to stop."""
+"""`python -m gigavqa.service`: runs one gateway until it is told to stop."""
 
 import asyncio
 import gc
 import sys
 
-from jobs.connection import require_no_eviction
-from jobs.errors import SettingsInvalidError, StateStoreEvictsError
-from jobs.http_settings import require_protected, requires_keys
-from jobs.logs import configure_logging
-from service.app import create_app
-from service.server import GatewayServer
-from service.settings import GatewaySettings
+from gigavqa.runtime.errors import SettingsInvalidError, StateStoreEvictsError
+from gigavqa.runtime.logs import configure_logging
+from gigavqa.service.app import create_app
+from gigavqa.service.server import GatewayServer
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import require_no_eviction
+from gigavqa.store.http_settings import require_protected, requires_keys
 
 _SWITCH_SECONDS = 0.0005
 """How long a thread that judges keeps a probe waiting, a few times over: Python's own 5 ms are too long for that

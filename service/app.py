@@ -9,25 +9,25 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
-from jobs.errors import TracesMissingError
-from service.gateway import Gateway
-from service.http.auth import Authentication
-from service.http.bodies import BodyLimits, HeadRequests, StreamedPath
-from service.http.guard import Guard
-from service.http.openapi import DESCRIPTION, TAGS, VERSION, install_openapi
-from service.http.parameters import refuse_unknown_parameters
-from service.http.problems import install_handlers
-from service.openai import batches, chats, files
-from service.operations import contents, instrumentation, inventory, plans, probes, watch
-from service.operations.audit import AuditLog
-from service.operations.instrumentation import GatewayInstrumentation
-from service.operations.telemetry import Telemetry
-from service.results import events, previews, reports, responses, verdicts, webhooks
-from service.settings import GatewaySettings
-from service.submission import jobs
+from gigavqa.runtime.errors import TracesMissingError
+from gigavqa.service.gateway import Gateway
+from gigavqa.service.http.auth import Authentication
+from gigavqa.service.http.bodies import BodyLimits, HeadRequests, StreamedPath
+from gigavqa.service.http.guard import Guard
+from gigavqa.service.http.openapi import DESCRIPTION, TAGS, VERSION, install_openapi
+from gigavqa.service.http.parameters import refuse_unknown_parameters
+from gigavqa.service.http.problems import install_handlers
+from gigavqa.service.openai import batches, chats, files
+from gigavqa.service.operations import contents, instrumentation, inventory, plans, probes, watch
+from gigavqa.service.operations.audit import AuditLog
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.operations.telemetry import Telemetry
+from gigavqa.service.results import events, previews, reports, responses, verdicts, webhooks
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission import jobs
 
 if TYPE_CHECKING:
-    from service.operations.traces import RequestTraces
+    from gigavqa.service.operations.traces import RequestTraces
 
 # Lines that somebody waits for would be held back until there are enough of them to compress; Parquet is compressed.
 _UNCOMPRESSED_TYPES = (
@@ -104,7 +104,7 @@ def _make_traces(settings: GatewaySettings) -> "RequestTraces | None":
     if settings.traces is None:
         return None
     try:
-        from service.operations.traces import RequestTraces  # noqa: PLC0415 - wants a package that may be missing
+        from gigavqa.service.operations.traces import RequestTraces  # noqa: PLC0415 - wants a package that may be missing
     except ImportError as error:
         raise TracesMissingError from error
     return RequestTraces(settings.traces)

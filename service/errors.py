@@ -8,10 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from catalogue.errors import CatalogueError, ModelUnknownError
-from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
-from jobs.connection import is_state_store_down
-from jobs.errors import (
+from gigavqa.catalogue.errors import CatalogueError, ModelUnknownError
+from gigavqa.contract.errors import (
     IdempotencyConflictError,
     JobActiveError,
     JobNotFoundError,
@@ -20,9 +18,11 @@ from jobs.errors import (
     KeyInvalidError,
     QueueFullError,
     QuotaExceededError,
-    StateStoreUnavailableError,
     TextMissingError,
 )
+from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.store.connection import is_state_store_down
 
 MAX_FINDINGS = 100
 """Most findings of one problem document; a data set of a million bad records is known to be bad by then."""

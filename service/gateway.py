@@ -8,48 +8,48 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from jobs.access import ApiKeys
-from jobs.batches import BatchRegistry
-from jobs.chats import Chats
-from jobs.connection import connect
-from jobs.embedded_store import ensure_store
-from jobs.errors import JobActiveError, JobNotFoundError
-from jobs.files import FileRegistry
-from jobs.http_settings import requires_keys
-from jobs.job_updates import JobUpdates
-from jobs.previews import PreviewStore
-from jobs.queue import JobQueue
-from jobs.quotas import STREAM_SECONDS, Quotas
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
-from jobs.webhooks import WebhookStore
-from jobs.worker_registry import WorkerRegistry
-from service.openai.batch_input import BatchReader
-from service.openai.batch_runner import BatchRunner
-from service.openai.chat_bodies import ChatBodyReader
-from service.openai.fetching import ImageFetcher
-from service.openai.files import FileStore
-from service.openai.images import ImageResolver
-from service.openai.pending_chats import PendingChats
-from service.openai.request_builder import RequestBuilder
-from service.openai.uploads import Uploads
-from service.operations.background import BackgroundTasks
-from service.operations.datasets import Datasets
-from service.operations.image_headers import ImageHeaders
-from service.operations.instrumentation import GatewayInstrumentation
-from service.operations.inventory import ModelInventory
-from service.operations.status_collector import StatusCollector
-from service.operations.watch import SECONDS as WATCH_SECONDS
-from service.operations.watch import StatusHistory
-from service.results.events import JobFollowers
-from service.results.readers import ResultReaders
-from service.results.reports import Reports
-from service.results.tallies import JobTallies
-from service.results.webhooks import LOOK_SECONDS, Webhooks
-from service.settings import GatewaySettings
-from service.submission.queueing import Submissions
-from service.submission.validation import JobValidator
+from gigavqa.contract.errors import JobActiveError, JobNotFoundError
+from gigavqa.runtime.embedded_store import ensure_store
+from gigavqa.service.openai.batch_input import BatchReader
+from gigavqa.service.openai.batch_runner import BatchRunner
+from gigavqa.service.openai.chat_bodies import ChatBodyReader
+from gigavqa.service.openai.fetching import ImageFetcher
+from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.images import ImageResolver
+from gigavqa.service.openai.pending_chats import PendingChats
+from gigavqa.service.openai.request_builder import RequestBuilder
+from gigavqa.service.openai.uploads import Uploads
+from gigavqa.service.operations.background import BackgroundTasks
+from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.operations.image_headers import ImageHeaders
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.operations.inventory import ModelInventory
+from gigavqa.service.operations.status_collector import StatusCollector
+from gigavqa.service.operations.watch import SECONDS as WATCH_SECONDS
+from gigavqa.service.operations.watch import StatusHistory
+from gigavqa.service.results.events import JobFollowers
+from gigavqa.service.results.readers import ResultReaders
+from gigavqa.service.results.reports import Reports
+from gigavqa.service.results.tallies import JobTallies
+from gigavqa.service.results.webhooks import LOOK_SECONDS, Webhooks
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission.queueing import Submissions
+from gigavqa.service.submission.validation import JobValidator
+from gigavqa.store.access import ApiKeys
+from gigavqa.store.batches import BatchRegistry
+from gigavqa.store.chats import Chats
+from gigavqa.store.connection import connect
+from gigavqa.store.files import FileRegistry
+from gigavqa.store.http_settings import requires_keys
+from gigavqa.store.job_updates import JobUpdates
+from gigavqa.store.previews import PreviewStore
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.quotas import STREAM_SECONDS, Quotas
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
+from gigavqa.store.webhooks import WebhookStore
+from gigavqa.store.worker_registry import WorkerRegistry
 
 log = logging.getLogger(__name__)
 

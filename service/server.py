@@ -7,7 +7,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
 
 _GRACE_SECONDS = 10
 MAX_HEAD_BYTES = 64 << 10

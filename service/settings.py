@@ -5,17 +5,17 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
-from jobs.access import CacheSharing
-from jobs.home import Address
-from jobs.http_settings import HttpServerSettings, lowercase_names
-from jobs.settings import CommaSeparated, FieldSpelling
+from gigavqa.runtime.home import Address
+from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
+from gigavqa.store.access import CacheSharing
+from gigavqa.store.http_settings import HttpServerSettings, lowercase_names
 
 
 class GatewaySettings(HttpServerSettings):
     """One gateway of gigavqa: its address, its folders and its limits."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_")
-    program: ClassVar[str] = "python -m service"
+    program: ClassVar[str] = "python -m gigavqa.service"
     table: ClassVar[str] = "gateway"
     everybody_may: ClassVar[str] = "read, cancel and delete every job"
 

@@ -12,15 +12,15 @@ from typing import Any
 import typer
 from pydantic import BaseModel
 
-from cli.app import app
-from jobs.parquet_parts import SCHEMA
-from jobs.settings import ProcessSettings
-from service.app import create_app
-from service.settings import GatewaySettings
+from gigavqa.cli.app import app
+from gigavqa.runtime.settings import ProcessSettings
+from gigavqa.service.app import create_app
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.parquet_parts import SCHEMA
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("jobs", "service", "viewer", "gigavqa", "catalogue", "evaluation", "benchmarks")
-SETTINGS = ("workers.settings", "viewer.settings", "service.settings", "jobs.home")
+SETTINGS = ("gigavqa.workers.settings", "gigavqa.viewer.settings", "gigavqa.service.settings", "gigavqa.runtime.home")
 
 
 def public_names() -> dict[str, list[str]]:
@@ -77,7 +77,7 @@ def _is_ours(model: type) -> bool:
 
 
 def _store_keys() -> Iterator[str]:
-    tree = ast.parse((ROOT / "jobs/redis_keys.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "gigavqa/store/redis_keys.py").read_text(encoding="utf-8"))
     for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
         yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in text.values)
 

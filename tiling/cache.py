@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from concurrent.futures import Future
 
-from tiling.rendering import Raster
+from gigavqa.tiling.rendering import Raster
 
 
 class RasterCache:

@@ -12,9 +12,9 @@ from pathlib import Path
 from blake3 import blake3
 from cachetools import LRUCache
 
-from tiling.decode_threads import decode_pool
-from tiling.files import OpenFile, image_changed_error
-from tiling.versions import FileVersion, is_settled, is_unambiguous
+from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.files import OpenFile, image_changed_error
+from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous
 
 WHOLE_BYTES = 256 * 2**20
 """Up to so many bytes all are digested; the digests of larger images depend on it."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiling.geometry import Region
-from tiling.sources.base import Decoder, Level, Pixels
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 
 
 class WindowEdges(NamedTuple):

@@ -6,14 +6,14 @@ from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from tiling.digest import digest_of, file_matches_digest, require_content
-from tiling.errors import ImageNotFoundError, TilingError
-from tiling.file_remarks import file_remarks
-from tiling.files import OpenFile, image_changed_error
-from tiling.levels import ReadPlan, plan_reading
-from tiling.recipes import ImageIdentity, identity_of
-from tiling.sources import source_of
-from tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
+from gigavqa.tiling.digest import digest_of, file_matches_digest, require_content
+from gigavqa.tiling.errors import ImageNotFoundError, TilingError
+from gigavqa.tiling.file_remarks import file_remarks
+from gigavqa.tiling.files import OpenFile, image_changed_error
+from gigavqa.tiling.levels import ReadPlan, plan_reading
+from gigavqa.tiling.recipes import ImageIdentity, identity_of
+from gigavqa.tiling.sources import source_of
+from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")
 _VersionKey = FileVersion | str

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from tifffile import TiffFile
 
-from tiling.errors import translate_decoder_errors
-from tiling.files import OpenFile
-from tiling.formats import container_of
-from tiling.tiff import tiff_layout
+from gigavqa.tiling.errors import translate_decoder_errors
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.formats import container_of
+from gigavqa.tiling.tiff import tiff_layout
 
 _TAIL = 1 << 16
 """Bytes behind which the end of a file is looked for: some programs write their own behind it."""
@@ -22,7 +22,7 @@ _WEBP_FLAGS, _WEBP_ANIMATED = 20, 0x02
 def file_remarks(path: Path) -> tuple[str, ...]:
     """Say that a file ends before its picture does, or holds more than the one that is shown.
 
-    Sentences go on from the file's name. Raises as `tiling.headers.read_header` does.
+    Sentences go on from the file's name. Raises as `gigavqa.tiling.headers.read_header` does.
     """
     with OpenFile(path) as file:
         return tuple(_remarks(file))

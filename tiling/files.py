@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
-from tiling.versions import (
+from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
+from gigavqa.tiling.versions import (
     FileVersion,
     is_unambiguous,
     may_have_companions,

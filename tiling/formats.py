@@ -3,8 +3,8 @@
 import os
 from typing import Literal
 
-from tiling.errors import ImageUnreadableError, ImageUnsupportedError
-from tiling.files import OpenFile
+from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from gigavqa.tiling.files import OpenFile
 
 Container = Literal["jpeg", "png", "webp", "jp2", "tiff"]
 

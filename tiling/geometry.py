@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tiling.errors import RegionError, quote_text
+from gigavqa.tiling.errors import RegionError, quote_text
 
 INTEGER = r"(\d{1,9})"
 DECIMAL = r"(\d{1,9}(?:\.\d{1,30})?)"

@@ -10,17 +10,17 @@ from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPI
 from PIL.ImageFile import ImageFile
 from tifffile import TiffFile
 
-from tiling import jpeg, jpeg2000
-from tiling.errors import DECODER_ERRORS, translate_decoder_errors
-from tiling.files import OpenFile
-from tiling.formats import Container, container_of
-from tiling.geometry import Size
-from tiling.limits import PixelLayout, check_pixels
-from tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
-from tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
-from tiling.tiff import tiff_layout
+from gigavqa.tiling import jpeg, jpeg2000
+from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.formats import Container, container_of
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.limits import PixelLayout, check_pixels
+from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
+from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
+from gigavqa.tiling.tiff import tiff_layout
 
-# Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to tiling.limits.
+# Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to gigavqa.tiling.limits.
 _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
     "jpeg": JpegImagePlugin.JpegImageFile,
     "png": PngImagePlugin.PngImageFile,
@@ -68,7 +68,7 @@ def read_header(path: Path) -> Header:
     """Read an image's size and format without decoding a pixel.
 
     Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, PixelTypeError for pixels that are not shown
-    as they are, and ImageTooLargeError beyond `tiling.limits`.
+    as they are, and ImageTooLargeError beyond `gigavqa.tiling.limits`.
     """
     return read_stored_header(path).oriented
 

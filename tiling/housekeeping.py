@@ -9,10 +9,10 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from tiling.digest import DIGEST_PATTERN, content_digest
-from tiling.errors import ImageUnsupportedError, TilingError
-from tiling.geometry import Size
-from tiling.headers import read_stored_header
+from gigavqa.tiling.digest import DIGEST_PATTERN, content_digest
+from gigavqa.tiling.errors import ImageUnsupportedError, TilingError
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_stored_header
 
 _PYRAMID_NAME = re.compile(rf"{DIGEST_PATTERN}\.(tif|partial)")
 """Names of what ingest makes, or made in earlier releases; whatever else lies there is somebody's own."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tiling.geometry import Region
-from tiling.sources import open_source
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.sources import open_source
 
 
 def decode_whole(path: Path) -> None:

@@ -3,8 +3,8 @@
 import os
 from typing import NamedTuple
 
-from tiling.files import OpenFile
-from tiling.pixel_types import ColourKind, PixelType
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.pixel_types import ColourKind, PixelType
 
 HEIGHT, WIDTH = 5, 7
 """Bytes of a frame's segment at which its sides stand."""

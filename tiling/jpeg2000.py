@@ -4,9 +4,9 @@ import struct
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
-from tiling.errors import ImageUnreadableError, ImageUnsupportedError
-from tiling.files import OpenFile
-from tiling.pixel_types import CHANNELS, ColourKind, PixelType
+from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType
 
 _CODESTREAM = b"\xff\x4f\xff\x51"
 _COUNT_AT = 40  # in a codestream, which begins with SOC and SIZ

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tiling.errors import ImageUnreadableError
-from tiling.geometry import Region, Size
-from tiling.sources.base import Decoder, Pixels
+from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.sources.base import Decoder, Pixels
 
 _SQUARE_SIDE = 96
 _MIN_LEVEL_SIDE = 16  # a level of fewer pixels on a side tells nothing, and serves no view

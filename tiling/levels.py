@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from tiling.geometry import Size
-from tiling.level_comparison import compare_levels
-from tiling.sources import Level, Source
-from tiling.sources.base import Decoder, Pixels
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.level_comparison import compare_levels
+from gigavqa.tiling.sources import Level, Source
+from gigavqa.tiling.sources.base import Decoder, Pixels
 
 LARGE_PIXELS = 16_000_000
 """Pictures from this size on are worth care; of smaller ones a view takes less time than care saves."""

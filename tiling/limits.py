@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from tiling.errors import ImageTooLargeError
-from tiling.geometry import Size
+from gigavqa.tiling.errors import ImageTooLargeError
+from gigavqa.tiling.geometry import Size
 
 PixelLayout = Literal[
     "jpeg", "jpeg_progressive", "png", "png_interlaced", "webp", "jp2", "tiff_strips", "tiff_tiles", "pdf_page"

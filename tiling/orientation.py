@@ -1,13 +1,13 @@
 """EXIF orientation: the stored frame is the pixels' order in the file, the oriented frame is how a person sees them.
 
-Every size and region outside of `tiling.sources` is in the oriented frame. Suffix `_s`: the stored frame.
+Every size and region outside of `gigavqa.tiling.sources` is in the oriented frame. Suffix `_s`: the stored frame.
 Source: TIFF 6.0 and EXIF 2.32, tag 0x0112.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tiling.geometry import Region, Size
+from gigavqa.tiling.geometry import Region, Size
 
 ORIENTATION_TAG = 0x0112
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tiling.decode_threads import decode_pool
-from tiling.errors import ImageUnreadableError
-from tiling.geometry import Region
-from tiling.levels import ReadPlan, halve, rechunk_bands
-from tiling.recipes import Recipe
-from tiling.sources import Source, open_source
-from tiling.sources.base import Pixels
-from tiling.streaming_resize import StreamingResize
+from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.levels import ReadPlan, halve, rechunk_bands
+from gigavqa.tiling.recipes import Recipe
+from gigavqa.tiling.sources import Source, open_source
+from gigavqa.tiling.sources.base import Pixels
+from gigavqa.tiling.streaming_resize import StreamingResize
 
 _BAND_ROWS = 128
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pypdfium2
 
-from tiling.errors import ImageTooLargeError, ImageUnreadableError, translate_decoder_errors
-from tiling.geometry import Size
-from tiling.limits import check_pixels
+from gigavqa.tiling.errors import ImageTooLargeError, ImageUnreadableError, translate_decoder_errors
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.limits import check_pixels
 
 DEFAULT_DPI = 144
 """Two pixels for each of a PDF's points: an A4 page is 1190 x 1684 pixels."""
@@ -19,7 +19,7 @@ def render_pages(document: Path, folder: Path, dpi: int = DEFAULT_DPI) -> list[P
     """Write every page of a PDF as a PNG file, named by its number, into `folder`; returns them in order.
 
     Raises ImageUnreadableError for what is no PDF, or one that needs a password, and ImageTooLargeError for more than a
-    thousand pages and for pages beyond `tiling.limits`.
+    thousand pages and for pages beyond `gigavqa.tiling.limits`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with translate_decoder_errors(document):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tiling.errors import PixelTypeError
+from gigavqa.tiling.errors import PixelTypeError
 
 ColourKind = Literal["grey", "rgb", "cmyk", "palette"]
 SampleKind = Literal["unsigned", "signed", "floating point", "complex"]

@@ -14,12 +14,12 @@ import numpy as np
 import zstandard
 from tifffile import TiffWriter
 
-from tiling.decode_threads import decode_pool
-from tiling.geometry import Region, Size
-from tiling.levels import halve, levels_to_make, rechunk_bands
-from tiling.orientation import ORIENTATION_TAG
-from tiling.sources import Source
-from tiling.sources.base import Pixels
+from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.levels import halve, levels_to_make, rechunk_bands
+from gigavqa.tiling.orientation import ORIENTATION_TAG
+from gigavqa.tiling.sources import Source
+from gigavqa.tiling.sources.base import Pixels
 
 _TILE = 512
 

@@ -4,13 +4,13 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tiling.budgets.base import RasterPlan, VisualBudget
-from tiling.digest import digest_of
-from tiling.files import OpenFile
-from tiling.formats import OPENSLIDE_ONLY
-from tiling.geometry import Region, Size
-from tiling.headers import Header, header_of
-from tiling.views import View, plan_view
+from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
+from gigavqa.tiling.digest import digest_of
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.formats import OPENSLIDE_ONLY
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.headers import Header, header_of
+from gigavqa.tiling.views import View, plan_view
 
 _VERSION = 3  # counts changes that give other pixels for the same recipe
 KEY_DIGITS = 40
@@ -62,7 +62,7 @@ def identity_of(file: OpenFile, digest: str | None = None) -> ImageIdentity:
     Raises TilingError subclasses.
     """
     if file.path.suffix.lower() in OPENSLIDE_ONLY:
-        from tiling.sources import source_of  # noqa: PLC0415 - headers need no OpenSlide, these slides do
+        from gigavqa.tiling.sources import source_of  # noqa: PLC0415 - headers need no OpenSlide, these slides do
 
         source = source_of(file)
         with source.decoder:

@@ -9,20 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tiling.budgets.base import VisualBudget
-from tiling.cache import RasterCache
-from tiling.errors import ImageChangedError, TilingError
-from tiling.file_facts import cached_identity, name_image_in_errors
-from tiling.geometry import Size
-from tiling.ingest import PassCosts, find_render_source, make_pyramid
-from tiling.levels import LARGE_PIXELS, ReadPlan
-from tiling.passes import RecipePixels, RenderPass, plan_passes
-from tiling.pyramid import OnProgress
-from tiling.recipes import Recipe, plan_raster
-from tiling.rendering import Raster, make_raster
-from tiling.roots import ImageRoot
-from tiling.store import RasterStore
-from tiling.views import View
+from gigavqa.tiling.budgets.base import VisualBudget
+from gigavqa.tiling.cache import RasterCache
+from gigavqa.tiling.errors import ImageChangedError, TilingError
+from gigavqa.tiling.file_facts import cached_identity, name_image_in_errors
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.ingest import PassCosts, find_render_source, make_pyramid
+from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
+from gigavqa.tiling.passes import RecipePixels, RenderPass, plan_passes
+from gigavqa.tiling.pyramid import OnProgress
+from gigavqa.tiling.recipes import Recipe, plan_raster
+from gigavqa.tiling.rendering import Raster, make_raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.store import RasterStore
+from gigavqa.tiling.views import View
 
 _SMALL_RASTER_FACTOR = 16
 """Of a picture with so many times its pixels a raster is kept, however small the picture is."""

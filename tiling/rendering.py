@@ -6,14 +6,14 @@ The pixels pass through in bands, so memory does not grow with the image.
 from dataclasses import dataclass
 from pathlib import Path
 
-from tiling.budgets.base import VisualBudget
-from tiling.file_facts import cached_identity
-from tiling.geometry import Region, Size
-from tiling.ingest import RenderSource, find_render_source
-from tiling.passes import RecipePixels, plan_passes
-from tiling.recipes import Recipe, plan_raster
-from tiling.sources.base import Pixels
-from tiling.views import View
+from gigavqa.tiling.budgets.base import VisualBudget
+from gigavqa.tiling.file_facts import cached_identity
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.ingest import RenderSource, find_render_source
+from gigavqa.tiling.passes import RecipePixels, plan_passes
+from gigavqa.tiling.recipes import Recipe, plan_raster
+from gigavqa.tiling.sources.base import Pixels
+from gigavqa.tiling.views import View
 
 
 @dataclass(frozen=True)

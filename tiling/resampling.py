@@ -12,9 +12,9 @@ import numpy as np
 import pyvips
 from PIL import Image
 
-from tiling.budgets.base import Filter
-from tiling.geometry import Size
-from tiling.sources.base import Pixels
+from gigavqa.tiling.budgets.base import Filter
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.sources.base import Pixels
 
 _PILLOW = {"bicubic": Image.Resampling.BICUBIC, "bilinear": Image.Resampling.BILINEAR}
 _VIPS = {"bicubic": "cubic", "bilinear": "linear"}

@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from tiling.errors import ImageNotFoundError, PathEscapesError, quote_text
+from gigavqa.tiling.errors import ImageNotFoundError, PathEscapesError, quote_text
 
 UPLOAD_PREFIX = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tiling.passes import RecipePixels
-from tiling.recipes import KEY_DIGITS, Recipe
-from tiling.rendering import Raster
-from tiling.sources.base import Pixels
+from gigavqa.tiling.passes import RecipePixels
+from gigavqa.tiling.recipes import KEY_DIGITS, Recipe
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.sources.base import Pixels
 
 log = logging.getLogger(__name__)
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from tiling.edges import WindowEdges, window_edges
-from tiling.geometry import Region
-from tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
-from tiling.recipes import Recipe
-from tiling.resampling import Resizer, whole_box
-from tiling.sources import Level
-from tiling.sources.base import Decoder, Pixels
-from tiling.sources.window import level_window
+from gigavqa.tiling.edges import WindowEdges, window_edges
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
+from gigavqa.tiling.recipes import Recipe
+from gigavqa.tiling.resampling import Resizer, whole_box
+from gigavqa.tiling.sources import Level
+from gigavqa.tiling.sources.base import Decoder, Pixels
+from gigavqa.tiling.sources.window import level_window
 
 
 class StreamingResize:

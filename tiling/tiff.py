@@ -12,10 +12,10 @@ from pathlib import Path
 
 from tifffile import TiffFile, TiffPage
 
-from tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
-from tiling.geometry import Size
-from tiling.orientation import ORIENTATION_TAG, valid_orientation
-from tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
+from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
+from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
 _MAX_PAGES = 64
 _REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
@@ -39,7 +39,7 @@ logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about b
 class TiffLayout:
     """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
 
-    What a level shows nobody has looked at here (`tiling.level_comparison` does). `num_others` counts the pages
+    What a level shows nobody has looked at here (`gigavqa.tiling.level_comparison` does). `num_others` counts the pages
     behind the first that say of themselves that they are images of their own, or have no such level's shape.
     """
 

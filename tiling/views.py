@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from tiling.budgets.base import RasterPlan, VisualBudget
-from tiling.errors import BudgetError, RegionError, quote_text
-from tiling.geometry import Region, Size, fit_longest_side, resolve_region
+from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
+from gigavqa.tiling.errors import BudgetError, RegionError, quote_text
+from gigavqa.tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
 _LONGEST = re.compile(r"longest:([1-9]\d{0,8})", re.ASCII)
 _FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?", re.ASCII)

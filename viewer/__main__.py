@@ -1,4 +1,4 @@
-"""`python -m viewer`: runs one viewer until it is told to stop."""
+"""`python -m gigavqa.viewer`: runs one viewer until it is told to stop."""
 
 import logging
 import sys
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import uvicorn
 
-from jobs.errors import SettingsInvalidError, StateStoreUnavailableError
-from jobs.http_settings import require_protected
-from jobs.logs import configure_logging
-from tiling.digest import store_digests
-from viewer.app import create_app
-from viewer.settings import ViewerSettings
+from gigavqa.runtime.errors import SettingsInvalidError, StateStoreUnavailableError
+from gigavqa.runtime.logs import configure_logging
+from gigavqa.store.http_settings import require_protected
+from gigavqa.tiling.digest import store_digests
+from gigavqa.viewer.app import create_app
+from gigavqa.viewer.settings import ViewerSettings
 
 _GRACE_SECONDS = 5
 _MOST_CONNECTIONS = 1024  # more are a 503

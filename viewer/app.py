@@ -16,18 +16,18 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from jobs.connection import connect
-from jobs.embedded_store import ensure_store
-from jobs.hosts import TrustedHosts
-from jobs.http_settings import requires_keys, security_headers
-from tiling.errors import ImageChangedError, ImageNotFoundError, PathEscapesError, TilingError
-from viewer.auth import AuthStore, ViewerAuthentication, begin_session
-from viewer.errors import ViewerBusyError, ViewerError
-from viewer.iiif import PREFIX, IiifService
-from viewer.instrumentation import ViewerInstrumentation
-from viewer.page import page_routes
-from viewer.renderer import ImageRenderer
-from viewer.settings import ViewerSettings
+from gigavqa.runtime.embedded_store import ensure_store
+from gigavqa.runtime.hosts import TrustedHosts
+from gigavqa.store.connection import connect
+from gigavqa.store.http_settings import requires_keys, security_headers
+from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError, PathEscapesError, TilingError
+from gigavqa.viewer.auth import AuthStore, ViewerAuthentication, begin_session
+from gigavqa.viewer.errors import ViewerBusyError, ViewerError
+from gigavqa.viewer.iiif import PREFIX, IiifService
+from gigavqa.viewer.instrumentation import ViewerInstrumentation
+from gigavqa.viewer.page import page_routes
+from gigavqa.viewer.renderer import ImageRenderer
+from gigavqa.viewer.settings import ViewerSettings
 
 _RETRY_HEADERS = {"Retry-After": "2"}
 _METHODS = ["GET", "OPTIONS"]  # HEAD comes with GET

@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from jobs.access import ApiKey, ApiKeys
-from jobs.errors import KeyInvalidError
-from jobs.http_settings import CHALLENGE, presented_key, requires_keys
-from jobs.sessions import Sessions
-from viewer.iiif import external_url
-from viewer.settings import ViewerSettings
+from gigavqa.contract.errors import KeyInvalidError
+from gigavqa.store.access import ApiKey, ApiKeys
+from gigavqa.store.http_settings import CHALLENGE, presented_key, requires_keys
+from gigavqa.store.sessions import Sessions
+from gigavqa.viewer.iiif import external_url
+from gigavqa.viewer.settings import ViewerSettings
 
 COOKIE = "gigavqa-viewer"
 

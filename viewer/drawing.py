@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from tiling.budgets.base import RasterPlan
-from tiling.budgets.resolver import PreprocessingDecision
-from tiling.geometry import Region, Size, fit_longest_side
-from tiling.levels import LARGE_PIXELS, choose_level, halve, quick_read_plan
-from tiling.passes import RecipePixels, plan_passes
-from tiling.recipes import Recipe
-from tiling.sources import Level, Source, open_source
-from tiling.sources.base import Pixels
-from tiling.streaming_resize import StreamingResize
-from tiling.views import View
-from viewer.errors import ViewerBusyError
-from viewer.images import ViewerImage
-from viewer.request import IiifRequest
+from gigavqa.tiling.budgets.base import RasterPlan
+from gigavqa.tiling.budgets.resolver import PreprocessingDecision
+from gigavqa.tiling.geometry import Region, Size, fit_longest_side
+from gigavqa.tiling.levels import LARGE_PIXELS, choose_level, halve, quick_read_plan
+from gigavqa.tiling.passes import RecipePixels, plan_passes
+from gigavqa.tiling.recipes import Recipe
+from gigavqa.tiling.sources import Level, Source, open_source
+from gigavqa.tiling.sources.base import Pixels
+from gigavqa.tiling.streaming_resize import StreamingResize
+from gigavqa.tiling.views import View
+from gigavqa.viewer.errors import ViewerBusyError
+from gigavqa.viewer.images import ViewerImage
+from gigavqa.viewer.request import IiifRequest
 
 TILE = 512
 """Pixels of a tile's side."""

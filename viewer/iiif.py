@@ -14,17 +14,17 @@ from urllib.parse import unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from jobs.http_settings import requires_keys
-from tiling.errors import ImageChangedError
-from tiling.geometry import Size
-from tiling.levels import half_size
-from viewer.drawing import TILE
-from viewer.errors import NoSuchImageError, RequestInvalidError
-from viewer.images import ViewerImage
-from viewer.renderer import ImageRenderer
-from viewer.request import MEDIA_TYPES, MOST_SIDE, IiifSegments, largest_size, parse_request
-from viewer.settings import ViewerSettings
-from viewer.streaming import ChunkedResponse
+from gigavqa.store.http_settings import requires_keys
+from gigavqa.tiling.errors import ImageChangedError
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.levels import half_size
+from gigavqa.viewer.drawing import TILE
+from gigavqa.viewer.errors import NoSuchImageError, RequestInvalidError
+from gigavqa.viewer.images import ViewerImage
+from gigavqa.viewer.renderer import ImageRenderer
+from gigavqa.viewer.request import MEDIA_TYPES, MOST_SIDE, IiifSegments, largest_size, parse_request
+from gigavqa.viewer.settings import ViewerSettings
+from gigavqa.viewer.streaming import ChunkedResponse
 
 PREFIX = "/iiif/3"
 

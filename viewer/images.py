@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tiling.digest import DIGEST_PATTERN
-from tiling.errors import quote_text
-from tiling.file_facts import cached_identity, matches_recorded_digest, name_image_in_errors
-from tiling.geometry import Size
-from tiling.ingest import RenderSource, find_render_source
-from tiling.levels import LARGE_PIXELS, ReadPlan
-from tiling.roots import ImageRoot
-from tiling.sources import Source, open_source
-from viewer.errors import NoSuchImageError
+from gigavqa.tiling.digest import DIGEST_PATTERN
+from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.file_facts import cached_identity, matches_recorded_digest, name_image_in_errors
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.ingest import RenderSource, find_render_source
+from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.sources import Source, open_source
+from gigavqa.viewer.errors import NoSuchImageError
 
 _PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
 

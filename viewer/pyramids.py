@@ -9,11 +9,11 @@ from pathlib import Path
 
 from cachetools import TTLCache
 
-from tiling.decode_threads import lower_priority
-from tiling.errors import ImageChangedError, TilingError
-from tiling.ingest import make_pyramid, pyramid_path
-from viewer.errors import ViewerBusyError
-from viewer.images import ViewerImage
+from gigavqa.tiling.decode_threads import lower_priority
+from gigavqa.tiling.errors import ImageChangedError, TilingError
+from gigavqa.tiling.ingest import make_pyramid, pyramid_path
+from gigavqa.viewer.errors import ViewerBusyError
+from gigavqa.viewer.images import ViewerImage
 
 log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.5

@@ -6,12 +6,12 @@ import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tiling.ingest import RenderSource, pyramid_read_plan
-from tiling.rendering import render_recipe
-from tiling.sources import Level
-from tiling.sources.base import Pixels
-from tiling.store import RasterStore
-from viewer.drawing import (
+from gigavqa.tiling.ingest import RenderSource, pyramid_read_plan
+from gigavqa.tiling.rendering import render_recipe
+from gigavqa.tiling.sources import Level
+from gigavqa.tiling.sources.base import Pixels
+from gigavqa.tiling.store import RasterStore
+from gigavqa.viewer.drawing import (
     Overview,
     decode_overview,
     draw_from_file,
@@ -22,13 +22,13 @@ from viewer.drawing import (
     overview_level,
     raster_recipe,
 )
-from viewer.errors import ViewerBusyError
-from viewer.images import ImagePool, ViewerImage
-from viewer.pyramids import PyramidBuilder
-from viewer.request import IiifRequest
-from viewer.settings import ViewerSettings
-from viewer.single_flight import RenderPool, SingleFlightCache
-from viewer.streaming import UnsentBytes
+from gigavqa.viewer.errors import ViewerBusyError
+from gigavqa.viewer.images import ImagePool, ViewerImage
+from gigavqa.viewer.pyramids import PyramidBuilder
+from gigavqa.viewer.request import IiifRequest
+from gigavqa.viewer.settings import ViewerSettings
+from gigavqa.viewer.single_flight import RenderPool, SingleFlightCache
+from gigavqa.viewer.streaming import UnsentBytes
 
 _VERSION = 3  # counts changes that give other bytes for the same wish
 

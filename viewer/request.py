@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
-from tiling.errors import quote_text
-from tiling.geometry import Region, Size
-from viewer.errors import RequestInvalidError, RequestUnsupportedError
+from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.viewer.errors import RequestInvalidError, RequestUnsupportedError
 
 ImageQuality = Literal["default", "color", "gray", "bitonal"]
 ImageFormat = Literal["jpg", "png", "webp"]

@@ -5,12 +5,12 @@ from typing import Annotated, ClassVar
 from pydantic import ByteSize, Field, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
-from jobs.home import Address
-from jobs.http_settings import HttpServerSettings
-from jobs.settings import FieldSpelling
-from tiling.decode_threads import usable_cores
-from tiling.levels import LARGE_PIXELS
-from tiling.roots import ImageRoot
+from gigavqa.runtime.home import Address
+from gigavqa.runtime.settings import FieldSpelling
+from gigavqa.store.http_settings import HttpServerSettings
+from gigavqa.tiling.decode_threads import usable_cores
+from gigavqa.tiling.levels import LARGE_PIXELS
+from gigavqa.tiling.roots import ImageRoot
 
 _MIB = 2**20
 
@@ -19,7 +19,7 @@ class ViewerSettings(HttpServerSettings):
     """One viewer of gigavqa: pictures by IIIF's Image API, and the page that shows evidence in them."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_VIEWER_")
-    program: ClassVar[str] = "python -m viewer"
+    program: ClassVar[str] = "python -m gigavqa.viewer"
     table: ClassVar[str] = "viewer"
     everybody_may: ClassVar[str] = "see every picture of the data root"
 

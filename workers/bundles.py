@@ -11,30 +11,30 @@ from itertools import count
 
 from pydantic import JsonValue
 
-from jobs.errors import ResponseUnrecordableError
-from jobs.leases import Lease
-from jobs.logs import log_context
-from jobs.models import Bundle, ClosingAnswer, InferenceRequest, Response, Sampling, TurnResponse
-from jobs.queue import JobQueue
-from jobs.results import ResultStore
-from jobs.streaming import TokenPublisher
-from retrieval.errors import RetrievalError, SourceChangedError
-from tiling.errors import ImageChangedError, TilingError
-from tiling.rendering import Raster
-from workers.chat import ChatPlayer
-from workers.closing_turn import ClosingTurn, can_close
-from workers.engines.engine import EngineDeadError, EngineError, Message, with_cache_salt
-from workers.engines.supervisor import EngineSupervisor
-from workers.errors import EngineLostError
-from workers.instrumentation import Instrumentation
-from workers.preparation import RasterPreparation
-from workers.responses import Outcome, make_failure, make_response, unrecordable_response
-from workers.script import FixedTurns
-from workers.stage_timer import RequestStage as StageName
-from workers.store_outage import retry_until_up
-from workers.tool_loop import ToolLoopPlayer
-from workers.tools.toolbox import Toolbox
-from workers.traces import StageMark, Traces
+from gigavqa.contract.errors import ResponseUnrecordableError
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, ClosingAnswer, InferenceRequest, Response, Sampling, TurnResponse
+from gigavqa.retrieval.errors import RetrievalError, SourceChangedError
+from gigavqa.runtime.logs import log_context
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.results import ResultStore
+from gigavqa.store.streaming import TokenPublisher
+from gigavqa.tiling.errors import ImageChangedError, TilingError
+from gigavqa.tiling.rendering import Raster
+from gigavqa.workers.chat import ChatPlayer
+from gigavqa.workers.closing_turn import ClosingTurn, can_close
+from gigavqa.workers.engines.engine import EngineDeadError, EngineError, Message, with_cache_salt
+from gigavqa.workers.engines.supervisor import EngineSupervisor
+from gigavqa.workers.errors import EngineLostError
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.preparation import RasterPreparation
+from gigavqa.workers.responses import Outcome, make_failure, make_response, unrecordable_response
+from gigavqa.workers.script import FixedTurns
+from gigavqa.workers.stage_timer import RequestStage as StageName
+from gigavqa.workers.store_outage import retry_until_up
+from gigavqa.workers.tool_loop import ToolLoopPlayer
+from gigavqa.workers.tools.toolbox import Toolbox
+from gigavqa.workers.traces import StageMark, Traces
 
 log = logging.getLogger(__name__)
 

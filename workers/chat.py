@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from jobs.models import InferenceRequest, PriorMessage, Sampling, Turn, TurnResponse
-from tiling.rendering import Raster
-from tiling.views import View
-from workers.engines.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
-from workers.script import Script
+from gigavqa.contract.models import InferenceRequest, PriorMessage, Sampling, Turn, TurnResponse
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster
+from gigavqa.workers.script import Script
 
 Generate = Callable[[Sequence[Message], Sampling, str], Awaitable[TurnResponse]]
 """Chat, sampling and an id in; the answer to the chat's last message out."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from jobs.models import Closing, ClosingAnswer, Failure, GenerationConstraints, Sampling, TurnResponse
-from workers.engines.engine import EngineError
+from gigavqa.contract.models import Closing, ClosingAnswer, Failure, GenerationConstraints, Sampling, TurnResponse
+from gigavqa.workers.engines.engine import EngineError
 
 
 @dataclass(frozen=True)

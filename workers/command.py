@@ -6,31 +6,32 @@ import signal
 import sys
 from collections.abc import Mapping
 
-from catalogue.errors import CatalogueError
-from jobs.connection import connect
-from jobs.embedded_store import ensure_store
-from jobs.errors import JobsError, SettingsInvalidError
-from jobs.logs import configure_logging
-from jobs.previews import PreviewStore
-from retrieval.corpora import Corpora
-from retrieval.sources import SearchSource
-from tiling.digest import store_digests
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.store import RasterStore
-from workers.engines.engine import EngineDeadError
-from workers.errors import WorkerError
-from workers.idle_work import IdleWorker
-from workers.instrumentation import Instrumentation, free_bytes
-from workers.model_runtime import WorkerContext
-from workers.previews import PreviewWriter
-from workers.probes import ProbeServer
-from workers.served_models import served_models
-from workers.settings import WorkerSettings
-from workers.tools.searches import SearchSources
-from workers.tools.sources import read_sources
-from workers.traces import Traces
-from workers.worker import Worker
+from gigavqa.catalogue.errors import CatalogueError
+from gigavqa.contract.errors import JobsError
+from gigavqa.retrieval.corpora import Corpora
+from gigavqa.retrieval.sources import SearchSource
+from gigavqa.runtime.embedded_store import ensure_store
+from gigavqa.runtime.errors import InstallationError, SettingsInvalidError
+from gigavqa.runtime.logs import configure_logging
+from gigavqa.store.connection import connect
+from gigavqa.store.previews import PreviewStore
+from gigavqa.tiling.digest import store_digests
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.store import RasterStore
+from gigavqa.workers.engines.engine import EngineDeadError
+from gigavqa.workers.errors import WorkerError
+from gigavqa.workers.idle_work import IdleWorker
+from gigavqa.workers.instrumentation import Instrumentation, free_bytes
+from gigavqa.workers.model_runtime import WorkerContext
+from gigavqa.workers.previews import PreviewWriter
+from gigavqa.workers.probes import ProbeServer
+from gigavqa.workers.served_models import served_models
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.tools.searches import SearchSources
+from gigavqa.workers.tools.sources import read_sources
+from gigavqa.workers.traces import Traces
+from gigavqa.workers.worker import Worker
 
 log = logging.getLogger("workers")
 
@@ -47,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
         asyncio.run(_run(settings, named))
-    except (CatalogueError, WorkerError, EngineDeadError, JobsError) as error:
+    except (CatalogueError, WorkerError, EngineDeadError, InstallationError, JobsError) as error:
         log.error("%s", error)
         return 1
     return 0

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from jobs.leases import Lease
-from jobs.queue import JobQueue
-from workers.bundles import BundlePlayer
-from workers.engines.engine import EngineDeadError
-from workers.errors import EngineLostError
-from workers.instrumentation import Instrumentation
-from workers.settings import WorkerSettings
-from workers.store_outage import retry_until_up
-from workers.time_slices import TimeSlice
+from gigavqa.contract.leases import Lease
+from gigavqa.store.queue import JobQueue
+from gigavqa.workers.bundles import BundlePlayer
+from gigavqa.workers.engines.engine import EngineDeadError
+from gigavqa.workers.errors import EngineLostError
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.store_outage import retry_until_up
+from gigavqa.workers.time_slices import TimeSlice
 
 log = logging.getLogger(__name__)
 

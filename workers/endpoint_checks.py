@@ -3,8 +3,8 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from catalogue.entry import CatalogueEntry
-from workers.errors import EndpointError
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.workers.errors import EndpointError
 
 _DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 

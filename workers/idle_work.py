@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 from prometheus_client import Counter
 
-from tiling.renderer import Renderer
-from tiling.rendering import Raster
-from workers.previews import PreviewWriter
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.rendering import Raster
+from gigavqa.workers.previews import PreviewWriter
 
 log = logging.getLogger(__name__)
 

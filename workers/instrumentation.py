@@ -7,10 +7,10 @@ from pathlib import Path
 import psutil
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
-from jobs.models import EngineInfo, Response
-from tiling.renderer import RendererStats
-from workers.engines.engine import EngineStats
-from workers.stage_timer import StageTimer
+from gigavqa.contract.models import EngineInfo, Response
+from gigavqa.tiling.renderer import RendererStats
+from gigavqa.workers.engines.engine import EngineStats
+from gigavqa.workers.stage_timer import StageTimer
 
 _PASS_SECONDS = (0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000)

@@ -5,24 +5,24 @@ from dataclasses import dataclass, field
 
 from redis.asyncio import Redis
 
-from catalogue.entry import CatalogueEntry
-from jobs.queue import JobQueue
-from jobs.results import ResultStore
-from jobs.searches import SearchStore
-from jobs.streaming import TokenPublisher
-from tiling.renderer import Renderer
-from workers.bundles import BundlePlayer
-from workers.consumer import Consumer
-from workers.engines.engine import Engine
-from workers.engines.supervisor import EngineSupervisor
-from workers.idle_work import IdleWorker
-from workers.instrumentation import Instrumentation
-from workers.preparation import RasterPreparation
-from workers.settings import WorkerSettings
-from workers.time_slices import TimeSlice
-from workers.tools.searches import LEASE_SECONDS, SearchExecutor, SearchSources
-from workers.tools.toolbox import Toolbox
-from workers.traces import Traces
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.results import ResultStore
+from gigavqa.store.searches import SearchStore
+from gigavqa.store.streaming import TokenPublisher
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.workers.bundles import BundlePlayer
+from gigavqa.workers.consumer import Consumer
+from gigavqa.workers.engines.engine import Engine
+from gigavqa.workers.engines.supervisor import EngineSupervisor
+from gigavqa.workers.idle_work import IdleWorker
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.preparation import RasterPreparation
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.time_slices import TimeSlice
+from gigavqa.workers.tools.searches import LEASE_SECONDS, SearchExecutor, SearchSources
+from gigavqa.workers.tools.toolbox import Toolbox
+from gigavqa.workers.traces import Traces
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
-from tiling.budgets.base import VisualBudget
-from tiling.decode_threads import lower_priority
-from tiling.errors import ImageChangedError
-from tiling.renderer import PendingRaster, Renderer, ViewRequest
-from tiling.rendering import Raster
-from tiling.roots import UPLOAD_PREFIX
-from tiling.views import View
-from workers.idle_work import IdleWorker
+from gigavqa.tiling.budgets.base import VisualBudget
+from gigavqa.tiling.decode_threads import lower_priority
+from gigavqa.tiling.errors import ImageChangedError
+from gigavqa.tiling.renderer import PendingRaster, Renderer, ViewRequest
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import UPLOAD_PREFIX
+from gigavqa.tiling.views import View
+from gigavqa.workers.idle_work import IdleWorker
 
 _BATCHING_SECONDS = 0.01
 """The requests of one claim come within some milliseconds, and what they look at is to be planned together."""

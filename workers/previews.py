@@ -7,8 +7,8 @@ import threading
 from PIL import Image
 from prometheus_client import Counter
 
-from jobs.previews import PreviewStore
-from tiling.rendering import Raster
+from gigavqa.store.previews import PreviewStore
+from gigavqa.tiling.rendering import Raster
 
 log = logging.getLogger(__name__)
 

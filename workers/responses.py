@@ -4,12 +4,20 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jobs.leases import Lease
-from jobs.models import ClosingAnswer, EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
-from jobs.tool_loops import StopReason
-from tiling.geometry import Size
-from tiling.rendering import Raster
-from workers.engines.engine import ChatOverflowError
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import (
+    ClosingAnswer,
+    EngineInfo,
+    Failure,
+    InferenceRequest,
+    RasterRecord,
+    Response,
+    TurnResponse,
+)
+from gigavqa.contract.tool_loops import StopReason
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.rendering import Raster
+from gigavqa.workers.engines.engine import ChatOverflowError
 
 log = logging.getLogger(__name__)
 

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from jobs.models import EngineInfo
-from jobs.queue import JobQueue
-from jobs.worker_registry import EnginePhase
-from workers.engines.engine import EngineDeadError
-from workers.engines.supervisor import EngineSupervisor
-from workers.instrumentation import Instrumentation
-from workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
-from workers.settings import WorkerSettings
-from workers.time_slices import TimeSliceScheduler
+from gigavqa.contract.models import EngineInfo
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.workers.engines.engine import EngineDeadError
+from gigavqa.workers.engines.supervisor import EngineSupervisor
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.model_runtime import ModelRuntime, ServedModel, WorkerContext
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.time_slices import TimeSliceScheduler
 
 log = logging.getLogger(__name__)
 

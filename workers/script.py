@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from jobs.models import Turn, TurnResponse
+from gigavqa.contract.models import Turn, TurnResponse
 
 
 class Script(Protocol):

@@ -6,21 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
-from catalogue.load import load_catalogue
-from catalogue.resolve import find_checkpoint, resolve_model
-from jobs.home import Home
-from workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
-from workers.engines.engine import Engine
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote_engine import RemoteEngine
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.simulation.answer_script import read_answer_script
-from workers.engines.vllm_arguments import parse_engine_arguments
-from workers.engines.vllm_engine import VllmEngine
-from workers.errors import ModelsAmbiguousError
-from workers.model_runtime import ServedModel
-from workers.settings import WorkerSettings
+from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.resolve import find_checkpoint, resolve_model
+from gigavqa.runtime.home import Home
+from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
+from gigavqa.workers.engines.engine import Engine
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote_engine import RemoteEngine
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.answer_script import read_answer_script
+from gigavqa.workers.engines.vllm_arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.errors import ModelsAmbiguousError
+from gigavqa.workers.model_runtime import ServedModel
+from gigavqa.workers.settings import WorkerSettings
 
 
 def served_models(settings: WorkerSettings) -> list[ServedModel]:
@@ -120,7 +120,7 @@ _ENGINE_FACTORIES: Mapping[str, Callable[[Sequence[CatalogueEntry], WorkerSettin
 
 def _weights(entry: CatalogueEntry, home: Home) -> str:
     if entry.weights.startswith(BUILT_IN_PREFIX):
-        from workers.checkpoints.build import ensure_checkpoint  # needs what only engines bring
+        from gigavqa.workers.checkpoints.build import ensure_checkpoint  # needs what only engines bring
 
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
     checkpoint = find_checkpoint(entry.weights, entry.revision)

@@ -17,10 +17,10 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from jobs.home import Address, Home
-from jobs.memory import usable_bytes
-from jobs.settings import CommaSeparated, FieldSpelling
-from tiling.decode_threads import usable_cores
+from gigavqa.runtime.home import Address, Home
+from gigavqa.runtime.memory import usable_bytes
+from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
+from gigavqa.tiling.decode_threads import usable_cores
 
 _GIB = 2**30
 _VERSION = "api-version"  # Azure's, of its API
@@ -60,7 +60,7 @@ class WorkerSettings(Home):
     """One worker of gigavqa: it plays the queued requests of one model, or of several in shifts."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_WORKER_")
-    program: ClassVar[str] = "python -m workers"
+    program: ClassVar[str] = "python -m gigavqa.workers"
     table: ClassVar[str] = "worker"
 
     models: Annotated[CommaSeparated, FieldSpelling("model", "ID")] = Field(

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from redis.exceptions import RedisError
 
-from jobs.connection import is_state_store_down
+from gigavqa.store.connection import is_state_store_down
 
 T = TypeVar("T")
 

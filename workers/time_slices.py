@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from jobs.queue import ClaimableCounts, JobQueue
-from workers.settings import WorkerSettings
-from workers.store_outage import retry_until_up
+from gigavqa.store.queue import ClaimableCounts, JobQueue
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.store_outage import retry_until_up
 
 
 class TimeSliceScheduler:

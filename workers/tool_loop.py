@@ -4,18 +4,18 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from catalogue.entry import MAX_PROMPT_IMAGES
-from jobs.models import InferenceRequest, PriorMessage, RasterRecord, Sampling, TurnResponse
-from jobs.tool_loops import CallStatus, StopReason, ToolCall, ToolLoop
-from tiling.errors import ImageChangedError
-from tiling.rendering import Raster
-from tiling.views import View
-from workers.chat import ChatPlayer, Generate, engine_message
-from workers.engines.engine import ContextExceededError, PromptRaster
-from workers.preparation import RequestRasters
-from workers.responses import raster_record
-from workers.tools.calls import Call, find_call
-from workers.tools.toolbox import Toolbox, ToolContext, ToolResult
+from gigavqa.catalogue.entry import MAX_PROMPT_IMAGES
+from gigavqa.contract.models import InferenceRequest, PriorMessage, RasterRecord, Sampling, TurnResponse
+from gigavqa.contract.tool_loops import CallStatus, StopReason, ToolCall, ToolLoop
+from gigavqa.tiling.errors import ImageChangedError
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer, Generate, engine_message
+from gigavqa.workers.engines.engine import ContextExceededError, PromptRaster
+from gigavqa.workers.preparation import RequestRasters
+from gigavqa.workers.responses import raster_record
+from gigavqa.workers.tools.calls import Call, find_call
+from gigavqa.workers.tools.toolbox import Toolbox, ToolContext, ToolResult
 
 HoldRasters = Callable[[Sequence[View]], AbstractAsyncContextManager[RequestRasters]]
 """Holds the rasters of these views for one round."""

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from jobs.chats import CHAT_ID_PREFIX
-from jobs.errors import TracesMissingError
-from jobs.models import Response
+from gigavqa.contract.models import Response
+from gigavqa.runtime.errors import TracesMissingError
+from gigavqa.store.chats import CHAT_ID_PREFIX
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -36,7 +36,7 @@ class Traces:
     def to(cls, endpoint: str) -> "Traces":
         """Send by OTLP over HTTP. Raises TracesMissingError where OpenTelemetry is not installed."""
         try:
-            from jobs.traces import make_tracer_provider
+            from gigavqa.runtime.traces import make_tracer_provider
         except ImportError as error:
             raise TracesMissingError from error
         return cls(make_tracer_provider(endpoint, "worker"))
@@ -60,7 +60,7 @@ class Traces:
     def _whole(self, response: Response, began_ns: int) -> "Span":
         from opentelemetry import trace
 
-        from jobs.traces import root_span_of
+        from gigavqa.runtime.traces import root_span_of
 
         brought = root_span_of(response.job_id)
         is_chat = response.job_id.startswith(CHAT_ID_PREFIX)

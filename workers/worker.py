@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
-from workers.instrumentation import Instrumentation
-from workers.model_runtime import ServedModel, WorkerContext
-from workers.rotation import ModelRotation
-from workers.settings import WorkerSettings
-from workers.store_outage import retry_until_up, skip_if_down
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.model_runtime import ServedModel, WorkerContext
+from gigavqa.workers.rotation import ModelRotation
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.store_outage import retry_until_up, skip_if_down
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from PIL import Image
 
-from jobs.searches import search_key
+from gigavqa.store.searches import search_key
 from loadtests.chaos.kills import JobProgress
 from loadtests.chaos.outcome import ChaosOutcome, inspect_job
 from loadtests.installation import Installation, running_installation

@@ -13,14 +13,14 @@ from typing import Any
 import httpx
 from PIL import Image
 
-from gigavqa.retries import LineSplitter
+from gigavqa.client.retries import LineSplitter
+from gigavqa.tiling.digest import content_digest
 from loadtests.chaos.disk import FaultyDisk
 from loadtests.chaos.kills import JobProgress
 from loadtests.chaos.outcome import ChaosOutcome, inspect_job, parts_of, wait_until_sunk
 from loadtests.chaos.power import power
 from loadtests.installation import Installation, running_installation
 from performance.installation import DATASET
-from tiling.digest import content_digest
 
 _REQUESTS = 1000
 _WORKERS = 2

@@ -27,11 +27,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from gigavqa.tiling.decode_threads import usable_cores
 from performance.gpu.meter import ResourceMeter
 from performance.gpu.models import models, write_model
 from performance.gpu.table import write_table
 from performance.gpu.work import Workload, draw_pictures
-from tiling.decode_threads import usable_cores
 
 _SERVICE = (
     "fastapi",

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from jobs.models import Sampling
+from gigavqa.contract.models import Sampling
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.engine import Message, PromptRaster
+from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm_engine import VllmEngine
 from performance.gpu.meter import MeasurementWindow
 from performance.gpu.work import Workload, questions_of
-from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.engine import Message, PromptRaster
-from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
-from workers.engines.vllm_engine import VllmEngine
 
 _HOST_BYTES = 1 << 40
 

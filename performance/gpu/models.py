@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import load_catalogue
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.workers.checkpoints.qwen3_vl import QWEN3_VL, processing_config, special_token_ids
+from gigavqa.workers.checkpoints.tensors import TokenIds
+from gigavqa.workers.checkpoints.writing import CheckpointDesign, write_without_weights
 from tests.checkpoints.qwen3_5 import QWEN3_5
-from workers.checkpoints.qwen3_vl import QWEN3_VL, processing_config, special_token_ids
-from workers.checkpoints.tensors import TokenIds
-from workers.checkpoints.writing import CheckpointDesign, write_without_weights
 
 _VISION = {
     "depth": 27,

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from catalogue.write import write_entry
-from cli.launch import launch_service
-from jobs.home import Home
+from gigavqa.catalogue.write import write_entry
+from gigavqa.cli.launch import launch_service
+from gigavqa.runtime.home import Home
 from performance.gpu.meter import MeasurementWindow
 from performance.gpu.work import Workload, questions_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.entry import CatalogueEntry
 
 _QUESTION = (
     "Question {number} of picture {picture}: how many bright squares lie in row {number}, and which colour has the "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.records import Record, read_records
+from gigavqa.evaluation.records import Record, read_records
 
 
 def flat_records(demo: Path) -> Iterator[dict[str, Any]]:

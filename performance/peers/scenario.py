@@ -9,19 +9,19 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Self
 
-from catalogue.load import load_catalogue
-from demo.ultravr.dataset import build_demo_dataset
-from evaluation.datasets import load_dataset
-from evaluation.expansion import prepare_expansion
-from jobs.models import InferenceRequest, JobSpec
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.demo.ultravr.dataset import build_demo_dataset
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.expansion import prepare_expansion
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.recipes import ImageIdentity, identify, plan_raster
+from gigavqa.tiling.views import View
+from gigavqa.workers.checkpoints.build import ensure_checkpoint
+from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 from performance.peers.huge import huge_records, write_huge_picture
 from performance.peers.records import choose, flat_records, write_race
-from tiling.geometry import Size
-from tiling.headers import read_header
-from tiling.recipes import ImageIdentity, identify, plan_raster
-from tiling.views import View
-from workers.checkpoints.build import ensure_checkpoint
-from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 
 MODEL = "demo-qwen3-vl"
 CONDITIONS = ("V1", "V2", "V3", "V4")

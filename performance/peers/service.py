@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 from PIL import Image
 
-from cli.client import TerminalClient
-from cli.launch import launch_service
-from jobs.home import Home
-from jobs.models import Job, JobSpec, Response
-from jobs.schema_versions import read_response
+from gigavqa.cli.client import TerminalClient
+from gigavqa.cli.launch import launch_service
+from gigavqa.contract.models import Job, JobSpec, Response
+from gigavqa.contract.schema_versions import read_response
+from gigavqa.runtime.home import Home
 from performance.peers.scenario import MODEL
 
 _POLL_SECONDS = 0.05

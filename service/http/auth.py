@@ -11,14 +11,15 @@ from redis.exceptions import RedisError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.access import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner, Role
-from jobs.errors import JobsError, KeyInvalidError
-from jobs.http_settings import CHALLENGE, presented_key, requires_keys
-from jobs.quotas import Quotas, RateLimitStatus
-from service.errors import RateExceededError, RoleMissingError, ServiceError
-from service.http.guard import SAFE_METHODS
-from service.http.problems import error_response
-from service.settings import GatewaySettings
+from gigavqa.contract.errors import JobsError, KeyInvalidError
+from gigavqa.runtime.errors import InstallationError
+from gigavqa.service.errors import RateExceededError, RoleMissingError, ServiceError
+from gigavqa.service.http.guard import SAFE_METHODS
+from gigavqa.service.http.problems import error_response
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.access import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner, Role
+from gigavqa.store.http_settings import CHALLENGE, presented_key, requires_keys
+from gigavqa.store.quotas import Quotas, RateLimitStatus
 
 OPEN_PATHS = frozenset(
     {"/", "/watch", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
@@ -108,7 +109,7 @@ class Authentication:
         try:
             scope[_CALLER] = await _identify_caller(scope, keys)
             await self._admit(scope, parts[Quotas], answer)
-        except (ServiceError, JobsError, RedisError) as error:
+        except (ServiceError, InstallationError, JobsError, RedisError) as error:
             headers = CHALLENGE if isinstance(error, KeyInvalidError) else {}
             await error_response(scope, error, headers)(scope, receive, answer.send)
             return

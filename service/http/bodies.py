@@ -9,8 +9,14 @@ from typing import Any, NamedTuple
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.errors import BodyTimeoutError, BodyTooLargeError, MediaTypeUnsupportedError, ServiceError, problem_kind
-from service.http.problems import problem_response
+from gigavqa.service.errors import (
+    BodyTimeoutError,
+    BodyTooLargeError,
+    MediaTypeUnsupportedError,
+    ServiceError,
+    problem_kind,
+)
+from gigavqa.service.http.problems import problem_response
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 

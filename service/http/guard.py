@@ -3,10 +3,10 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from jobs.hosts import TrustedHosts
-from service.errors import ForeignOriginError, HostInvalidError, HostUntrustedError, ServiceError
-from service.http.problems import error_response
-from service.settings import GatewaySettings
+from gigavqa.runtime.hosts import TrustedHosts
+from gigavqa.service.errors import ForeignOriginError, HostInvalidError, HostUntrustedError, ServiceError
+from gigavqa.service.http.problems import error_response
+from gigavqa.service.settings import GatewaySettings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""

@@ -9,8 +9,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
-from jobs.errors import KeyInvalidError
-from service.errors import (
+from gigavqa.contract.errors import KeyInvalidError
+from gigavqa.service.errors import (
     BODY_MALFORMED,
     INTERNAL,
     PROBLEM_KINDS,
@@ -21,8 +21,8 @@ from service.errors import (
     RateExceededError,
     RoleMissingError,
 )
-from service.http.examples import JOB_ID
-from service.http.problems import MEDIA_TYPE, OpenAIError, ProblemDocument, openai_error, openai_status
+from gigavqa.service.http.examples import JOB_ID
+from gigavqa.service.http.problems import MEDIA_TYPE, OpenAIError, ProblemDocument, openai_error, openai_status
 
 VERSION = version("gigavqa")
 DESCRIPTION = (

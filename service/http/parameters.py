@@ -8,16 +8,16 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Header, Path, Request
 from fastapi.exceptions import RequestValidationError
 
-from jobs.errors import JobNotFoundError
-from jobs.models import Job
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.worker_registry import WorkerRegistry
-from service.errors import JobOfAnotherError
-from service.http import examples
-from service.http.auth import Caller, CurrentCaller
-from service.settings import GatewaySettings
+from gigavqa.contract.errors import JobNotFoundError
+from gigavqa.contract.models import Job
+from gigavqa.service.errors import JobOfAnotherError
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import Caller, CurrentCaller
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.worker_registry import WorkerRegistry
 
 Component = TypeVar("Component")
 _JOB_ID = re.compile(r"(?!chat_|batch_)[A-Za-z0-9_]{1,64}")  # those are in no list, and OpenAI's clients ask for them

@@ -18,9 +18,9 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Scope
 
-from evaluation.errors import DatasetInvalidError
-from jobs.plurals import count_noun
-from service.errors import (
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.runtime.plurals import count_noun
+from gigavqa.service.errors import (
     BODY_MALFORMED,
     INTERNAL,
     MAX_FINDINGS,

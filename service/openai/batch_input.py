@@ -9,16 +9,16 @@ from typing import BinaryIO, NamedTuple
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import from_json
 
-from catalogue.errors import ModelUnknownError
-from jobs.batches import BatchFault, StoredBatch
-from jobs.models import InferenceRequest
-from service.errors import REQUEST_INVALID, BodyTooLargeError, FileMissingError, ServiceError, problem_kind
-from service.http.problems import findings_of, openai_error, openai_status, validation_findings
-from service.openai.batch_output import REFUSED, REQUESTS, answer_line
-from service.openai.chat_bodies import ChatJson, DataUrlExtractor
-from service.openai.files import FileStore
-from service.openai.request_builder import RequestBuilder, parse_chat_request
-from service.openai.uploads import Uploads
+from gigavqa.catalogue.errors import ModelUnknownError
+from gigavqa.contract.models import InferenceRequest
+from gigavqa.service.errors import REQUEST_INVALID, BodyTooLargeError, FileMissingError, ServiceError, problem_kind
+from gigavqa.service.http.problems import findings_of, openai_error, openai_status, validation_findings
+from gigavqa.service.openai.batch_output import REFUSED, REQUESTS, answer_line
+from gigavqa.service.openai.chat_bodies import ChatJson, DataUrlExtractor
+from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.request_builder import RequestBuilder, parse_chat_request
+from gigavqa.service.openai.uploads import Uploads
+from gigavqa.store.batches import BatchFault, StoredBatch
 
 ENDPOINT = "/v1/chat/completions"
 """What the lines of a batch call."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from jobs.batches import BatchStatus, BatchUsage
-from jobs.flaws import fault_of
-from jobs.models import Response
-from service.errors import problem_kind
-from service.http.problems import findings_of, openai_error, openai_status
-from service.openai.completions import ChunkWriter, failure_error
+from gigavqa.contract.flaws import fault_of
+from gigavqa.contract.models import Response
+from gigavqa.service.errors import problem_kind
+from gigavqa.service.http.problems import findings_of, openai_error, openai_status
+from gigavqa.service.openai.completions import ChunkWriter, failure_error
+from gigavqa.store.batches import BatchStatus, BatchUsage
 
 REQUESTS, REFUSED, OUTPUT, ERROR = "requests.jsonl", "refused.jsonl", "output.jsonl", "error.jsonl"
 """Names in the folder of a batch."""

@@ -12,25 +12,33 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
-from jobs.access import ALL_OWNERS, CacheSharing, cache_salt
-from jobs.batches import RETENTION_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
-from jobs.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
-from jobs.models import Bundle, InferenceRequest, JobStatus, Response
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import PartCache, ResultStore
-from service.http.fair_semaphore import FairSemaphore
-from service.openai.batch_input import (
+from gigavqa.contract.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
+from gigavqa.contract.models import Bundle, InferenceRequest, JobStatus, Response
+from gigavqa.service.http.fair_semaphore import FairSemaphore
+from gigavqa.service.openai.batch_input import (
     BatchCancelledError,
     BatchFaultsError,
     BatchInputIndex,
     BatchReader,
     RequestOffset,
 )
-from service.openai.batch_output import ERROR, OUTPUT, REFUSED, REQUESTS, BatchOutput, read_lines, read_request_names
-from service.openai.files import FileStore
-from service.openai.uploads import Uploads
-from service.operations.background import BackgroundTasks
+from gigavqa.service.openai.batch_output import (
+    ERROR,
+    OUTPUT,
+    REFUSED,
+    REQUESTS,
+    BatchOutput,
+    read_lines,
+    read_request_names,
+)
+from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.uploads import Uploads
+from gigavqa.service.operations.background import BackgroundTasks
+from gigavqa.store.access import ALL_OWNERS, CacheSharing, cache_salt
+from gigavqa.store.batches import RETENTION_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import PartCache, ResultStore
 
 _POLL_SECONDS = 1.0
 _QUEUE_RETRY_SECONDS = 10.0

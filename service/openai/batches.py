@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from jobs.access import NO_OWNER
-from jobs.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id
-from jobs.errors import QueueFullError, QuotaExceededError, StateStoreUnavailableError
-from service.errors import (
+from gigavqa.contract.errors import QueueFullError, QuotaExceededError
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import (
     BatchEndedError,
     BatchInvalidError,
     BatchMissingError,
@@ -17,14 +16,16 @@ from service.errors import (
     ForeignOriginError,
     ProblemFinding,
 )
-from service.http.auth import Caller, CurrentCaller
-from service.http.openapi import example, openai_error_responses
-from service.http.parameters import CurrentSettings, component
-from service.openai import examples
-from service.openai.batch_input import ENDPOINT
-from service.openai.batch_runner import BatchRunner
-from service.openai.files import Files
-from service.openai.lists import ListItem, ObjectList
+from gigavqa.service.http.auth import Caller, CurrentCaller
+from gigavqa.service.http.openapi import example, openai_error_responses
+from gigavqa.service.http.parameters import CurrentSettings, component
+from gigavqa.service.openai import examples
+from gigavqa.service.openai.batch_input import ENDPOINT
+from gigavqa.service.openai.batch_runner import BatchRunner
+from gigavqa.service.openai.files import Files
+from gigavqa.service.openai.lists import ListItem, ObjectList
+from gigavqa.store.access import NO_OWNER
+from gigavqa.store.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id
 
 router = APIRouter(prefix="/v1/batches", tags=["openai"])
 _WINDOW_SECONDS = 24 * 3600

@@ -14,9 +14,9 @@ from typing import Any
 from pydantic_core import from_json
 from starlette.exceptions import HTTPException
 
-from service.errors import BodyTooLargeError, ChatInvalidError, ProblemFinding
-from service.http.fair_semaphore import FairSemaphore
-from service.openai.uploads import PendingUpload, Uploads
+from gigavqa.service.errors import BodyTooLargeError, ChatInvalidError, ProblemFinding
+from gigavqa.service.http.fair_semaphore import FairSemaphore
+from gigavqa.service.openai.uploads import PendingUpload, Uploads
 
 _DATA_URL = re.compile(
     rb'(?<!\\)"(data:(?:[\w.+-]{1,60}\\?/[\w.+-]{1,60})?(?:;[\w.+-]{1,40}=[\w.+-]{1,40}){0,3};base64,)'

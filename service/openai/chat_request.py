@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, JsonValue, model_validator
 
-from catalogue.entry import CatalogueEntry, Decoding
-from catalogue.names import did_you_mean
-from jobs.models import GenerationConstraints, Sampling, StructuredOutput
+from gigavqa.catalogue.entry import CatalogueEntry, Decoding
+from gigavqa.contract.models import GenerationConstraints, Sampling, StructuredOutput
+from gigavqa.runtime.names import did_you_mean
 
 _MOST_MESSAGES = 2000
 _MOST_PARTS = 2000

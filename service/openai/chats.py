@@ -11,13 +11,12 @@ from redis.exceptions import RedisError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response as HttpResponse
 
-from catalogue.errors import ModelUnknownError
-from jobs.access import Owner, cache_salt
-from jobs.chats import new_chat_id
-from jobs.errors import JobsError, JobTooLargeError, QueueFullError, QuotaExceededError, StateStoreUnavailableError
-from jobs.flaws import fault_of
-from jobs.models import Bundle, Response
-from service.errors import (
+from gigavqa.catalogue.errors import ModelUnknownError
+from gigavqa.contract.errors import JobsError, JobTooLargeError, QueueFullError, QuotaExceededError
+from gigavqa.contract.flaws import fault_of
+from gigavqa.contract.models import Bundle, Response
+from gigavqa.runtime.errors import InstallationError, StateStoreUnavailableError
+from gigavqa.service.errors import (
     AnswerFailedError,
     BodyTooLargeError,
     ChatInvalidError,
@@ -28,18 +27,20 @@ from service.errors import (
     ServiceError,
     problem_kind,
 )
-from service.http.auth import CurrentCaller, StreamSlot
-from service.http.openapi import example, json_body, openai_error_responses
-from service.http.parameters import CurrentSettings, component
-from service.http.problems import openai_error
-from service.http.request_context import note_job
-from service.openai import examples
-from service.openai.chat_bodies import ChatBodyReader
-from service.openai.chat_request import ChatCompletionRequest
-from service.openai.completions import ChunkWriter, Completion, failure_error
-from service.openai.pending_chats import FinishedAnswer, PendingChat, PendingChats, TextDelta
-from service.openai.request_builder import RequestBuilder, chat_bundle, parse_chat_request
-from service.operations.instrumentation import CurrentInstrumentation
+from gigavqa.service.http.auth import CurrentCaller, StreamSlot
+from gigavqa.service.http.openapi import example, json_body, openai_error_responses
+from gigavqa.service.http.parameters import CurrentSettings, component
+from gigavqa.service.http.problems import openai_error
+from gigavqa.service.http.request_context import note_job
+from gigavqa.service.openai import examples
+from gigavqa.service.openai.chat_bodies import ChatBodyReader
+from gigavqa.service.openai.chat_request import ChatCompletionRequest
+from gigavqa.service.openai.completions import ChunkWriter, Completion, failure_error
+from gigavqa.service.openai.pending_chats import FinishedAnswer, PendingChat, PendingChats, TextDelta
+from gigavqa.service.openai.request_builder import RequestBuilder, chat_bundle, parse_chat_request
+from gigavqa.service.operations.instrumentation import CurrentInstrumentation
+from gigavqa.store.access import Owner, cache_salt
+from gigavqa.store.chats import new_chat_id
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["openai"])
 _PING_SECONDS = 10
@@ -144,7 +145,7 @@ async def _chunk_events(
         yield _event(await first)
         async for chunk in chunks:
             yield _event(chunk)
-    except (ServiceError, JobsError, RedisError) as error:
+    except (ServiceError, InstallationError, JobsError, RedisError) as error:
         yield _event(openai_error(problem_kind(error), str(error)))
     finally:
         first.cancel()

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from jobs.models import Failure, Response, TokenLogprob
-from service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
-from service.openai.pending_chats import TextDelta
+from gigavqa.contract.models import Failure, Response, TokenLogprob
+from gigavqa.service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
+from gigavqa.service.openai.pending_chats import TextDelta
 
 FinishReason = Literal["stop", "length", "content_filter"]
 _REASONS: Mapping[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from service.http.examples import MODEL
+from gigavqa.service.http.examples import MODEL
 
 COMPLETION: dict[str, Any] = {
     "id": "chatcmpl-5f0c9a",

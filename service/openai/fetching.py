@@ -6,10 +6,10 @@ from urllib.parse import SplitResult
 
 import httpx
 
-from jobs.public_addresses import AddressRefusedError, IsPublic, is_public, pinned_request_arguments, resolve
-from service.errors import ChatInvalidError
-from service.openai.uploads import Uploads
-from tiling.errors import quote_text
+from gigavqa.runtime.public_addresses import AddressRefusedError, IsPublic, is_public, pinned_request_arguments, resolve
+from gigavqa.service.errors import ChatInvalidError
+from gigavqa.service.openai.uploads import Uploads
+from gigavqa.tiling.errors import quote_text
 
 _SECONDS = 20.0
 _MOST_AT_ONCE = 8

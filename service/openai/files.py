@@ -14,15 +14,22 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
-from jobs.errors import QuotaExceededError, StateStoreUnavailableError
-from jobs.files import FileRegistry, Purpose, StoredFile, new_file_id
-from service.errors import BodyTooLargeError, FileInvalidError, FileMissingError, ForeignOriginError, ProblemFinding
-from service.http.auth import CurrentCaller
-from service.http.openapi import example, openai_error_responses
-from service.http.parameters import component
-from service.openai import examples
-from service.openai.lists import ListItem, ObjectList
-from tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
+from gigavqa.contract.errors import QuotaExceededError
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import (
+    BodyTooLargeError,
+    FileInvalidError,
+    FileMissingError,
+    ForeignOriginError,
+    ProblemFinding,
+)
+from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.openapi import example, openai_error_responses
+from gigavqa.service.http.parameters import component
+from gigavqa.service.openai import examples
+from gigavqa.service.openai.lists import ListItem, ObjectList
+from gigavqa.store.files import FileRegistry, Purpose, StoredFile, new_file_id
+from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
 
 router = APIRouter(prefix="/v1/files", tags=["openai"])
 _FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,64}")

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote
 
-from catalogue.entry import CatalogueEntry
-from jobs.public_addresses import AddressRefusedError, parse_url
-from service.errors import ChatInvalidError, ProblemFinding, ServiceError
-from service.openai.fetching import ImageFetcher
-from service.openai.files import FileStore
-from service.openai.uploads import Uploads, decode_base64
-from service.operations.image_headers import ImageHeaders
-from tiling.errors import TilingError, quote_text
-from tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
-from tiling.roots import UPLOAD_PREFIX, ImageRoot, check_image_name
-from tiling.views import View, plan_view
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.runtime.public_addresses import AddressRefusedError, parse_url
+from gigavqa.service.errors import ChatInvalidError, ProblemFinding, ServiceError
+from gigavqa.service.openai.fetching import ImageFetcher
+from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.uploads import Uploads, decode_base64
+from gigavqa.service.operations.image_headers import ImageHeaders
+from gigavqa.tiling.errors import TilingError, quote_text
+from gigavqa.tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
+from gigavqa.tiling.roots import UPLOAD_PREFIX, ImageRoot, check_image_name
+from gigavqa.tiling.views import View, plan_view
 
 SCHEME = "gigavqa:"
 """What the name of a picture below the data root begins with."""

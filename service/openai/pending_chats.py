@@ -11,15 +11,16 @@ from functools import partial
 
 from redis.asyncio import Redis
 
-from jobs.access import Owner
-from jobs.chats import Chats
-from jobs.errors import QueueFullError, StateStoreUnavailableError
-from jobs.flaws import fault_of
-from jobs.models import Bundle, JobStatus, Response, TokenLogprob, UnreadableResponse
-from jobs.redis_keys import KEYS
-from jobs.streaming import TokenChunk, subscribe
-from service.errors import AnswerFailedError
-from service.operations.background import BackgroundTasks
+from gigavqa.contract.errors import QueueFullError
+from gigavqa.contract.flaws import fault_of
+from gigavqa.contract.models import Bundle, JobStatus, Response, TokenLogprob, UnreadableResponse
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import AnswerFailedError
+from gigavqa.service.operations.background import BackgroundTasks
+from gigavqa.store.access import Owner
+from gigavqa.store.chats import Chats
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.streaming import TokenChunk, subscribe
 
 _LISTENING_SECONDS = 5.0
 _ROOM_SECONDS = 0.5

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import Bundle, InferenceRequest, PriorMessage, Turn
-from jobs.worker_registry import WorkerRegistry
-from service.errors import ModelUnservedError, ServiceError
-from service.openai.chat_bodies import ChatJson
-from service.openai.chat_request import ChatCompletionRequest, ChatMessage, ContentPart
-from service.openai.images import ImageResolver, error_at
-from service.operations.inventory import ModelInventory
-from tiling.errors import TilingError
-from tiling.views import View
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import Bundle, InferenceRequest, PriorMessage, Turn
+from gigavqa.service.errors import ModelUnservedError, ServiceError
+from gigavqa.service.openai.chat_bodies import ChatJson
+from gigavqa.service.openai.chat_request import ChatCompletionRequest, ChatMessage, ContentPart
+from gigavqa.service.openai.images import ImageResolver, error_at
+from gigavqa.service.operations.inventory import ModelInventory
+from gigavqa.store.worker_registry import WorkerRegistry
+from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.views import View
 
 PROTOCOL = "chat"
 """What requests of chats are labelled with in place of a protocol."""

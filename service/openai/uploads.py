@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pybase64
 
-from tiling.roots import UPLOAD_PREFIX
+from gigavqa.tiling.roots import UPLOAD_PREFIX
 
 _PARTIAL_SECONDS = 6 * 3600.0
 

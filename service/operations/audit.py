@@ -13,15 +13,15 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobs.access import redact_keys
-from jobs.http_settings import requires_keys
-from jobs.private_files import open_log
-from service.errors import JobOfAnotherError
-from service.http.auth import caller_of
-from service.http.guard import SAFE_METHODS
-from service.http.problems import REFUSED_FOR, request_id_of
-from service.operations.instrumentation import GatewayInstrumentation
-from service.settings import GatewaySettings
+from gigavqa.runtime.private_files import open_log
+from gigavqa.service.errors import JobOfAnotherError
+from gigavqa.service.http.auth import caller_of
+from gigavqa.service.http.guard import SAFE_METHODS
+from gigavqa.service.http.problems import REFUSED_FOR, request_id_of
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.access import redact_keys
+from gigavqa.store.http_settings import requires_keys
 
 _REFUSALS = frozenset(
     {

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
-from service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 
 Work = Callable[[], Awaitable[object]]
 

@@ -8,16 +8,16 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from evaluation.datasets import Dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.samples import Sample
-from service.errors import DatasetNotFoundError, SampleNotFoundError
-from service.http import examples
-from service.http.openapi import example, problem_responses
-from service.http.parameters import component
-from service.operations.datasets import Datasets
-from service.operations.image_headers import ImageHeaders, ImageInfo
-from tiling.errors import quote_text
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.samples import Sample
+from gigavqa.service.errors import DatasetNotFoundError, SampleNotFoundError
+from gigavqa.service.http import examples
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import component
+from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.operations.image_headers import ImageHeaders, ImageInfo
+from gigavqa.tiling.errors import quote_text
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 CurrentDatasets = Annotated[Datasets, component(Datasets)]

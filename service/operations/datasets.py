@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.datasets import Dataset, list_settings_files, load_dataset
-from evaluation.sample_files import record_files
-from service.errors import DatasetNotFoundError
-from service.http.freshness import Stamp, StampedCache, file_stamp
-from tiling.errors import quote_text
+from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset
+from gigavqa.evaluation.sample_files import record_files
+from gigavqa.service.errors import DatasetNotFoundError
+from gigavqa.service.http.freshness import Stamp, StampedCache, file_stamp
+from gigavqa.tiling.errors import quote_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _KEPT_DATASETS = 4

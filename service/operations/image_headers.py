@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from service.http.freshness import StampedCache, file_stamp
-from tiling.errors import TilingError
-from tiling.geometry import Size
-from tiling.headers import read_header
-from tiling.roots import ImageRoot
+from gigavqa.service.http.freshness import StampedCache, file_stamp
+from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.roots import ImageRoot
 
 _KEPT_HEADERS = 100_000
 

@@ -15,12 +15,12 @@ from prometheus_client import (
 )
 from starlette.responses import Response
 
-from service.errors import RoleMissingError
-from service.http import examples
-from service.http.auth import OperatorOnly
-from service.http.openapi import example, problem_responses
-from service.http.parameters import component
-from service.operations.status_collector import StatusCollector
+from gigavqa.service.errors import RoleMissingError
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import OperatorOnly
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import component
+from gigavqa.service.operations.status_collector import StatusCollector
 
 router = APIRouter(tags=["operations"])
 Item = TypeVar("Item")

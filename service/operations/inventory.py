@@ -10,20 +10,20 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, RootModel
 
-from catalogue.entry import CatalogueEntry, Decoding
-from catalogue.errors import CatalogueError, ModelUnknownError
-from catalogue.load import Catalogue, load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.errors import DatasetInvalidError
-from jobs.errors import StateStoreUnavailableError
-from jobs.queue import QueueDepth
-from jobs.worker_registry import EnginePhase, WorkerStatus
-from service.errors import DatasetNotFoundError
-from service.http import examples
-from service.http.freshness import StampedCache, file_stamp
-from service.http.openapi import example, openai_error_responses, problem_responses
-from service.http.parameters import Queue, Workers, component
-from service.operations.datasets import Datasets, DatasetSummary
+from gigavqa.catalogue.entry import CatalogueEntry, Decoding
+from gigavqa.catalogue.errors import CatalogueError, ModelUnknownError
+from gigavqa.catalogue.load import Catalogue, load_catalogue
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import DatasetNotFoundError
+from gigavqa.service.http import examples
+from gigavqa.service.http.freshness import StampedCache, file_stamp
+from gigavqa.service.http.openapi import example, openai_error_responses, problem_responses
+from gigavqa.service.http.parameters import Queue, Workers, component
+from gigavqa.service.operations.datasets import Datasets, DatasetSummary
+from gigavqa.store.queue import QueueDepth
+from gigavqa.store.worker_registry import EnginePhase, WorkerStatus
 
 router = APIRouter(prefix="/v1")
 _SHOWN = frozenset({"id", "title", "aliases", "family", "weights", "licence", "max_model_len", "random_weights"})

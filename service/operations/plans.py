@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from evaluation.benchmark import installed_benchmarks
-from jobs.models import Cell
-from service.http import examples
-from service.http.openapi import example, problem_responses
+from gigavqa.contract.models import Cell
+from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.service.http import examples
+from gigavqa.service.http.openapi import example, problem_responses
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 

@@ -11,15 +11,15 @@ from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 from starlette.responses import Response
 
-from evaluation.benchmark import installed_benchmarks
-from jobs.models import SCHEMA_VERSION
-from jobs.registry import JobRegistry
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
-from service.http import examples
-from service.http.auth import CurrentCaller
-from service.http.openapi import VERSION, example, problem_responses
-from service.http.parameters import CurrentSettings, Registry, Workers
-from service.operations.pages import start_page
+from gigavqa.contract.models import SCHEMA_VERSION
+from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.openapi import VERSION, example, problem_responses
+from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers
+from gigavqa.service.operations.pages import start_page
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
 router = APIRouter(tags=["operations"])
 _PING_SECONDS = 2.0

@@ -16,13 +16,13 @@ from prometheus_client.registry import Collector
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from jobs.models import JobStatus, JobSummary
-from jobs.queue import JobQueue, QueueAges
-from jobs.registry import JobRegistry
-from jobs.store_stats import StoreStats
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
-from service.http.openapi import VERSION
-from service.settings import GatewaySettings
+from gigavqa.contract.models import JobStatus, JobSummary
+from gigavqa.service.http.openapi import VERSION
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.queue import JobQueue, QueueAges
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.store_stats import StoreStats
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
 log = logging.getLogger(__name__)
 

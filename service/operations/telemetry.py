@@ -10,16 +10,16 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from jobs.access import redact_keys
-from jobs.http_settings import security_headers
-from jobs.logs import log_context
-from service.http.auth import caller_of
-from service.http.problems import REQUEST_ID, request_id_of
-from service.http.request_context import job_of_request
-from service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.runtime.logs import log_context
+from gigavqa.service.http.auth import caller_of
+from gigavqa.service.http.problems import REQUEST_ID, request_id_of
+from gigavqa.service.http.request_context import job_of_request
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.store.access import redact_keys
+from gigavqa.store.http_settings import security_headers
 
 if TYPE_CHECKING:
-    from service.operations.traces import RequestTraces
+    from gigavqa.service.operations.traces import RequestTraces
 
 _ACCEPTED_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

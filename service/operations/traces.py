@@ -10,8 +10,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from jobs.traces import make_tracer_provider, root_span_of
-from service.http.problems import request_id_of
+from gigavqa.runtime.traces import make_tracer_provider, root_span_of
+from gigavqa.service.http.problems import request_id_of
 
 _FAILED = 500
 

@@ -9,12 +9,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from jobs.worker_registry import WorkerStatus
-from service.http import examples
-from service.http.openapi import example, problem_responses
-from service.http.parameters import component
-from service.operations.pages import watch_page
-from service.operations.status_collector import StatusCollector, StatusSnapshot, StoreSnapshot
+from gigavqa.service.http import examples
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import component
+from gigavqa.service.operations.pages import watch_page
+from gigavqa.service.operations.status_collector import StatusCollector, StatusSnapshot, StoreSnapshot
+from gigavqa.store.worker_registry import WorkerStatus
 
 router = APIRouter(tags=["operations"])
 

@@ -6,12 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from jobs.errors import JobNotFoundError
-from jobs.previews import PreviewStore
-from service.errors import PreviewNotFoundError
-from service.http.freshness import immutable_headers, matches_etag
-from service.http.openapi import problem_responses
-from service.http.parameters import IfNoneMatch, JobId, Results, component
+from gigavqa.contract.errors import JobNotFoundError
+from gigavqa.service.errors import PreviewNotFoundError
+from gigavqa.service.http.freshness import immutable_headers, matches_etag
+from gigavqa.service.http.openapi import problem_responses
+from gigavqa.service.http.parameters import IfNoneMatch, JobId, Results, component
+from gigavqa.store.previews import PreviewStore
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/previews", tags=["results"])
 

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, contextmanager
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
-from jobs.results import PAGE, PartCache
-from service.http.fair_semaphore import FairSemaphore
+from gigavqa.service.http.fair_semaphore import FairSemaphore
+from gigavqa.store.results import PAGE, PartCache
 
 _PAGES_AT_A_TIME = 1
 _FIRST_ROWS = 1

@@ -17,33 +17,42 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response as Answer
 
-from catalogue.load import Catalogue
-from evaluation.datasets import Dataset
-from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
-from evaluation.judgements import Panel
-from evaluation.outcomes import SampleOutcome, sample_outcomes
-from evaluation.prompts import PromptRebuilder
-from evaluation.replies import reply_of
-from evaluation.report import JobFacts, Report, report_on_tally, versions_of
-from evaluation.tables import Caveat
-from evaluation.writers.exports import render_csv, render_json, render_latex
-from evaluation.writers.markdown import render_markdown
-from evaluation.writers.page.page import render_html
-from evaluation.writers.page.samples import choose_samples, most_samples
-from evaluation.writers.verdict_files import VerdictFileLayout, VerdictFormat, verdict_chunks
-from jobs.errors import JobNotFoundError, StateStoreUnavailableError, TextMissingError
-from jobs.models import Job, Response, UnreadableResponse
-from jobs.previews import PreviewStore
-from jobs.results import ResultStore
-from service.errors import DatasetNotFoundError, DatasetsDifferError
-from service.http import examples
-from service.http.auth import CurrentCaller
-from service.http.fair_semaphore import FairSemaphore
-from service.http.freshness import StampedCache, etag_headers, matches_etag
-from service.http.openapi import problem_responses
-from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, component, get_visible_jobs
-from service.operations.datasets import Datasets
-from service.results.tallies import JobTallies, UnreadableCounts, recorded_responses
+from gigavqa.catalogue.load import Catalogue
+from gigavqa.contract.errors import JobNotFoundError, TextMissingError
+from gigavqa.contract.models import Job, Response, UnreadableResponse
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
+from gigavqa.evaluation.judgements import Panel
+from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
+from gigavqa.evaluation.prompts import PromptRebuilder
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.tables import Caveat
+from gigavqa.reports.report import JobFacts, Report, report_on_tally, versions_of
+from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.reports.writers.page.page import render_html
+from gigavqa.reports.writers.page.samples import choose_samples, most_samples
+from gigavqa.reports.writers.verdict_files import VerdictFileLayout, VerdictFormat, verdict_chunks
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import DatasetNotFoundError, DatasetsDifferError
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.fair_semaphore import FairSemaphore
+from gigavqa.service.http.freshness import StampedCache, etag_headers, matches_etag
+from gigavqa.service.http.openapi import problem_responses
+from gigavqa.service.http.parameters import (
+    MOST_JOBS,
+    MOST_JUDGES,
+    IfNoneMatch,
+    JobId,
+    Registry,
+    component,
+    get_visible_jobs,
+)
+from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.results.tallies import JobTallies, UnreadableCounts, recorded_responses
+from gigavqa.store.previews import PreviewStore
+from gigavqa.store.results import ResultStore
 
 router = APIRouter(prefix="/v1", tags=["results"])
 Format = Literal["json", "md", "csv", "tex", "html"]

@@ -8,17 +8,18 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
 from starlette.responses import StreamingResponse
 
-from jobs.errors import JobNotFoundError, QuotaExceededError, StateStoreUnavailableError, TextMissingError
-from jobs.models import Condition, Response, UnreadableResponse
-from jobs.registry import JobRegistry
-from jobs.results import PAGE, PartCache, ResultStore
-from service.http import examples
-from service.http.auth import CurrentCaller, StreamSlot
-from service.http.openapi import example, problem_responses
-from service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, component
-from service.operations.instrumentation import CurrentInstrumentation
-from service.results.events import JobFollowers, wait_for_either
-from service.results.readers import ResultReader, ResultReaders, StallLimitedResponse
+from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, TextMissingError
+from gigavqa.contract.models import Condition, Response, UnreadableResponse
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import CurrentCaller, StreamSlot
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Results, Stopping, component
+from gigavqa.service.operations.instrumentation import CurrentInstrumentation
+from gigavqa.service.results.events import JobFollowers, wait_for_either
+from gigavqa.service.results.readers import ResultReader, ResultReaders, StallLimitedResponse
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import PAGE, PartCache, ResultStore
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
 ResponsePage = list[tuple[str, Response | UnreadableResponse]]

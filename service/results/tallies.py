@@ -12,20 +12,20 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from catalogue.load import Catalogue
-from evaluation.datasets import Dataset
-from evaluation.replies import reply_of
-from evaluation.report import tally_replies
-from evaluation.tallies import dump_tally, judging_fingerprint, made_by, merge_tally, revise
-from evaluation.tally import Tally
-from jobs.codec import compress, decompress
-from jobs.errors import PartUnreadableError
-from jobs.flaws import is_retry_candidate
-from jobs.models import Response, UnreadableResponse
-from jobs.parquet_parts import PartStore
-from jobs.results import PartCache, ResultStore
-from jobs.schema_versions import read_response
-from service.http.parameters import BEGINNING
+from gigavqa.catalogue.load import Catalogue
+from gigavqa.contract.codec import compress, decompress
+from gigavqa.contract.errors import PartUnreadableError
+from gigavqa.contract.flaws import is_retry_candidate
+from gigavqa.contract.models import Response, UnreadableResponse
+from gigavqa.contract.schema_versions import read_response
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.tally import Tally
+from gigavqa.reports.report import tally_replies
+from gigavqa.reports.tallies import dump_tally, judging_fingerprint, made_by, merge_tally, revise
+from gigavqa.service.http.parameters import BEGINNING
+from gigavqa.store.parquet_parts import PartStore
+from gigavqa.store.results import PartCache, ResultStore
 
 Value = TypeVar("Value")
 UnreadableCounts = Counter[tuple[str, str]]

@@ -7,19 +7,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
-from evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
-from evaluation.writers.verdict_files import ColumnType, VerdictFileLayout, VerdictFormat
-from jobs.errors import JobNotFoundError, QuotaExceededError, StateStoreUnavailableError, TextMissingError
-from service.errors import DatasetNotFoundError, DatasetsDifferError
-from service.http import examples
-from service.http.auth import CurrentCaller, StreamSlot
-from service.http.freshness import etag_headers, matches_etag
-from service.http.openapi import problem_responses
-from service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, get_visible_jobs
-from service.operations.instrumentation import CurrentInstrumentation, GatewayInstrumentation
-from service.results.readers import StallLimitedResponse
-from service.results.reports import CurrentReader, CurrentReports, ReportJobs, ReportReader, Reports
-from service.results.responses import NDJSONResponse
+from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, TextMissingError
+from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
+from gigavqa.reports.writers.verdict_files import ColumnType, VerdictFileLayout, VerdictFormat
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import DatasetNotFoundError, DatasetsDifferError
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import CurrentCaller, StreamSlot
+from gigavqa.service.http.freshness import etag_headers, matches_etag
+from gigavqa.service.http.openapi import problem_responses
+from gigavqa.service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, get_visible_jobs
+from gigavqa.service.operations.instrumentation import CurrentInstrumentation, GatewayInstrumentation
+from gigavqa.service.results.readers import StallLimitedResponse
+from gigavqa.service.results.reports import CurrentReader, CurrentReports, ReportJobs, ReportReader, Reports
+from gigavqa.service.results.responses import NDJSONResponse
 
 router = APIRouter(prefix="/v1", tags=["results"])
 PARQUET = "application/vnd.apache.parquet"

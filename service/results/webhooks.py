@@ -16,9 +16,10 @@ import httpx
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from jobs.errors import JobNotFoundError, StateStoreUnavailableError
-from jobs.models import Job
-from jobs.public_addresses import (
+from gigavqa.contract.errors import JobNotFoundError
+from gigavqa.contract.models import Job
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.runtime.public_addresses import (
     NO_COOKIES,
     AddressRefusedError,
     is_public,
@@ -26,13 +27,13 @@ from jobs.public_addresses import (
     pinned_request_arguments,
     resolve,
 )
-from jobs.registry import JobRegistry
-from jobs.webhooks import DueWebhook, Webhook, WebhookStore
-from service.errors import ForeignOriginError, MediaTypeUnsupportedError, SubmissionInvalidError
-from service.http import examples
-from service.http.openapi import example, problem_responses
-from service.http.parameters import JobId, Registry, component
-from service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.errors import ForeignOriginError, MediaTypeUnsupportedError, SubmissionInvalidError
+from gigavqa.service.http import examples
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import JobId, Registry, component
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.webhooks import DueWebhook, Webhook, WebhookStore
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/webhook", tags=["results"])
 log = logging.getLogger(__name__)

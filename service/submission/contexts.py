@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from catalogue.entry import MAX_PROMPT_IMAGES, MIN_ANSWER_TOKENS, CatalogueEntry
-from jobs.models import InferenceRequest
-from service.errors import ProblemFinding
-from tiling.errors import TilingError
-from tiling.geometry import Size
-from tiling.views import View, plan_view
+from gigavqa.catalogue.entry import MAX_PROMPT_IMAGES, MIN_ANSWER_TOKENS, CatalogueEntry
+from gigavqa.contract.models import InferenceRequest
+from gigavqa.service.errors import ProblemFinding
+from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View, plan_view
 
 _MOST_KEPT = 10_000  # counts of views; alike ones are neighbours
 

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Body, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from evaluation.errors import DatasetInvalidError
-from jobs.errors import (
+from gigavqa.contract.errors import (
     IdempotencyConflictError,
     JobActiveError,
     JobNotFoundError,
@@ -16,11 +15,11 @@ from jobs.errors import (
     JobTooLargeError,
     QueueFullError,
     QuotaExceededError,
-    StateStoreUnavailableError,
 )
-from jobs.models import Job, JobStatus, JobSummary
-from jobs.registry import JobSelection
-from service.errors import (
+from gigavqa.contract.models import Job, JobStatus, JobSummary
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.service.errors import (
     BodyTimeoutError,
     BodyTooLargeError,
     DatasetChangedError,
@@ -28,13 +27,14 @@ from service.errors import (
     MediaTypeUnsupportedError,
     SubmissionInvalidError,
 )
-from service.http import examples
-from service.http.auth import CurrentCaller
-from service.http.openapi import example, problem_responses
-from service.http.parameters import CurrentSettings, JobId, Registry, component
-from service.http.request_context import note_job
-from service.submission.queueing import Submissions
-from service.submission.specification import SubmittedSpec
+from gigavqa.service.http import examples
+from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import CurrentSettings, JobId, Registry, component
+from gigavqa.service.http.request_context import note_job
+from gigavqa.service.submission.queueing import Submissions
+from gigavqa.service.submission.specification import SubmittedSpec
+from gigavqa.store.registry import JobSelection
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 CurrentSubmissions = Annotated[Submissions, component(Submissions)]

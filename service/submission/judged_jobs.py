@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable, Iterator
 
-from evaluation.replies import Reply, reply_of
-from jobs.errors import JobNotFoundError
-from jobs.models import Job, JobSpec, Response
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from service.errors import ProblemFinding, SubmissionInvalidError
-from service.results.tallies import recorded_responses
+from gigavqa.contract.errors import JobNotFoundError
+from gigavqa.contract.models import Job, JobSpec, Response
+from gigavqa.evaluation.replies import Reply, reply_of
+from gigavqa.service.errors import ProblemFinding, SubmissionInvalidError
+from gigavqa.service.results.tallies import recorded_responses
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 
 OwnerFilter = Callable[[str | None], bool]
 """Whether what belongs to an owner is there for whoever asks."""

@@ -8,26 +8,20 @@ from typing import NamedTuple
 
 from redis.exceptions import RedisError
 
-from catalogue.errors import CatalogueError
-from evaluation.errors import DatasetInvalidError, EvaluationError
-from jobs.access import NO_OWNER, Owner, cache_salt
-from jobs.connection import is_state_store_down
-from jobs.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
-from jobs.flaws import is_retry_candidate
-from jobs.models import Bundle, Job, JobSpec, JobStatus, Response
-from jobs.queue import JobQueue, interactive_limit_error
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.worker_registry import WorkerRegistry
-from service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
-from service.http.fair_semaphore import FairSemaphore
-from service.http.problems import findings_of
-from service.operations.background import BackgroundTasks
-from service.operations.instrumentation import GatewayInstrumentation
-from service.results.responses import read_pages
-from service.settings import GatewaySettings
-from service.submission.judged_jobs import JudgedJobs, OwnerFilter
-from service.submission.validation import (
+from gigavqa.catalogue.errors import CatalogueError
+from gigavqa.contract.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
+from gigavqa.contract.flaws import is_retry_candidate
+from gigavqa.contract.models import Bundle, Job, JobSpec, JobStatus, Response
+from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError
+from gigavqa.service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
+from gigavqa.service.http.fair_semaphore import FairSemaphore
+from gigavqa.service.http.problems import findings_of
+from gigavqa.service.operations.background import BackgroundTasks
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.results.responses import read_pages
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission.judged_jobs import JudgedJobs, OwnerFilter
+from gigavqa.service.submission.validation import (
     JobValidator,
     RequestOfImage,
     ResolvedJob,
@@ -37,6 +31,12 @@ from service.submission.validation import (
     require_sources,
     retry_generation,
 )
+from gigavqa.store.access import NO_OWNER, Owner, cache_salt
+from gigavqa.store.connection import is_state_store_down
+from gigavqa.store.queue import JobQueue, interactive_limit_error
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.worker_registry import WorkerRegistry
 
 _CHECKS_AT_A_TIME = 2
 _DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER = 4, 2

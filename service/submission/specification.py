@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_validator
 
-from jobs.models import Cell, JobSpec, JudgeSpec, OptionValue
-from jobs.schema_versions import upgrade_spec_fields
+from gigavqa.contract.models import Cell, JobSpec, JudgeSpec, OptionValue
+from gigavqa.contract.schema_versions import upgrade_spec_fields
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -9,23 +9,23 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 
-from catalogue.load import Catalogue
-from evaluation.chat_order import ORDER_VERSION
-from evaluation.datasets import Dataset
-from evaluation.errors import EvaluationError
-from evaluation.expansion import Expansion, prepare_expansion
-from evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, prepare_judging
-from evaluation.replies import Reply
-from jobs.errors import JobTooLargeError
-from jobs.models import Bundle, InferenceRequest, Job, JobSpec
-from jobs.tool_loops import SearchTool
-from jobs.worker_registry import WorkerStatus
-from service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
-from service.operations.datasets import Datasets
-from service.operations.image_headers import ImageHeaders
-from service.submission.contexts import ContextCheck
-from tiling.errors import TilingError
-from tiling.geometry import Size
+from gigavqa.catalogue.load import Catalogue
+from gigavqa.contract.errors import JobTooLargeError
+from gigavqa.contract.models import Bundle, InferenceRequest, Job, JobSpec
+from gigavqa.contract.tool_loops import SearchTool
+from gigavqa.evaluation.chat_order import ORDER_VERSION
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import EvaluationError
+from gigavqa.evaluation.expansion import Expansion, prepare_expansion
+from gigavqa.evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, prepare_judging
+from gigavqa.evaluation.replies import Reply
+from gigavqa.service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
+from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.operations.image_headers import ImageHeaders
+from gigavqa.service.submission.contexts import ContextCheck
+from gigavqa.store.worker_registry import WorkerStatus
+from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.geometry import Size
 
 RequestOfImage = tuple[str, InferenceRequest]
 _MOST_KEPT = 2000  # requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again

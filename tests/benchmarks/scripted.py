@@ -7,14 +7,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaluation.report import Report
-from jobs.embedded_store import running_store
-from jobs.models import OnTokens, Sampling, TurnResponse
+from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
+from gigavqa.reports.report import Report
+from gigavqa.runtime.embedded_store import running_store
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.service.gateways import running, settings_of
 from tests.service.openai.workers import ENTRY, working
 from tests.waiting import wait_until
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine
 
 
 class Asked(NamedTuple):

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import load_for_scoring
-from evaluation.outcomes import SampleOutcome
-from evaluation.report import Report
-from evaluation.score import outcomes_of_files, score_files
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.evaluation.datasets import load_for_scoring
+from gigavqa.evaluation.outcomes import SampleOutcome
+from gigavqa.reports.report import Report
+from gigavqa.reports.score import outcomes_of_files, score_files
 from tests.benchmarks.acuity.files import SIGN
 from tests.evaluation.test_anybodys_answers import RECORDS
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from evaluation.report import Report
+from gigavqa.reports.report import Report
 from tests.evaluation.tables import caveats_of, estimates_of, table_of, value_of
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL, job, responses
@@ -78,7 +78,7 @@ class Played:
 
     def gigavqa(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run the command line in this installation."""
-        command = [sys.executable, "-m", "cli", *arguments]
+        command = [sys.executable, "-m", "gigavqa", *arguments]
         environ = {**os.environ, "GIGAVQA_HOME": str(self.home), "GIGAVQA_URL": self.url, **self.environ}
         return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
 

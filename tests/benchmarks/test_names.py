@@ -22,7 +22,7 @@ NAMES = re.compile(
 COMMAND = "acuity"
 """The one command that asks one guest, and is called as it is."""
 EXCEPTIONS = {
-    "catalogue/models/demo-sight.toml": "says what its model was trained for",
+    "gigavqa/catalogue/models/demo-sight.toml": "says what its model was trained for",
     "service/http/examples.py": "shows a job, a report and a data set as they might be",
 }
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.expansion import expand
-from jobs.models import JobSpec
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import JobSpec
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.atombench import questions as atombench
 from tests.benchmarks.mmcr import examples as mmcr
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tiling.geometry import Size
 
 PRINTED: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("printed.toml").read_text())
 PLACES = [(benchmark, protocol) for benchmark, protocols in PRINTED.items() for protocol in protocols]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluation.benchmark import installed_benchmarks
-from evaluation.datasets import find_reader
-from evaluation.errors import Problem
-from evaluation.sample_files import load_samples
+from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.datasets import find_reader
+from gigavqa.evaluation.errors import Problem
+from gigavqa.evaluation.sample_files import load_samples
 
 SCALARS: st.SearchStrategy[Any] = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 1 << 70), st.floats(allow_nan=False), st.sampled_from(["", "A", "x.png"])

@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks.mmcr.samples import EvidencePages
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.expansion import expand
-from jobs.models import Cell, InferenceRequest, JobSpec
+from gigavqa.benchmarks.mmcr.samples import EvidencePages
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.atombench import questions as atombench
 from tests.benchmarks.mmcr import examples as mmcr
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()
 ONE = re.compile(r"\b(?:The image|image) above\b")

@@ -3,7 +3,7 @@
 Qwen, GLM, InternVL, Gemma and SigLIP2 (Phi) come from transformers, InternVL's chat layout, DeepSeek and Kimi's token
 count from vLLM. MiniCPM's and Kimi's pixels are made with Pillow by the published formulas, because their processors
 are code that comes with the checkpoints; MiniCPM's sizes by those of MiniCPM-V 4.6, which transformers has, at 4.5's
-patch size. Import `workers.engines.compat.torch_companions` and repair before this module.
+patch size. Import `gigavqa.workers.engines.compat.torch_companions` and repair before this module.
 """
 
 import math
@@ -30,16 +30,16 @@ from vllm.model_executor.models.phi4siglip import Phi4SiglipProcessingInfo
 from vllm.transformers_utils.processors import internvl
 from vllm.transformers_utils.processors.deepseek_vl2 import DeepseekVLV2Processor, ImageTransform
 
-from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
-from catalogue.families.gemma4 import Gemma4Budget
-from catalogue.families.glm4v import Glm4vBudget
-from catalogue.families.internvl import InternVLBudget
-from catalogue.families.kimi_vl import KimiVLBudget
-from catalogue.families.minicpmv import MiniCPMVBudget
-from catalogue.families.phi4 import Phi4VisionBudget
-from catalogue.families.qwen import QwenBudget
-from tiling.budgets.base import NativeBudget
-from tiling.geometry import Size
+from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from gigavqa.catalogue.families.gemma4 import Gemma4Budget
+from gigavqa.catalogue.families.glm4v import Glm4vBudget
+from gigavqa.catalogue.families.internvl import InternVLBudget
+from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.budgets.base import NativeBudget
+from gigavqa.tiling.geometry import Size
 
 Values = NDArray[np.float32]
 _UNCHANGED = {"do_rescale": False, "do_normalize": False}

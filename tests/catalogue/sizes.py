@@ -3,7 +3,7 @@
 import math
 import random
 
-from tiling.geometry import Size
+from gigavqa.tiling.geometry import Size
 
 MAX_AREA = 4e10
 

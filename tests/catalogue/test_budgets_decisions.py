@@ -4,10 +4,10 @@ from functools import cache
 
 import pytest
 
+from gigavqa.tiling.budgets.base import RasterPlan
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
 from tests.catalogue.sizes import EXTREMES, random_sizes
-from tiling.budgets.base import RasterPlan
-from tiling.geometry import Size
-from workers.engines.compat.torch_companions import repair_torch_companions
 
 repair_torch_companions()
 processors = pytest.importorskip("tests.catalogue.processors", reason="vLLM and transformers are not installed")

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
-from catalogue.families.gemma4 import Gemma4Budget
-from catalogue.families.glm4v import Glm4vBudget
-from catalogue.families.internvl import InternVLBudget
-from catalogue.families.kimi_vl import KimiVLBudget
-from catalogue.families.minicpmv import MiniCPMVBudget
-from catalogue.families.phi4 import Phi4VisionBudget
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from gigavqa.catalogue.families.gemma4 import Gemma4Budget
+from gigavqa.catalogue.families.glm4v import Glm4vBudget
+from gigavqa.catalogue.families.internvl import InternVLBudget
+from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.budgets.base import NativeBudget
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
 from tests.tiling.pictures import psnr, save_pyramid, textured
-from tiling.budgets.base import NativeBudget
-from tiling.geometry import Size
-from tiling.rendering import render
-from tiling.views import View
-from workers.engines.compat.torch_companions import repair_torch_companions
 
 repair_torch_companions()
 processors = pytest.importorskip("tests.catalogue.processors", reason="vLLM and transformers are not installed")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import read_entry
-from catalogue.resolve import resolve_model
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import read_entry
+from gigavqa.catalogue.resolve import resolve_model
 from tests.checkpoints.build import ensure_checkpoint
 
 pytest.importorskip("tokenizers", reason="checkpoints need the package tokenizers")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from catalogue.families.anthropic import AnthropicBudget
-from catalogue.families.gemini import GeminiSoftTokenBudget, GeminiTileBudget
-from catalogue.families.openai import OpenAIPatchBudget, OpenAITileBudget
-from catalogue.load import load_catalogue
+from gigavqa.catalogue.families.anthropic import AnthropicBudget
+from gigavqa.catalogue.families.gemini import GeminiSoftTokenBudget, GeminiTileBudget
+from gigavqa.catalogue.families.openai import OpenAIPatchBudget, OpenAITileBudget
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.tiling.budgets.base import NativeBudget
+from gigavqa.tiling.errors import BudgetError
+from gigavqa.tiling.geometry import Size
 from tests.catalogue.sizes import EXTREMES, random_sizes
-from tiling.budgets.base import NativeBudget
-from tiling.errors import BudgetError
-from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()
 CLOSED = [model_id for model_id, entry in CATALOGUE.items() if entry.is_closed and not model_id.endswith("-published")]

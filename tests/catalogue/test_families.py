@@ -6,14 +6,14 @@ from types import ModuleType
 
 import pytest
 
-import catalogue.families
-from catalogue.entry import CatalogueEntry
-from catalogue.families.registry import BY_MODEL_TYPE, FAMILIES
-from catalogue.load import load_catalogue
+from gigavqa.catalogue import families
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.families.registry import BY_MODEL_TYPE, FAMILIES
+from gigavqa.catalogue.load import load_catalogue
 
-FOLDER = Path(catalogue.families.__path__[0])
+FOLDER = Path(families.__path__[0])
 MODULES = [
-    import_module(f"catalogue.families.{path.stem}")
+    import_module(f"gigavqa.catalogue.families.{path.stem}")
     for path in sorted(FOLDER.glob("*.py"))
     if path.stem not in {"__init__", "family", "registry"}
 ]

@@ -100,7 +100,7 @@ def test_a_worker_does_not_wait_for_weights_that_are_nowhere(monkeypatch: pytest
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     installation = Installation(tmp_path)
-    command = [sys.executable, "-P", "-m", "workers", "--model", "qwen3-vl-8b"]
+    command = [sys.executable, "-P", "-m", "gigavqa.workers", "--model", "qwen3-vl-8b"]
     run = subprocess.run(
         command, env=installation.environment, capture_output=True, text=True, timeout=120, check=False
     )

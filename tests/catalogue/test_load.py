@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.entry import MIN_ANSWER_TOKENS
-from catalogue.errors import EntryInvalidError, ModelUnknownError
-from catalogue.load import SHIPPED_MODELS, load_catalogue
+from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS
+from gigavqa.catalogue.errors import EntryInvalidError, ModelUnknownError
+from gigavqa.catalogue.load import SHIPPED_MODELS, load_catalogue
 
 
 def test_the_shipped_entries_are_valid() -> None:

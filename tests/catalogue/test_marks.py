@@ -2,9 +2,9 @@
 
 import pytest
 
-from catalogue.entry import CatalogueEntry
-from catalogue.families.registry import FAMILIES
-from catalogue.load import load_catalogue
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.families.registry import FAMILIES
+from gigavqa.catalogue.load import load_catalogue
 
 CATALOGUE = load_catalogue()
 THINKERS = {

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from catalogue.families.qwen import QwenBudget
-from tiling.errors import BudgetError
-from tiling.geometry import Size
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.errors import BudgetError
+from gigavqa.tiling.geometry import Size
 
 PAPER = QwenBudget(factor=32, min_pixels=65536, max_pixels=16777216)
 BUDGETS = [

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from catalogue.entry import MIN_ANSWER_TOKENS
-from catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
-from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
-from catalogue.families.gemma4 import Gemma4Budget
-from catalogue.families.glm4v import Glm4vBudget
-from catalogue.families.internvl import InternVLBudget
-from catalogue.families.kimi_vl import KimiVLBudget
-from catalogue.families.minicpmv import MiniCPMVBudget
-from catalogue.families.phi4 import Phi4VisionBudget
-from catalogue.families.registry import AnyBudget
-from catalogue.load import load_catalogue, read_entry
-from catalogue.resolve import resolve_model
-from catalogue.write import write_entry
+from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS
+from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
+from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from gigavqa.catalogue.families.gemma4 import Gemma4Budget
+from gigavqa.catalogue.families.glm4v import Glm4vBudget
+from gigavqa.catalogue.families.internvl import InternVLBudget
+from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
+from gigavqa.catalogue.families.registry import AnyBudget
+from gigavqa.catalogue.load import load_catalogue, read_entry
+from gigavqa.catalogue.resolve import resolve_model
+from gigavqa.catalogue.write import write_entry
 
 CATALOGUE = load_catalogue()
 SIZE = {"size": {"shortest_edge": 65536, "longest_edge": 16777216}, "patch_size": 16, "merge_size": 2}

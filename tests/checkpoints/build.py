@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from gigavqa.workers.checkpoints import build
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 from tests.checkpoints.deepseek_vl2 import DEEPSEEK_VL2
 from tests.checkpoints.gemma4 import GEMMA4
 from tests.checkpoints.glm4v import GLM4V
@@ -13,8 +15,6 @@ from tests.checkpoints.phi4 import PHI4_VISION
 from tests.checkpoints.qwen2_5_vl import QWEN2_5_VL
 from tests.checkpoints.qwen3 import QWEN3
 from tests.checkpoints.qwen3_5 import QWEN3_5
-from workers.checkpoints import build
-from workers.checkpoints.writing import CheckpointDesign
 
 DESIGNS: Mapping[str, CheckpointDesign] = {
     **build.DESIGNS,

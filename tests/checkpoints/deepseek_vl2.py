@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from catalogue.families import deepseek_vl2
+from gigavqa.catalogue.families import deepseek_vl2
+from gigavqa.workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, add_prefix, linear
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 from tests.checkpoints.language_mla import SOFTMAX, mla_config, mla_decoder
-from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, add_prefix, linear
-from workers.checkpoints.writing import CheckpointDesign
 
 MAX_TILES = 4
 _VISION, _VISION_HEADS, _VISION_LAYERS, _VISION_RATIO = 64, 4, 2, 2

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from catalogue.families import gemma4
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import gemma4
+from gigavqa.workers.checkpoints.tensors import (
     HEAD,
     HEADS,
     HIDDEN,
@@ -16,7 +16,7 @@ from workers.checkpoints.tensors import (
     gated_mlp,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 MAX_SOFT_TOKENS = 280
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_HEAD, _VISION_LAYERS = 64, 128, 4, 16, 2

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from catalogue.families import glm4v
-from catalogue.families.family import THINK_MARKS
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import glm4v
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     NUM_TOKENS,
     ROPE,
@@ -20,7 +20,7 @@ from workers.checkpoints.tensors import (
     text_config,
     weight,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
 _PATCH, _MERGE, _FRAMES, _POSITIONS = 14, 2, 2, 576

@@ -5,9 +5,9 @@ Tensors: vLLM, models/internvl.py and intern_vit.py (chat); transformers, models
 
 from typing import Any
 
-from catalogue.families import internvl
-from catalogue.families.family import THINK_MARKS
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import internvl
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
     NUM_TOKENS,
@@ -19,7 +19,7 @@ from workers.checkpoints.tensors import (
     linear,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 MAX_TILES = 2
 _TILE, _PATCH, _MERGE = 448, 14, 2

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from catalogue.families import kimi_vl
+from gigavqa.catalogue.families import kimi_vl
+from gigavqa.workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, add_prefix, linear
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 from tests.checkpoints.language_mla import SIGMOID, mla_config, mla_decoder
-from workers.checkpoints.tensors import HIDDEN, Shapes, TokenIds, add_prefix, linear
-from workers.checkpoints.writing import CheckpointDesign
 
 MAX_PATCHES = 1024
 _VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2

@@ -6,7 +6,7 @@ Tensor names: vLLM, models/deepseek_v2.py, as published checkpoints of both fami
 from collections.abc import Mapping
 from typing import Any
 
-from workers.checkpoints.tensors import (
+from gigavqa.workers.checkpoints.tensors import (
     HEADS,
     HIDDEN,
     MLP,

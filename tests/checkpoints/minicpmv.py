@@ -5,10 +5,9 @@ As the published one it names code that it would bring; here that code does not 
 
 from typing import Any
 
-from catalogue.families import minicpmv
-from catalogue.families.family import THINK_MARKS
-from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import minicpmv
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
     NUM_TOKENS,
@@ -20,7 +19,8 @@ from workers.checkpoints.tensors import (
     linear,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
+from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
 
 MAX_SLICES = 4
 _SLICE, _PATCH, _QUERIES = 448, 14, 64

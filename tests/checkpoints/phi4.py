@@ -5,9 +5,8 @@ As the published one it names code that it would bring; here that code does not 
 
 from typing import Any
 
-from catalogue.families import phi4
-from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import phi4
+from gigavqa.workers.checkpoints.tensors import (
     HEAD,
     HEADS,
     HIDDEN,
@@ -23,7 +22,8 @@ from workers.checkpoints.tensors import (
     norms,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
+from tests.checkpoints.siglip import VISION, siglip_block, siglip_config
 
 MIN_PATCHES, MAX_PATCHES = 256, 1024
 _PATCH, _POSITIONS = 16, 256

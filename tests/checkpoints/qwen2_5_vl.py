@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from catalogue.families import qwen
-from workers.checkpoints.qwen3_vl import (
+from gigavqa.catalogue.families import qwen
+from gigavqa.workers.checkpoints.qwen3_vl import (
     FRAMES,
     MERGE,
     QWEN_TOKENS,
@@ -14,7 +14,7 @@ from workers.checkpoints.qwen3_vl import (
     special_token_ids,
     vision_config,
 )
-from workers.checkpoints.tensors import (
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
     NUM_TOKENS,
@@ -27,7 +27,7 @@ from workers.checkpoints.tensors import (
     linear,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 _PATCH = 14
 

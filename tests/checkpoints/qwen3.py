@@ -5,8 +5,8 @@ Tensor names and shapes: transformers, models/qwen3/modeling_qwen3.py.
 
 from typing import Any
 
-from catalogue.families.family import THINK_MARKS
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
     NUM_TOKENS,
@@ -17,7 +17,7 @@ from workers.checkpoints.tensors import (
     dense_layer,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 
 def _config(token_ids: TokenIds) -> dict[str, Any]:

@@ -5,10 +5,16 @@ Tensors: transformers, models/qwen3_5/modeling_qwen3_5.py. vLLM's linear attenti
 
 from typing import Any
 
-from catalogue.families import qwen
-from catalogue.families.family import THINK_MARKS
-from workers.checkpoints.qwen3_vl import QWEN_TOKENS, processing_config, special_token_ids, vision_config, vision_tower
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import qwen
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.workers.checkpoints.qwen3_vl import (
+    QWEN_TOKENS,
+    processing_config,
+    special_token_ids,
+    vision_config,
+    vision_tower,
+)
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     MLP,
     NUM_TOKENS,
@@ -22,7 +28,7 @@ from workers.checkpoints.tensors import (
     norms,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 _PATCH, _POSITIONS = 16, 256
 _HEAD, _LINEAR_HEADS, _KERNEL = 64, 2, 4

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workers.checkpoints.tensors import Shapes, add_prefix, linear
+from gigavqa.workers.checkpoints.tensors import Shapes, add_prefix, linear
 
 VISION, _VISION_MLP, _VISION_HEADS, _VISION_LAYERS = 64, 128, 4, 2
 

@@ -37,7 +37,7 @@ class Installation:
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of `gigavqa ARGUMENTS`."""
-        return [sys.executable, "-P", "-m", "cli", *arguments]
+        return [sys.executable, "-P", "-m", "gigavqa", *arguments]
 
     def run(self, *arguments: str, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
         """Run `gigavqa ARGUMENTS` to its end."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cli.machine import GpuDevice, HostMachine, NumaNode
+from gigavqa.launcher.machine import GpuDevice, HostMachine, NumaNode
 
 GIB = 2**30
 H100 = "NVIDIA H100 80GB HBM3"

@@ -8,9 +8,9 @@ from typing import Any
 import psutil
 import pytest
 
-from catalogue.load import load_catalogue
-from cli.commands.acuity import SIGHT_MODEL, thumbnail_for
-from demo.drawn import FIRST, drawn_of
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.commands.acuity import SIGHT_MODEL, thumbnail_for
+from gigavqa.demo.drawn import FIRST, drawn_of
 from tests.benchmarks.acuity.files import DIRECTION, SIGN, write
 from tests.cli.conftest import start_service, stop_service
 from tests.cli.installation import Installation

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from catalogue.load import load_catalogue
-from cli.answers import AnswerScorer, AnswerTable
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.answers import AnswerScorer, AnswerTable
 from tests.benchmarks.questions.files import ask_about
 from tests.evaluation.responses import response
 

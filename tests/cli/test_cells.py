@@ -2,9 +2,9 @@
 
 import pytest
 
-from cli.commands.submit import parse_cell
-from cli.errors import ArgumentError
-from jobs.models import Cell
+from gigavqa.cli.commands.submit import parse_cell
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.contract.models import Cell
 
 
 @pytest.mark.parametrize("text", ["direct:V2", "search:V2:10"])

@@ -1,7 +1,7 @@
 """Chats at the terminal: every round in a few lines, and nothing that the terminal obeys."""
 
-from cli.chats import chat_lines
-from jobs.models import Failure, UnreadableResponse
+from gigavqa.cli.chats import chat_lines
+from gigavqa.contract.models import Failure, UnreadableResponse
 from tests.evaluation.chats import ZOOMS, call, chat, turn
 from tests.evaluation.pages import raster
 from tests.evaluation.responses import MODEL, response

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cli.commands.acuity import SIGHT_MODEL
+from gigavqa.cli.commands.acuity import SIGHT_MODEL
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL, Installation
 
@@ -28,8 +28,8 @@ def offered(installation: Installation, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (("gigavqa", "submit", "-m", "demo"), [MODEL, SIGHT_MODEL]),
-        (("gigavqa", "up", "-m", "demo"), [MODEL, SIGHT_MODEL]),
+        (("gigavqa", "submit", "-m", "gigavqa.demo"), [MODEL, SIGHT_MODEL]),
+        (("gigavqa", "up", "-m", "gigavqa.demo"), [MODEL, SIGHT_MODEL]),
         (("gigavqa", "submit", "-d", "t"), ["tiny"]),
         (("gigavqa", "submit", "-p", "table"), [f"table{number}" for number in range(1, 6)]),
         (("gigavqa", "submit", "--priority", "b"), ["batch"]),

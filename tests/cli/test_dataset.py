@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.benchmark import installed_benchmarks
 from tests.benchmarks.ultravr.good_records import good_record
 from tests.cli.installation import MODEL, Installation, sample, write_dataset
 from tests.truth.reading import FILES

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import load_catalogue
-from cli.errors import ArgumentError, DevicesTooFewError, DevicesUnusableError
-from cli.machine import GpuDevice, HostMachine, read_machine
-from cli.placement import WorkerPlan, assign_devices, device_environment, devices_needed, plans_for_models
-from cli.worker_plans import PlacementOptions, add_shares, describe_plan, place_workers
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.launcher.errors import DevicesTooFewError, DevicesUnusableError
+from gigavqa.launcher.machine import GpuDevice, HostMachine, read_machine
+from gigavqa.launcher.placement import WorkerPlan, assign_devices, device_environment, devices_needed, plans_for_models
+from gigavqa.launcher.worker_plans import PlacementOptions, add_shares, describe_plan, place_workers
+from gigavqa.workers.settings import WorkerSettings
 from tests.cli.installation import MODEL
 from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver, write_kernel
-from workers.settings import WorkerSettings
 
 ENTRY = load_catalogue()[MODEL]
 TWO_KINDS = HostMachine((GpuDevice("0", "GPU-a", "A100"), GpuDevice("1", "GPU-b", H100)), DGX.nodes, DGX.memory_bytes)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from cli.checks import Diagnosis, hardware, software, state
-from cli.commands.doctor import check_one
-from jobs.embedded_store import start_store
+from gigavqa.cli.checks import Diagnosis, hardware, software, state
+from gigavqa.cli.commands.doctor import check_one
+from gigavqa.runtime.embedded_store import start_store
 from tests.cli.installation import Installation
 from tests.workers.elsewhere import Elsewhere, serving
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.errors import exit_status
-from evaluation.errors import DatasetInvalidError
-from gigavqa.errors import ProblemError
-from jobs.errors import SettingsInvalidError
+from gigavqa.cli.errors import exit_status
+from gigavqa.client.errors import ProblemError
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.tiling.errors import ImageUnreadableError
 from tests.cli.installation import MODEL, Installation
-from tiling.errors import ImageUnreadableError
 
 
 def test_an_absent_gateway_is_named_with_what_to_do(installation: Installation) -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from catalogue.load import load_catalogue
-from cli.checks import hardware
-from cli.errors import DevicesTooSmallError
-from cli.placement import WorkerPlan
-from cli.worker_plans import require_memory
-from jobs.memory import usable_bytes
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.checks import hardware
+from gigavqa.launcher.errors import DevicesTooSmallError
+from gigavqa.launcher.placement import WorkerPlan
+from gigavqa.launcher.worker_plans import require_memory
+from gigavqa.runtime.memory import usable_bytes
+from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
+from gigavqa.workers.engines.simulation.roofline import Roofline
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
 from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver
-from workers.engines.encoder_cache import encoder_cache_tokens
-from workers.engines.simulation.roofline import Roofline
 
 NUM_GPUS = 2
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from cli import app
-from demo.ultravr.ad.grid import plan_grid
-from demo.ultravr.ad.products import PRODUCTS
-from demo.ultravr.ad.samples import grid_records
+from gigavqa.cli import app
+from gigavqa.demo.ultravr.ad.grid import plan_grid
+from gigavqa.demo.ultravr.ad.products import PRODUCTS
+from gigavqa.demo.ultravr.ad.samples import grid_records
 from tests.cli.installation import Installation
 
 COMMANDS = (
@@ -135,7 +135,7 @@ class Lacking(MetaPathFinder):
             raise ModuleNotFoundError(f"No module named '{{name}}'", name=name)
 
 sys.meta_path.insert(0, Lacking())
-from cli.app import COMMANDS, main
+from gigavqa.cli.app import COMMANDS, main
 for name in COMMANDS:
     sys.argv[1:] = [name, "--help"]
     try:
@@ -153,10 +153,10 @@ def test_help_imports_no_command_and_no_heavy_room(arguments: list[str]) -> None
     """The command line starts without a command's module, an engine, pixels, HTTP, Parquet, Redis or a web page."""
     code = f"""
 import atexit, sys
-from cli.app import main
+from gigavqa.cli.app import main
 heavy = {HEAVY}
 atexit.register(lambda: print("loaded:", [name for name in sys.modules if name.split(".")[0] in heavy
-    or name.startswith("cli.commands.")]))
+    or name.startswith("gigavqa.cli.commands.")]))
 sys.argv[1:] = {arguments}
 main()
 """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.demo import next_commands, show_report
-from demo.drawn import DEFAULT, drawn_of
+from gigavqa.cli.commands.demo import next_commands, show_report
+from gigavqa.demo.drawn import DEFAULT, drawn_of
 from tests.benchmarks.vistahop.examples import direct, reported, sample
 from tests.cli.installation import Installation
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.embedded_store import start_store
-from service.settings import GatewaySettings
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.service.settings import GatewaySettings
 from tests.cli.installation import MODEL, Installation, sample, write_dataset
 from tests.service.gateways import running
 from tests.service.workers import play

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jobs.embedded_store import start_store
-from service.settings import GatewaySettings
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.service.settings import GatewaySettings
 from tests.cli.installation import MODEL, Installation, sample, write_dataset
 from tests.service.gateways import RunningGateway, running
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.datasets import records_path
-from cli.errors import ArgumentError
-from cli.lookup import dataset_folder, image_path
+from gigavqa.cli.datasets import records_path
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.lookup import dataset_folder, image_path
 from tests.cli.installation import Installation, sample, write_dataset
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from catalogue.gpus import GpuRequirement
-from catalogue.load import load_catalogue, read_entry
+from gigavqa.catalogue.gpus import GpuRequirement
+from gigavqa.catalogue.load import load_catalogue, read_entry
 from tests.cli.installation import Installation
 
 INTERNVL = {

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from catalogue.load import load_catalogue
-from cli.errors import ExtraMissingError
-from cli.preflight import require_modules
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.launcher.errors import ExtraMissingError
+from gigavqa.launcher.preflight import require_modules
 from tests.cli.installation import MODEL, Installation
 
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.following import obstacles
-from cli.progress import RequestRate, format_duration
-from jobs.worker_registry import WorkerStatus
+from gigavqa.cli.following import obstacles
+from gigavqa.cli.progress import RequestRate, format_duration
+from gigavqa.store.worker_registry import WorkerStatus
 
 
 class Clock:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evaluation.report import Report
-from jobs.previews import PreviewStore
+from gigavqa.reports.report import Report
+from gigavqa.store.previews import PreviewStore
 from tests.cli.installation import Installation
 from tests.evaluation.pages import KEY, jpeg, raster
 from tests.evaluation.responses import response

@@ -8,13 +8,13 @@ from typing import IO, Any
 import pytest
 import tomli_w
 
-from catalogue.errors import EntryExistsError
-from catalogue.load import load_catalogue
-from catalogue.resolve import resolve_model
-from catalogue.write import write_entry
-from cli.errors import ArgumentError
-from cli.preflight import served_entries
-from jobs.home import Home
+from gigavqa.catalogue.errors import EntryExistsError
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.resolve import resolve_model
+from gigavqa.catalogue.write import write_entry
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.launcher.preflight import served_entries
+from gigavqa.runtime.home import Home
 
 CONFIG = {"model_type": "qwen3_vl", "text_config": {"max_position_embeddings": 8192}}
 PREPROCESSOR = {"patch_size": 16, "merge_size": 2, "size": {"shortest_edge": 65536, "longest_edge": 262144}}

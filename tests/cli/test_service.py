@@ -11,7 +11,7 @@ import pytest
 import redis
 from PIL import Image
 
-from jobs.redis_keys import KEYS
+from gigavqa.store.redis_keys import KEYS
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL, hear_ctrl_c, sample, write_dataset
 from tests.waiting import wait_until

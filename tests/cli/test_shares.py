@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.load import load_catalogue
-from cli.machine import HostMachine
-from cli.placement import WorkerPlan, plans_for_models
-from cli.worker_plans import PlacementOptions, add_shares, divide_cores, place_workers
-from jobs.memory import usable_bytes
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.launcher.machine import HostMachine
+from gigavqa.launcher.placement import WorkerPlan, plans_for_models
+from gigavqa.launcher.worker_plans import PlacementOptions, add_shares, divide_cores, place_workers
+from gigavqa.runtime.memory import usable_bytes
+from gigavqa.workers.settings import WorkerSettings
 from tests.cli.installation import MODEL
 from tests.cli.machines import DGX, GIB, machine
-from workers.settings import WorkerSettings
 
 ENTRY = load_catalogue()[MODEL]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cli.errors import ProcessFailedError
-from cli.supervisor import Program, ProgramSupervisor
+from gigavqa.launcher.errors import ProcessFailedError
+from gigavqa.launcher.supervisor import Program, ProgramSupervisor
 from tests.waiting import async_wait_until
 
 SLEEPER = "import time; print('started', flush=True); time.sleep(600)"

@@ -9,13 +9,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from cli.console import err, out, print_error, print_json
-from cli.reporting import print_report
-from cli.tables import TableColumn, print_table
-from evaluation.report import Report
-from evaluation.writers.exports import render_csv, render_json, render_latex
-from evaluation.writers.markdown import render_markdown
-from service.http import examples
+from gigavqa.cli.console import err, out, print_error, print_json
+from gigavqa.cli.reporting import print_report
+from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.reports.report import Report
+from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.service.http import examples
 
 OBEYED = [*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F)]
 OBEYED += [*range(0x2066, 0x206A)]

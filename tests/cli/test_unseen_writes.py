@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.tiling.versions import is_settled, version_of
 from tests.cli.installation import MODEL, Installation
 from tests.waiting import wait_until
-from tiling.versions import is_settled, version_of
 
 TOLD = "its content is another one, though no time of the file changed; `touch` it"
 

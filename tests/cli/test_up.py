@@ -11,7 +11,7 @@ import psutil
 import pytest
 import tomli_w
 
-from catalogue.load import load_catalogue
+from gigavqa.catalogue.load import load_catalogue
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
 from tests.waiting import wait_until

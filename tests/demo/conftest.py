@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ultravr.samples import UltraVRSample
-from demo.ultravr.dataset import build_demo_dataset
-from demo.vistahop.dataset import build_dataset
-from evaluation.datasets import load_dataset
+from gigavqa.benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.demo.ultravr.dataset import build_demo_dataset
+from gigavqa.demo.vistahop.dataset import build_dataset
+from gigavqa.evaluation.datasets import load_dataset
 
 SEED = 7
 SCALE = 0.1

@@ -6,7 +6,7 @@ import numpy as np
 import pyvips
 from numpy.typing import NDArray
 
-from demo.ultravr.placing import PixelBox
+from gigavqa.demo.ultravr.placing import PixelBox
 
 
 def read_pixels(path: Path) -> NDArray[np.int16]:

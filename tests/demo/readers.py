@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.ultravr.records import RecordQuestion
+from gigavqa.demo.ultravr.records import RecordQuestion
 
 Rule = Callable[[RecordQuestion], dict[str, float]]
 """From a question to a score of each option, by its letter."""

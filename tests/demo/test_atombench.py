@@ -6,19 +6,19 @@ from typing import get_args
 
 import pytest
 
-from benchmarks.atombench.samples import AtomSample
-from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, SCOPES, ConclusionKind
-from catalogue.load import load_catalogue
-from demo.atombench.dataset import build_dataset
-from demo.atombench.paint import SIZE, paint_scene
-from demo.atombench.questions import records
-from demo.atombench.scenes import TRAITS, plan_scenes
-from evaluation.datasets import load_dataset
-from evaluation.inspection import inspect_dataset
-from evaluation.metrics.estimates import Estimate
-from evaluation.report import build_report
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, SCOPES, ConclusionKind
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.demo.atombench.dataset import build_dataset
+from gigavqa.demo.atombench.paint import SIZE, paint_scene
+from gigavqa.demo.atombench.questions import records
+from gigavqa.demo.atombench.scenes import TRAITS, plan_scenes
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.reports.report import build_report
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.atombench.questions import answer
-from tiling.headers import read_header
 
 MODELS = ("gpt-5", "qwen3-vl-8b", "glm-4.5v")
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from demo.canvas import replacing
-from demo.manifest import DemoManifest
-from demo.ultravr.ad.grid import paint_grid, plan_grid
-from demo.ultravr.ad.products import PRODUCTS
-from demo.ultravr.cctv.paint import paint_plaza
-from demo.ultravr.cctv.samples import plaza_records
-from demo.ultravr.cctv.scene import plan_plaza
-from demo.ultravr.dataset import GENERATOR, PAINTINGS, build_demo_dataset
+from gigavqa.demo.canvas import replacing
+from gigavqa.demo.manifest import DemoManifest
+from gigavqa.demo.ultravr.ad.grid import paint_grid, plan_grid
+from gigavqa.demo.ultravr.ad.products import PRODUCTS
+from gigavqa.demo.ultravr.cctv.paint import paint_plaza
+from gigavqa.demo.ultravr.cctv.samples import plaza_records
+from gigavqa.demo.ultravr.cctv.scene import plan_plaza
+from gigavqa.demo.ultravr.dataset import GENERATOR, PAINTINGS, build_demo_dataset
 from tests.demo.conftest import SCALE, SEED
 from tests.waiting import wait_until
 
@@ -100,7 +100,7 @@ def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Images that were complete when the builder was killed are not painted again."""
     folder = tmp_path / "demo"
     call = (
-        "from pathlib import Path; from demo.ultravr.dataset import build_demo_dataset; "
+        "from pathlib import Path; from gigavqa.demo.ultravr.dataset import build_demo_dataset; "
         f"build_demo_dataset(Path({str(folder)!r}), scale=0.1)"
     )
     builder = subprocess.Popen([sys.executable, "-c", call], start_new_session=True, stdout=subprocess.DEVNULL)

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from openslide import OpenSlide
 from PIL import Image
 
-from benchmarks.acuity.samples import AcuitySample, Optotype
-from benchmarks.acuity.taxonomy import DIRECTIONS, LETTERS, SCENES, SceneKind
-from demo.acuity.dataset import build_dataset, paint_picture
-from demo.acuity.pictures import SMALLEST, draw_picture
-from demo.acuity.plan import BLOCK, ChartItem, plan_chart, records
-from demo.acuity.scenes import draw_scene
-from demo.painting import ScenePainter
-from evaluation.datasets import load_dataset
+from gigavqa.benchmarks.acuity.samples import AcuitySample, Optotype
+from gigavqa.benchmarks.acuity.taxonomy import DIRECTIONS, LETTERS, SCENES, SceneKind
+from gigavqa.demo.acuity.dataset import build_dataset, paint_picture
+from gigavqa.demo.acuity.pictures import SMALLEST, draw_picture
+from gigavqa.demo.acuity.plan import BLOCK, ChartItem, plan_chart, records
+from gigavqa.demo.acuity.scenes import draw_scene
+from gigavqa.demo.painting import ScenePainter
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.tiling.geometry import Region, Size
 from tests.demo.conftest import SEED
-from tiling.geometry import Region, Size
 
 SIDE, SEAM = 32768, 4096
 COLOURED = 60

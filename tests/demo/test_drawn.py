@@ -2,9 +2,9 @@
 
 import pytest
 
-from demo.drawn import ALL, benchmarks_drawn, drawn_of
-from demo.errors import DemoUnknownError
-from evaluation.benchmark import installed_benchmarks
+from gigavqa.demo.drawn import ALL, benchmarks_drawn, drawn_of
+from gigavqa.demo.errors import DemoUnknownError
+from gigavqa.evaluation.benchmark import installed_benchmarks
 
 
 def test_each_drawn_data_set_is_of_a_benchmark_and_has_its_plan() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demo.ultravr.ad.breakfast_box import NECTARINE, TANGERINE
-from demo.ultravr.ad.grid import paint_grid, plan_grid
-from demo.ultravr.ad.products import CELL, GRID, PRODUCTS
-from demo.ultravr.ad.pushpins import NEEDLE
+from gigavqa.demo.ultravr.ad.breakfast_box import NECTARINE, TANGERINE
+from gigavqa.demo.ultravr.ad.grid import paint_grid, plan_grid
+from gigavqa.demo.ultravr.ad.products import CELL, GRID, PRODUCTS
+from gigavqa.demo.ultravr.ad.pushpins import NEEDLE
 from tests.demo.conftest import SEED
 from tests.demo.pictures import read_pixels, share_of_color
 

@@ -7,14 +7,14 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from demo.ultravr.ad.grid import plan_grid
-from demo.ultravr.ad.products import PRODUCTS
-from demo.ultravr.ad.samples import draw_choice, grid_records
-from demo.ultravr.cctv import questions as cctv
-from demo.ultravr.records import RecordQuestion, lettered, shuffled
-from demo.ultravr.rs import questions as rs
-from demo.ultravr.wsi import questions as wsi
-from evaluation.answers.coordinates import format_coordinate
+from gigavqa.answers.coordinates import format_coordinate
+from gigavqa.demo.ultravr.ad.grid import plan_grid
+from gigavqa.demo.ultravr.ad.products import PRODUCTS
+from gigavqa.demo.ultravr.ad.samples import draw_choice, grid_records
+from gigavqa.demo.ultravr.cctv import questions as cctv
+from gigavqa.demo.ultravr.records import RecordQuestion, lettered, shuffled
+from gigavqa.demo.ultravr.rs import questions as rs
+from gigavqa.demo.ultravr.wsi import questions as wsi
 from tests.demo.readers import RULES, Rule, accuracy, learned
 
 DRAWN = 2000

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demo.ultravr.placing import PixelBox
-from demo.ultravr.rs.samples import IMAGE
-from demo.ultravr.rs.scene import FAR, NEAR, SIZE, Land, plan_land
+from gigavqa.demo.ultravr.placing import PixelBox
+from gigavqa.demo.ultravr.rs.samples import IMAGE
+from gigavqa.demo.ultravr.rs.scene import FAR, NEAR, SIZE, Land, plan_land
 from tests.demo.conftest import SCALE, SEED
 from tests.demo.pictures import cut, read_pixels, share_of_color
 

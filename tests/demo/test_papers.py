@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from benchmarks.mmcr.samples import MMCRSample
-from benchmarks.mmcr.taxonomy import CROSS, QUESTION_TYPES
-from demo.mmcr.dataset import build_demo_dataset
-from demo.mmcr.pages import BAR, BAR_UNIT, MARGIN, SIZE
-from demo.mmcr.plan import COLOURS, DOCUMENTS, plan_papers
-from evaluation.datasets import load_dataset
+from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.benchmarks.mmcr.taxonomy import CROSS, QUESTION_TYPES
+from gigavqa.demo.mmcr.dataset import build_demo_dataset
+from gigavqa.demo.mmcr.pages import BAR, BAR_UNIT, MARGIN, SIZE
+from gigavqa.demo.mmcr.plan import COLOURS, DOCUMENTS, plan_papers
+from gigavqa.evaluation.datasets import load_dataset
 
 SEED = 7
 

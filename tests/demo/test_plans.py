@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.examples import ExampleChooser
-from benchmarks.ultravr.step_judge import StepJudge
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.expansion import expand
-from jobs.models import InferenceRequest, JobSpec
-from tiling.geometry import resolve_region
-from tiling.headers import read_header
-from tiling.roots import ImageRoot
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.benchmarks.ultravr.examples import ExampleChooser
+from gigavqa.benchmarks.ultravr.step_judge import StepJudge
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.geometry import resolve_region
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.roots import ImageRoot
 
 MODEL = "demo-qwen3-vl"
 

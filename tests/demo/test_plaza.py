@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.ultravr.taxonomy import QUADRANTS
-from demo.ultravr.cctv.figures import KINDS
-from demo.ultravr.cctv.paint import paint_plaza
-from demo.ultravr.cctv.scene import BRIGHT, FOUNTAIN, SIZE, Plaza, PlazaFigure, plan_plaza
-from demo.ultravr.placing import PixelBox
+from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
+from gigavqa.demo.ultravr.cctv.figures import KINDS
+from gigavqa.demo.ultravr.cctv.paint import paint_plaza
+from gigavqa.demo.ultravr.cctv.scene import BRIGHT, FOUNTAIN, SIZE, Plaza, PlazaFigure, plan_plaza
+from gigavqa.demo.ultravr.placing import PixelBox
 from tests.demo.conftest import SEED
 from tests.demo.pictures import cut, read_pixels, share_of_color
 

@@ -9,11 +9,11 @@ from openslide import OpenSlide
 from PIL import Image
 from tifffile import TiffFile
 
-from demo.acuity.pictures import draw_picture
-from demo.acuity.scenes import draw_scene
-from demo.painting import DrawnScene, FlatShape, ScenePainter, box
-from demo.pyramids import TILE, write_pyramid
-from tiling.geometry import Size
+from gigavqa.demo.acuity.pictures import draw_picture
+from gigavqa.demo.acuity.scenes import draw_scene
+from gigavqa.demo.painting import DrawnScene, FlatShape, ScenePainter, box
+from gigavqa.demo.pyramids import TILE, write_pyramid
+from gigavqa.tiling.geometry import Size
 
 GREY, RED = (120, 124, 118), (204, 28, 32)
 SCENE = DrawnScene(

@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.ultravr.checks import check_sample
-from benchmarks.ultravr.reading import RecordContext, sample_fields
-from benchmarks.ultravr.samples import UltraVRSample
-from benchmarks.ultravr.taxonomy import CATEGORIES
-from demo.building import check_dataset
-from demo.errors import RecordInvalidError
-from demo.ultravr.ad.grid import plan_grid
-from demo.ultravr.ad.products import PRODUCTS
-from demo.ultravr.ad.samples import grid_records
-from demo.ultravr.cctv.samples import plaza_records
-from demo.ultravr.cctv.scene import SIZE as PLAZA
-from demo.ultravr.cctv.scene import plan_plaza
-from demo.ultravr.placing import PixelBox
-from demo.ultravr.rs.samples import land_records
-from demo.ultravr.rs.scene import plan_land
-from demo.ultravr.wsi.samples import slide_records
-from demo.ultravr.wsi.scene import plan_slide
-from evaluation.answers.coordinates import format_coordinate
-from evaluation.records import Record
+from gigavqa.answers.coordinates import format_coordinate
+from gigavqa.benchmarks.ultravr.checks import check_sample
+from gigavqa.benchmarks.ultravr.reading import RecordContext, sample_fields
+from gigavqa.benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.benchmarks.ultravr.taxonomy import CATEGORIES
+from gigavqa.demo.building import check_dataset
+from gigavqa.demo.errors import RecordInvalidError
+from gigavqa.demo.ultravr.ad.grid import plan_grid
+from gigavqa.demo.ultravr.ad.products import PRODUCTS
+from gigavqa.demo.ultravr.ad.samples import grid_records
+from gigavqa.demo.ultravr.cctv.samples import plaza_records
+from gigavqa.demo.ultravr.cctv.scene import SIZE as PLAZA
+from gigavqa.demo.ultravr.cctv.scene import plan_plaza
+from gigavqa.demo.ultravr.placing import PixelBox
+from gigavqa.demo.ultravr.rs.samples import land_records
+from gigavqa.demo.ultravr.rs.scene import plan_land
+from gigavqa.demo.ultravr.wsi.samples import slide_records
+from gigavqa.demo.ultravr.wsi.scene import plan_slide
+from gigavqa.evaluation.records import Record
 
 _KINDS = [(domain, category) for domain, categories in CATEGORIES.items() for category in categories]
 

@@ -9,26 +9,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.acuity.taxonomy import ATTRIBUTES, CHANCE, COLOURS, DIRECTIONS, LETTERS, WORDS
-from catalogue.load import load_catalogue
-from demo.acuity.dataset import paint_picture
-from demo.acuity.optotypes import PIGMENTS
-from demo.acuity.plan import BLOCK, plan_chart
-from demo.acuity.scenes import draw_scene
-from demo.painting import ScenePainter
-from demo.sight.batches import BatchSampler, LessonRasters, patches
-from demo.sight.chats import ChatEncoder, questions
-from demo.sight.design import SIGHT, budget
-from demo.sight.exam import ExamAnswer, judge, measure, sit
-from demo.sight.lessons import render, render_whole
-from demo.sight.pool import Pool, write_pool
-from demo.sight.reading import CheckpointReader
-from evaluation.metrics.intervals import wilson
-from tiling.rendering import render as render_file
-from tiling.views import View
-from workers.checkpoints.build import ensure_checkpoint
-from workers.checkpoints.writing import write_without_weights
-from workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.benchmarks.acuity.taxonomy import ATTRIBUTES, CHANCE, COLOURS, DIRECTIONS, LETTERS, WORDS
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.demo.acuity.dataset import paint_picture
+from gigavqa.demo.acuity.optotypes import PIGMENTS
+from gigavqa.demo.acuity.plan import BLOCK, plan_chart
+from gigavqa.demo.acuity.scenes import draw_scene
+from gigavqa.demo.painting import ScenePainter
+from gigavqa.demo.sight.batches import BatchSampler, LessonRasters, patches
+from gigavqa.demo.sight.chats import ChatEncoder, questions
+from gigavqa.demo.sight.design import SIGHT, budget
+from gigavqa.demo.sight.exam import ExamAnswer, judge, measure, sit
+from gigavqa.demo.sight.lessons import render, render_whole
+from gigavqa.demo.sight.pool import Pool, write_pool
+from gigavqa.demo.sight.reading import CheckpointReader
+from gigavqa.evaluation.metrics.intervals import wilson
+from gigavqa.tiling.rendering import render as render_file
+from gigavqa.tiling.views import View
+from gigavqa.workers.checkpoints.build import ensure_checkpoint
+from gigavqa.workers.checkpoints.writing import write_without_weights
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
 
 ENTRY = load_catalogue()["demo-sight"]
 SHIPPED = ensure_checkpoint(ENTRY.weights, Path("unused"))
@@ -102,7 +102,7 @@ def test_the_checkpoint_is_small_and_describes_itself() -> None:
     assert config["size"] == ENTRY.visual_budget.processor_kwargs()["size"]
     assert ENTRY.visual_budget == budget()
     card = (SHIPPED / "README.md").read_text()
-    assert "python -m demo.sight --seed" in card and "license: apache-2.0" in card
+    assert "python -m gigavqa.demo.sight --seed" in card and "license: apache-2.0" in card
 
 
 def test_the_checkpoint_is_described_as_the_design_says(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_the_same_seed_learns_the_same(pool: Pool, speech: ChatEncoder, tmp_path
 
 
 def _learnt(pool: Pool, speech: ChatEncoder, folder: Path, seed: int) -> dict[str, Any]:
-    from demo.sight.training import TrainingRecipe, make_model, train
+    from gigavqa.demo.sight.training import TrainingRecipe, make_model, train
 
     write_without_weights(SIGHT, folder)
     model = make_model(folder, seed)

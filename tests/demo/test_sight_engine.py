@@ -9,20 +9,20 @@ from typing import NamedTuple
 import pytest
 import pytest_asyncio
 
-from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.samples import AcuitySample
-from catalogue.load import load_catalogue
-from demo.acuity.dataset import build_dataset
-from demo.sight.reading import CheckpointReader, RasterPrompt
-from evaluation.benchmark import Scene
-from evaluation.datasets import load_dataset
-from evaluation.metrics.intervals import wilson
-from jobs.models import Cell, Sampling
-from tiling.geometry import Size
-from tiling.rendering import Raster, render
-from workers.checkpoints.build import ensure_checkpoint
-from workers.engines.engine import Message, PromptRaster
-from workers.engines.vllm_engine import VllmEngine
+from gigavqa.benchmarks.acuity.benchmark import Acuity
+from gigavqa.benchmarks.acuity.samples import AcuitySample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, Sampling
+from gigavqa.demo.acuity.dataset import build_dataset
+from gigavqa.demo.sight.reading import CheckpointReader, RasterPrompt
+from gigavqa.evaluation.benchmark import Scene
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.metrics.intervals import wilson
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.rendering import Raster, render
+from gigavqa.workers.checkpoints.build import ensure_checkpoint
+from gigavqa.workers.engines.engine import Message, PromptRaster
+from gigavqa.workers.engines.vllm_engine import VllmEngine
 
 pytestmark = [
     pytest.mark.engine,

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 from tifffile import TiffFile
 
-from benchmarks.vistahop.samples import Anchor, VistaHopSample
-from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS
-from catalogue.load import load_catalogue
-from demo.errors import RecordInvalidError
-from demo.vistahop.checking import check_signs, check_world
-from demo.vistahop.corpus import CorpusPage, write_pages
-from demo.vistahop.dataset import build_dataset, paint_picture
-from demo.vistahop.plan import PICTURES, SIGNS, Fact, World, plan_world
-from demo.vistahop.scenes import SHOWN, draw_scene
-from evaluation.datasets import load_dataset
+from gigavqa.benchmarks.vistahop.samples import Anchor, VistaHopSample
+from gigavqa.benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, CATEGORIES, FORMS
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.demo.errors import RecordInvalidError
+from gigavqa.demo.vistahop.checking import check_signs, check_world
+from gigavqa.demo.vistahop.corpus import CorpusPage, write_pages
+from gigavqa.demo.vistahop.dataset import build_dataset, paint_picture
+from gigavqa.demo.vistahop.plan import PICTURES, SIGNS, Fact, World, plan_world
+from gigavqa.demo.vistahop.scenes import SHOWN, draw_scene
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.sources.source import open_source
+from gigavqa.tiling.views import View, fit_area, plan_view
 from tests.demo.conftest import HOP_SCALE as SCALE
 from tests.demo.conftest import SEED
-from tiling.geometry import Region, Size
-from tiling.headers import read_header
-from tiling.sources.source import open_source
-from tiling.views import View, fit_area, plan_view
 
 DARK = 140
 """Grey below which a pixel belongs to letters; boards are light."""

@@ -10,11 +10,11 @@ import openslide
 import pytest
 from PIL import Image, ImageDraw
 
-from demo.ultravr.wsi.pyramid import TILE
-from demo.ultravr.wsi.questions import FOCI, IN_SITU, SlideFindings, draw_questions
-from demo.ultravr.wsi.samples import IMAGE, slide_records
-from demo.ultravr.wsi.scene import GRID, MATERIALS, SIZE, STEP, Slide, plan_slide
-from demo.ultravr.wsi.textures import BACKGROUND, paint_materials
+from gigavqa.demo.ultravr.wsi.pyramid import TILE
+from gigavqa.demo.ultravr.wsi.questions import FOCI, IN_SITU, SlideFindings, draw_questions
+from gigavqa.demo.ultravr.wsi.samples import IMAGE, slide_records
+from gigavqa.demo.ultravr.wsi.scene import GRID, MATERIALS, SIZE, STEP, Slide, plan_slide
+from gigavqa.demo.ultravr.wsi.textures import BACKGROUND, paint_materials
 from tests.demo.conftest import SCALE, SEED
 
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from jobs.errors import SettingsInvalidError
-from jobs.settings import ProcessSettings
-from service.settings import GatewaySettings
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.settings import ProcessSettings
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.viewer.settings import ViewerSettings
+from gigavqa.workers.settings import WorkerSettings
 from tests.deploy.manifests import ROOT
-from viewer.settings import ViewerSettings
-from workers.settings import WorkerSettings
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 TARGETS = {"gateway", "viewer", "worker-remote", "worker-cpu", "worker-gpu"}

@@ -10,11 +10,12 @@ import redis
 import yaml
 from typer.testing import CliRunner
 
-from catalogue.load import Catalogue, load_catalogue
-from cli.app import app
-from jobs.embedded_store import find_store_binary
-from jobs.queue import GROUP
-from jobs.redis_keys import KEYS, PRIORITIES
+from gigavqa.catalogue.load import Catalogue, load_catalogue
+from gigavqa.cli.app import app
+from gigavqa.runtime.embedded_store import find_store_binary
+from gigavqa.store.queue import GROUP
+from gigavqa.store.redis_keys import KEYS, PRIORITIES
+from gigavqa.workers.settings import WorkerSettings
 from tests.deploy.manifests import (
     K8S,
     OVERLAYS,
@@ -29,7 +30,6 @@ from tests.deploy.manifests import (
 )
 from tests.deploy.programs import TARGETS, answers, port_of, settings_of
 from tests.waiting import wait_until
-from workers.settings import WorkerSettings
 
 _METRICS_HOST = "GIGAVQA_WORKER_METRICS_HOST"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from jobs.models import RasterRecord, Response, TurnResponse
-from jobs.tool_loops import ToolCall
+from gigavqa.contract.models import RasterRecord, Response, TurnResponse
+from gigavqa.contract.tool_loops import ToolCall
 from tests.evaluation.pages import HOSTILE, KEY, raster
 from tests.evaluation.responses import MODEL, response
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from evaluation.benchmark import find_benchmark
-from evaluation.datasets import Dataset
-from evaluation.samples import Sample
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.samples import Sample
 
 
 def dataset_of(samples: Iterable[Sample], name: str = "tiny", benchmark: str = "ultravr") -> Dataset:

@@ -7,15 +7,8 @@ from typing import Any, Literal
 
 from PIL import Image
 
-from catalogue.load import load_catalogue
-from evaluation.expansion import expand
-from evaluation.metrics.estimates import Estimate
-from evaluation.outcomes import sample_outcomes
-from evaluation.prompts import PromptRebuilder
-from evaluation.report import Report, build_report
-from evaluation.tables import Column, ColumnGroup, Figure, Row, Table
-from evaluation.writers.page.page import render_html
-from jobs.models import (
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import (
     Cell,
     InferenceRequest,
     JobSpec,
@@ -26,11 +19,18 @@ from jobs.models import (
     TurnResponse,
     Usage,
 )
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.outcomes import sample_outcomes
+from gigavqa.evaluation.prompts import PromptRebuilder
+from gigavqa.evaluation.tables import Column, ColumnGroup, Figure, Row, Table
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.writers.page.page import render_html
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL, response
-from tiling.geometry import Size
-from tiling.views import View
 
 CATALOGUE = load_catalogue()
 HOSTILE = "<script>document.title='broken'</script><img src=x onerror=alert(1)></pre>\" onmouseover=\"alert(2)"

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs.models import EngineInfo, Failure, Response, Sampling, TurnResponse
+from gigavqa.contract.models import EngineInfo, Failure, Response, Sampling, TurnResponse
 
 MODEL = "qwen3-vl-8b"
 

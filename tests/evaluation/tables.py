@@ -1,8 +1,8 @@
 """Finds numbers in a report by what rows and columns are known by."""
 
-from evaluation.metrics.estimates import Estimate
-from evaluation.report import Report
-from evaluation.tables import Row, Table, Value
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.tables import Row, Table, Value
+from gigavqa.reports.report import Report
 
 
 def table_of(report: Report, name: str) -> Table:

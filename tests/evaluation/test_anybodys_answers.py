@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.score import score_files
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.reports.score import score_files
 from tests.benchmarks.mmcr.files import RECORD as DOCUMENT
 from tests.benchmarks.ultravr.good_records import good_record
 

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.vistahop.judging import option_form
-from benchmarks.vistahop.samples import VistaHopSample
-from catalogue.load import load_catalogue
-from evaluation.benchmark import find_benchmark
-from evaluation.closing import NO_ANSWER, ClosingForm, boolean_form, choice_form, number_form
-from evaluation.datasets import Dataset
-from evaluation.errors import ClosingUnavailableError
-from evaluation.expansion import prepare_expansion
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_replies
-from evaluation.score import score_files
-from evaluation.tables import Table
-from evaluation.tallies import dump_tally, merge_tally
-from jobs.models import ClosingAnswer, ClosingKind, Failure, InferenceRequest, JobSpec, Response, Usage
+from gigavqa.benchmarks.vistahop.judging import option_form
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import ClosingAnswer, ClosingKind, Failure, InferenceRequest, JobSpec, Response, Usage
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.closing import NO_ANSWER, ClosingForm, boolean_form, choice_form, number_form
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import ClosingUnavailableError
+from gigavqa.evaluation.expansion import prepare_expansion
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.tables import Table
+from gigavqa.reports.report import Report, build_report, report_on_tally, tally_replies
+from gigavqa.reports.score import score_files
+from gigavqa.reports.tallies import dump_tally, merge_tally
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.questions.files import ask_about
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import MODEL, response
-from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()
 LETTERS = "ABCDEFGHIJ"

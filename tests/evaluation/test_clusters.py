@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evaluation.metrics.clusters import bootstrap_cluster_share, bootstrap_clusters, ratio
-from evaluation.metrics.intervals import Floats, wilson
+from gigavqa.evaluation.metrics.clusters import bootstrap_cluster_share, bootstrap_clusters, ratio
+from gigavqa.evaluation.metrics.intervals import Floats, wilson
 
 RATE = ratio(0, 1)
 

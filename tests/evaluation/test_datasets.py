@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.datasets import Dataset, load_dataset, load_for_scoring
-from evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.datasets import Dataset, load_dataset, load_for_scoring
+from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, step_of
 from tests.evaluation.folders import write_dataset, write_settings
 

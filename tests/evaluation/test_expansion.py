@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import ValidationError
 
-from catalogue.errors import ModelUnknownError
-from catalogue.load import load_catalogue
-from evaluation.benchmark import find_benchmark, select_cells
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.errors import (
+from gigavqa.catalogue.errors import ModelUnknownError
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.evaluation.benchmark import find_benchmark, select_cells
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.errors import (
     AnnotationMissingError,
     EvidenceMissingError,
     OptionsInvalidError,
@@ -22,11 +23,10 @@ from evaluation.errors import (
     SampleUnknownError,
     SamplingInvalidError,
 )
-from evaluation.expansion import expand, request_id
-from jobs.models import Cell, InferenceRequest, JobSpec
+from gigavqa.evaluation.expansion import expand, request_id
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
-from tiling.geometry import Size
 
 CATALOGUE = load_catalogue()
 DEMO = "demo-qwen3-vl"
@@ -225,7 +225,7 @@ def test_a_request_names_the_samples_whose_trajectories_it_tells(tmp_path: Path)
 
 def test_few_requests_lie_in_memory_at_a_time(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chats of one image are made together, to be brought into their order, but no more than the bound of them."""
-    monkeypatch.setattr("evaluation.expansion._MOST_CACHED_CHATS", 2)
+    monkeypatch.setattr("gigavqa.evaluation.expansion._MOST_CACHED_CHATS", 2)
     asked: list[str] = []
 
     def size_of(image: str) -> Size:

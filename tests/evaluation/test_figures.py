@@ -6,12 +6,12 @@ from typing import get_args
 import pytest
 from PIL import Image
 
-from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.report import Report
-from evaluation.tables import Column, ColumnGroup, Figure, Row, Table
-from evaluation.writers.drawings import list_drawings, write_drawing
-from evaluation.writers.markdown import render_markdown
-from evaluation.writers.numbers import format_full
+from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from gigavqa.evaluation.tables import Column, ColumnGroup, Figure, Row, Table
+from gigavqa.reports.report import Report
+from gigavqa.reports.writers.drawings import list_drawings, write_drawing
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.reports.writers.numbers import format_full
 
 FORMS = get_args(Figure.model_fields["form"].annotation)
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from evaluation.errors import ResponsesInvalidError
-from evaluation.outcomes import SampleOutcome, sample_outcomes
-from evaluation.report import Report, build_report
-from evaluation.response_files import read_replies
-from evaluation.score import outcomes_of_files
-from jobs.models import EngineInfo, Response, Sampling, TurnResponse, Usage
+from gigavqa.contract.models import EngineInfo, Response, Sampling, TurnResponse, Usage
+from gigavqa.evaluation.errors import ResponsesInvalidError
+from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
+from gigavqa.evaluation.response_files import read_replies
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.score import outcomes_of_files
 from tests.benchmarks.ultravr.responders import answer, everything
 from tests.benchmarks.ultravr.test_process import CATALOGUE, SAMPLES
 from tests.evaluation.datasets import dataset_of

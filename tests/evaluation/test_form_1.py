@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import load_dataset
-from evaluation.errors import ResponsesInvalidError
-from evaluation.expansion import expand
-from evaluation.response_files import read_replies
-from evaluation.score import score_files
-from evaluation.writers.exports import render_csv
-from jobs.schema_versions import read_bundle, read_spec
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.schema_versions import read_bundle, read_spec
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import ResponsesInvalidError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.response_files import read_replies
+from gigavqa.reports.score import score_files
+from gigavqa.reports.writers.exports import render_csv
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import good_record
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.tables import caveats_of
-from tiling.geometry import Size
 
 FORM_1 = Path(__file__).parents[1] / "jobs" / "form_1"
 PART, LINES = FORM_1 / "part.parquet", FORM_1 / "lines.ndjson"

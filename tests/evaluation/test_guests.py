@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LISTED = "from evaluation.benchmark import installed_benchmarks; print(*installed_benchmarks())"
+LISTED = "from gigavqa.evaluation.benchmark import installed_benchmarks; print(*installed_benchmarks())"
 
 
 def installed(folder: Path, *, name: str, code: str) -> None:
@@ -44,13 +44,13 @@ def test_a_data_set_of_a_broken_package_says_why(tmp_path: Path) -> None:
     installed(tmp_path, name="cracked", code="import nothing_of_this_name\n")
     (tmp_path / "tiny" / "samples").mkdir(parents=True)
     (tmp_path / "tiny" / "dataset.toml").write_text('name = "tiny"\nbenchmark = "cracked"\n')
-    code = "from pathlib import Path; from evaluation.datasets import load_dataset; load_dataset(Path('tiny'))"
+    code = "from pathlib import Path; from gigavqa.evaluation.datasets import load_dataset; load_dataset(Path('tiny'))"
     assert "dataset.toml: benchmark 'cracked' cannot be loaded: cracked_guest:Guest:" in run(tmp_path, code).stderr
 
 
 def test_of_two_of_one_name_the_second_is_told(tmp_path: Path) -> None:
     """In the order of their entry points, so that the same one is found every time."""
-    code = "from benchmarks.ultravr.benchmark import UltraVR as Guest\n"
+    code = "from gigavqa.benchmarks.ultravr.benchmark import UltraVR as Guest\n"
     installed(tmp_path, name="zebra", code=code)
     listed = run(tmp_path, LISTED)
     assert listed.stdout.split().count("ultravr") == 1

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from evaluation.benchmark import find_benchmark
-from evaluation.report import JobFacts, Report, build_report
-from evaluation.tables import Column, ColumnGroup, Row, Table, Value
-from evaluation.writers.drawings import list_drawings, write_drawing
-from evaluation.writers.markdown import render_markdown
-from evaluation.writers.page import page as page_module
-from evaluation.writers.page import texts
-from evaluation.writers.page.page import SCRIPTS, render_html
-from evaluation.writers.page.samples import OUTCOMES, choose_samples, most_samples
-from evaluation.writers.page.tables import layout_table, page_number
-from jobs.models import ClosingAnswer, Job, JobSpec, JobStatus
+from gigavqa.contract.models import ClosingAnswer, Job, JobSpec, JobStatus
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.tables import Column, ColumnGroup, Row, Table, Value
+from gigavqa.reports.report import JobFacts, Report, build_report
+from gigavqa.reports.writers.drawings import list_drawings, write_drawing
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.reports.writers.page import page as page_module
+from gigavqa.reports.writers.page import texts
+from gigavqa.reports.writers.page.page import SCRIPTS, render_html
+from gigavqa.reports.writers.page.samples import OUTCOMES, choose_samples, most_samples
+from gigavqa.reports.writers.page.tables import layout_table, page_number
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.pages import (
@@ -378,8 +378,8 @@ def test_the_page_has_what_its_samples_need(html: str) -> None:
 
 def test_what_a_page_shows_of_too_many_does_not_depend_on_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of samples, of responses to one sample and of all responses."""
-    monkeypatch.setattr("evaluation.writers.page.samples.DETAILED_RESPONSES", 12)
-    monkeypatch.setattr("evaluation.writers.page.samples._MOST_OF_A_SAMPLE", 4)
+    monkeypatch.setattr("gigavqa.reports.writers.page.samples.DETAILED_RESPONSES", 12)
+    monkeypatch.setattr("gigavqa.reports.writers.page.samples._MOST_OF_A_SAMPLE", 4)
     many = [one.model_copy(update={"repeat": at, "request_id": f"{one.request_id}:{at}"})
             for one in responses() for at in range(9)]  # fmt: skip
     made = {page(random.Random(seed).sample(many, len(many)), report_of(many), most=4) for seed in range(4)}

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from evaluation.datasets import find_reader, load_dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.importing import ImportSummary, import_dataset
-from evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.datasets import find_reader, load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.importing import ImportSummary, import_dataset
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
-from tiling.geometry import Size
-from tiling.headers import read_header
 
 DERIVED = ("id", "domain", "image")
 """Keys that the paper's own records do not have."""

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from evaluation.inspection import Inspection, inspect_dataset
+from gigavqa.evaluation.inspection import Inspection, inspect_dataset
+from gigavqa.tiling.errors import ImageNotFoundError
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, step_of
 from tests.evaluation.folders import write_dataset
-from tiling.errors import ImageNotFoundError
-from tiling.geometry import Size
 
 
 def looked_at(folder: Path, **settings: Any) -> Inspection:

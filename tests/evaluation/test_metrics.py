@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.benchmark import UltraVR
-from evaluation.metrics.accuracy import Contrast, Strata
-from evaluation.metrics.estimates import Estimate
-from evaluation.metrics.intervals import Z, proportion, wilson
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.evaluation.metrics.accuracy import Contrast, Strata
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.metrics.intervals import Z, proportion, wilson
 from tests.benchmarks.ultravr.good_records import good_sample
 
 GROUPING = UltraVR.grouping

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.chat_order import order_chats
-from evaluation.datasets import load_dataset
-from evaluation.expansion import expand
-from jobs.models import InferenceRequest, JobSpec, Turn
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec, Turn
+from gigavqa.evaluation.chat_order import order_chats
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
-from tiling.geometry import Size
-from tiling.views import View
 
 FULL, THUMBNAIL = View(image="plaza"), View(image="plaza", sizing="longest:1024")
 LEFT, RIGHT, LOWER = (View(image="plaza", region=f"pct:{place},50,50") for place in ("0,0", "50,0", "0,50"))
@@ -140,7 +140,7 @@ def test_the_order_changes_nothing_of_what_is_asked(tmp_path: Path, monkeypatch:
         return [request for _, request in expand(dataset, job, load_catalogue(), lambda _: Size(1000, 600))]
 
     ordered = asked()
-    monkeypatch.setattr("evaluation.expansion.order_chats", list)
+    monkeypatch.setattr("gigavqa.evaluation.expansion.order_chats", list)
     listed = asked()
     assert ordered != listed
     assert sorted(ordered, key=str) == sorted(listed, key=str)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.report import Report, build_report
-from evaluation.writers.markdown import render_markdown
-from jobs.models import Failure, Response, Sampling, TurnResponse, Usage
+from gigavqa.contract.models import Failure, Response, Sampling, TurnResponse, Usage
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.writers.markdown import render_markdown
 from tests.benchmarks.ultravr.responders import answer, everything
 from tests.benchmarks.ultravr.test_process import CATALOGUE, SAMPLES
 from tests.evaluation.datasets import dataset_of

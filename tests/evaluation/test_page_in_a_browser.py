@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from evaluation.writers.page.samples import OUTCOMES
-from jobs.models import ClosingAnswer, Response
+from gigavqa.contract.models import ClosingAnswer, Response
+from gigavqa.reports.writers.page.samples import OUTCOMES
 from tests.evaluation.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
 from tests.evaluation.responses import MODEL, response
 from tests.evaluation.visits import Visit, with_browser

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from evaluation.writers.page import texts
-from jobs.models import Failure
+from gigavqa.contract.models import Failure
+from gigavqa.reports.writers.page import texts
 from tests.evaluation.chats import PAGES, ZOOMS, call, chat, rounds, turn
 from tests.evaluation.pages import HOSTILE, SIZE, asked, page, raster
 from tests.evaluation.responses import MODEL, response

@@ -5,7 +5,7 @@ from math import nan
 import numpy as np
 import pytest
 
-from evaluation.metrics.paired import holm, paired_test
+from gigavqa.evaluation.metrics.paired import holm, paired_test
 
 
 def _cells(better: int, worse: int, same: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.prompts import Prompt, PromptRebuilder
-from evaluation.replies import reply_of
-from jobs.models import Cell, InferenceRequest, JobSpec, RasterRecord, Response
+from gigavqa.contract.models import Cell, InferenceRequest, JobSpec, RasterRecord, Response
+from gigavqa.evaluation.prompts import Prompt, PromptRebuilder
+from gigavqa.evaluation.replies import reply_of
 from tests.evaluation.pages import DATASET, SIZE, raster, request_of
 from tests.evaluation.responses import MODEL, response
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.answers.boxes import BoxFrame
-from evaluation.benchmark import find_benchmark
-from evaluation.replies import reply_of
-from evaluation.report import Report, report_on_replies, report_on_tally, tally_replies
-from evaluation.tallies import dump_tally, merge_tally
-from evaluation.writers.verdict_files import VerdictFileLayout
-from jobs.models import Response, TurnResponse
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response, TurnResponse
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.reports.report import Report, report_on_replies, report_on_tally, tally_replies
+from gigavqa.reports.tallies import dump_tally, merge_tally
+from gigavqa.reports.writers.verdict_files import VerdictFileLayout
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.answers.readers import examples
 from tests.evaluation.responses import response

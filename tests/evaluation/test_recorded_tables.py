@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 import pytest
 
-from benchmarks.acuity.faults import FAULTS
-from evaluation.verdicts import VerdictOutcome
+from gigavqa.benchmarks.acuity.faults import FAULTS
+from gigavqa.evaluation.verdicts import VerdictOutcome
 from tests.evaluation.recorded.cases import CASES, TABLES
 from tests.evaluation.recorded.differences import MOST_TOLD, differences
 from tests.evaluation.recorded.outputs import FOLDER, Outputs, load, path_of

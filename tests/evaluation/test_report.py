@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue.load import load_catalogue
-from evaluation.answers.final import READER_VERSION
-from evaluation.cells import CellScore
-from evaluation.report import Report, build_report
-from evaluation.writers.exports import render_csv, render_json, render_latex
-from evaluation.writers.markdown import render_markdown
-from evaluation.writers.page.page import render_html
-from jobs.models import EngineInfo, JobSpec, RemoteInfo, Response, Sampling
+from gigavqa.answers.final import READER_VERSION
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import EngineInfo, JobSpec, RemoteInfo, Response, Sampling
+from gigavqa.evaluation.cells import CellScore
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.reports.writers.page.page import render_html
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.pages import raster

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import evaluation.answers
-from catalogue.load import load_catalogue
-from cli.console import out
-from cli.reporting import print_report
-from evaluation.replies import reply_of
-from evaluation.report import report_on_tally, tally_replies
-from evaluation.revisions import Revised, Revision, read_version_notes, readers_of, revisions_of
-from evaluation.score_frame import ReplyScore
-from evaluation.tallies import dump_tally, made_by, merge_tally, revise
+from gigavqa import answers
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.console import out
+from gigavqa.cli.reporting import print_report
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.revisions import Revised, Revision, read_version_notes, readers_of, revisions_of
+from gigavqa.evaluation.score_frame import ReplyScore
+from gigavqa.reports.report import report_on_tally, tally_replies
+from gigavqa.reports.tallies import dump_tally, made_by, merge_tally, revise
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.test_tallies import many
 
@@ -143,7 +143,7 @@ def test_a_terminal_tells_what_a_page_tells() -> None:
 @pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda one: str(one.name))
 def test_every_version_of_a_benchmark_is_noted(benchmark: Any) -> None:
     """The newest last, so that no version is raised without a sentence on what it changes."""
-    notes = {**read_version_notes(Path(evaluation.answers.__file__).parent), **benchmark.version_notes}
+    notes = {**read_version_notes(Path(answers.__file__).parent), **benchmark.version_notes}
     newest = {version.partition("/")[0]: version for version in notes}
     for version in readers_of(benchmark.versions).values():
         stem, _, number = version.partition("/")

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.outcomes import sample_outcomes
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_replies
-from evaluation.score import score_files
-from evaluation.score_frame import CellKey
-from evaluation.tallies import dump_tally, merge_tally
-from evaluation.writers.exports import render_csv
-from evaluation.writers.markdown import render_markdown
-from evaluation.writers.verdict_files import VerdictFileLayout, write_verdicts
-from jobs.models import Cell, Failure, Response
+from gigavqa.contract.models import Cell, Failure, Response
+from gigavqa.evaluation.outcomes import sample_outcomes
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.score_frame import CellKey
+from gigavqa.reports.report import Report, build_report, report_on_tally, tally_replies
+from gigavqa.reports.score import score_files
+from gigavqa.reports.tallies import dump_tally, merge_tally
+from gigavqa.reports.writers.exports import render_csv
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.reports.writers.verdict_files import VerdictFileLayout, write_verdicts
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.evaluation.chats import chat
 from tests.evaluation.folders import write_dataset

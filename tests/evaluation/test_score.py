@@ -8,14 +8,14 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import load_dataset
-from evaluation.errors import ResponsesInvalidError
-from evaluation.metrics.estimates import Estimate
-from evaluation.report import Report, build_report
-from evaluation.score import score_files
-from jobs.models import Failure
-from jobs.parquet_parts import PartStore
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Failure
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import ResponsesInvalidError
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.score import score_files
+from gigavqa.store.parquet_parts import PartStore
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.benchmarks.ultravr.responders import all_but, answer
 from tests.evaluation.folders import write_dataset

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.score_frame import NO_SCORE, CellKey, ReplyScore, ScoreFrame
+from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore, ScoreFrame
 
 CELLS = [CellKey("b", "S0", "V2"), CellKey("a", "S0", "V2"), CellKey("a", "S0", "V1")]
 JOBS = ["job-2", "job-1"]

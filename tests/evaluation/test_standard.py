@@ -4,18 +4,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.benchmark import Benchmark, Chat, RecordContext, Scene, cross_plan
-from evaluation.datasets import Dataset
-from evaluation.expansion import decoding_of
-from evaluation.metrics.accuracy import Grouping
-from evaluation.records import Record
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, tally_replies
-from evaluation.samples import Sample
-from evaluation.tallies import dump_tally, merge_tally
-from evaluation.verdicts import ReplyJudge, Verdict
-from jobs.models import Cell, Failure, JobSpec, Response
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, Failure, JobSpec, Response
+from gigavqa.evaluation.benchmark import Benchmark, Chat, RecordContext, Scene, cross_plan
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.expansion import decoding_of
+from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.records import Record
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
+from gigavqa.reports.report import Report, build_report, tally_replies
+from gigavqa.reports.tallies import dump_tally, merge_tally
 from tests.evaluation.responses import MODEL, response
 from tests.evaluation.tables import table_of, value_of
 

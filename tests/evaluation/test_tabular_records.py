@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evaluation.answers.numbers import read_integer, read_number
-from evaluation.answers.readings import Reading
-from evaluation.errors import Problem
-from evaluation.records import Record, read_records
+from gigavqa.answers.numbers import read_integer, read_number
+from gigavqa.answers.readings import Reading
+from gigavqa.evaluation.errors import Problem
+from gigavqa.evaluation.records import Record, read_records
 
 
 def _read(tmp_path: Path, name: str, text: str) -> list[Record | Problem]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_replies
-from evaluation.tallies import dump_tally, judging_fingerprint, merge_tally
-from jobs.models import Response, Timings, TurnResponse
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response, Timings, TurnResponse
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.reports.report import Report, build_report, report_on_tally, tally_replies
+from gigavqa.reports.tallies import dump_tally, judging_fingerprint, merge_tally
 from tests.benchmarks.ultravr.responders import answer, everything, only
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.pages import raster

@@ -4,15 +4,15 @@ from itertools import permutations
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.report import build_report
-from jobs.models import RasterRecord, Response
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import RasterRecord, Response
+from gigavqa.reports.report import build_report
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.pages import raster
 from tests.evaluation.responses import response
 from tests.evaluation.tables import caveats_of
-from tiling.geometry import Size
 
 SAMPLE = good_sample("rs-logic")
 SMALL, LARGE = Size(640, 352), Size(1280, 704)

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from evaluation.benchmark import find_benchmark, installed_benchmarks
-from evaluation.datasets import load_dataset
-from evaluation.importing import ImportSummary, import_dataset
+from gigavqa.evaluation.benchmark import find_benchmark, installed_benchmarks
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.importing import ImportSummary, import_dataset
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.vistahop.files import OURS
 from tests.evaluation.test_anybodys_answers import RECORDS
-from tiling.headers import read_header
 
 
 def bring(folder: Path, benchmark: str, records: list[dict[str, Any]], written: str | None = None) -> ImportSummary:

@@ -13,12 +13,13 @@ import pandas
 import pyarrow.parquet
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.benchmark import find_benchmark
-from evaluation.datasets import Dataset
-from evaluation.outcomes import SampleOutcome, sample_outcomes
-from evaluation.report import build_report
-from evaluation.writers.verdict_files import (
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
+from gigavqa.reports.report import build_report
+from gigavqa.reports.writers.verdict_files import (
     MOST_ROWS,
     VERDICT_FORMATS,
     VerdictFileLayout,
@@ -26,7 +27,6 @@ from evaluation.writers.verdict_files import (
     verdict_chunks,
     write_verdicts,
 )
-from jobs.models import Response
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.benchmarks.ultravr.responders import all_but, answer, everything
 from tests.evaluation.responses import response

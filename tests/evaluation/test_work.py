@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.replies import reply_of
-from evaluation.report import build_report, report_on_tally, tally_replies
-from evaluation.work import WorkTotals
-from evaluation.writers.work import work_lines
-from jobs.models import Response, Timings, TurnResponse, Usage
+from gigavqa.contract.models import Response, Timings, TurnResponse, Usage
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.work import WorkTotals
+from gigavqa.reports.report import build_report, report_on_tally, tally_replies
+from gigavqa.reports.writers.work import work_lines
 from tests.evaluation.pages import CATALOGUE, DATASET, raster
 from tests.evaluation.responses import response
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import httpx
 
-from cli.preflight import free_port
-from jobs.embedded_store import StateStoreProcess, start_store
+from gigavqa.launcher.preflight import free_port
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from tests.waiting import wait_until
 
 

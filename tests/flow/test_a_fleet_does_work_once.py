@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from cli.preflight import free_port
+from gigavqa.launcher.preflight import free_port
 from tests.flow.installation import Installation
 from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
 from tests.flow.pictures import draw_dataset

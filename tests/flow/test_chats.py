@@ -12,8 +12,16 @@ import openai
 import pytest
 from PIL import Image
 
-from jobs.embedded_store import start_store
-from jobs.models import Sampling, TurnResponse
+from gigavqa.contract.models import Sampling, TurnResponse
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.engine import Engine, Message, PromptRaster
+from gigavqa.workers.engines.vllm_arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.preparation import RasterPreparation
 from tests.checkpoints.build import ensure_checkpoint
 from tests.service.datasets import NAME, write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
@@ -22,14 +30,6 @@ from tests.service.openai.workers import ENTRY, RunningWorker, working
 from tests.waiting import wait_until
 from tests.workers.examples import draw_images
 from tests.workers.loops import in_order, looping, rounds_of, zoom
-from tiling.renderer import Renderer
-from tiling.rendering import render
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.engines.engine import Engine, Message, PromptRaster
-from workers.engines.vllm_arguments import parse_engine_arguments
-from workers.engines.vllm_engine import VllmEngine
-from workers.preparation import RasterPreparation
 
 Result = TypeVar("Result")
 pytestmark = [

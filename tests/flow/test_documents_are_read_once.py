@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from cli.preflight import free_port
-from demo.mmcr.dataset import build_demo_dataset
+from gigavqa.demo.mmcr.dataset import build_demo_dataset
+from gigavqa.launcher.preflight import free_port
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL, job, responses
 from tests.waiting import wait_until

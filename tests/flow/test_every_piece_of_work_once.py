@@ -7,16 +7,16 @@ from typing import Any
 import httpx
 import pytest
 
-from catalogue.load import load_catalogue
-from cli.preflight import free_port
-from evaluation.report import Report
-from evaluation.score import score_files
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.launcher.preflight import free_port
+from gigavqa.reports.report import Report
+from gigavqa.reports.score import score_files
+from gigavqa.tiling.geometry import Size
 from tests.evaluation.tables import caveats_of, table_of
 from tests.flow.installation import Installation
 from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
-from tiling.geometry import Size
 
 IMAGES, QUESTIONS = 3, 4
 REQUESTS = IMAGES * QUESTIONS * len(CONDITIONS)

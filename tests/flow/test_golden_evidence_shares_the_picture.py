@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli.preflight import free_port
-from evaluation.report import Report
+from gigavqa.launcher.preflight import free_port
+from gigavqa.reports.report import Report
 from tests.evaluation.tables import table_of
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL, job, responses

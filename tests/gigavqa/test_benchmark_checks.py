@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from benchmarks.questions.benchmark import CustomQuestions
-from evaluation.closing import choice_form
-from evaluation.verdicts import ReplyJudge, Verdict
+from gigavqa.benchmarks.questions.benchmark import CustomQuestions
+from gigavqa.evaluation.closing import choice_form
+from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
 from gigavqa.testing import BenchmarkChecks
 from tests.benchmarks.acuity.files import SIGN
 from tests.evaluation.test_anybodys_answers import RECORDS

@@ -22,7 +22,7 @@ from gigavqa import (
     RefusedError,
     Response,
 )
-from gigavqa.retries import LineSplitter
+from gigavqa.client.retries import LineSplitter
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL
 from tests.gigavqa.conftest import SAMPLES, SPEC

@@ -11,7 +11,7 @@ import pytest
 from gigavqa import AsyncClient, Client
 
 ROOT = Path(__file__).parents[2]
-SCRIPT, SOURCE, TARGET = "scripts/sync_client.py", "gigavqa/asynchronous.py", "gigavqa/client.py"
+SCRIPT, SOURCE, TARGET = "scripts/sync_client.py", "gigavqa/client/asynchronous.py", "gigavqa/client/client.py"
 
 
 def run_script(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

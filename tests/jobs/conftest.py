@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, find_store_binary, start_store
+from gigavqa.runtime.embedded_store import StateStoreProcess, find_store_binary, start_store
+from gigavqa.store.connection import connect
 
 DEBIANS = pytest.param("redis-server", marks=pytest.mark.redis_server)
 

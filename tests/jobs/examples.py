@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from redis.asyncio import Redis
 
-from jobs.models import (
+from gigavqa.contract.models import (
     Bundle,
     EngineInfo,
     Failure,
@@ -19,9 +19,9 @@ from jobs.models import (
     TurnResponse,
     Usage,
 )
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 
 MODEL = "demo-model"
 SPEC = JobSpec(dataset="demo", models=(MODEL,), plan="table1")

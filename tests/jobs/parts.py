@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 from redis.asyncio import Redis
 
-from jobs.sink import ParquetSink
+from gigavqa.store.sink import ParquetSink
 
 
 async def sink_all(redis: Redis, folder: Path, rows: int = 512, seconds: float = 60.0) -> int:

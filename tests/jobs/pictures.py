@@ -5,12 +5,12 @@ from itertools import count
 
 from redis.asyncio import Redis
 
-from jobs.leases import Lease
-from jobs.models import Bundle, InferenceRequest, Sampling, Turn
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.tiling.views import View
 from tests.jobs.examples import MODEL, SPEC
-from tiling.views import View
 
 
 def bundles_about(

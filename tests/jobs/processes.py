@@ -7,14 +7,14 @@ import sys
 
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.leases import Lease
-from jobs.models import InferenceRequest
-from jobs.parquet_parts import PartStore
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import InferenceRequest
+from gigavqa.store.connection import connect
+from gigavqa.store.parquet_parts import PartStore
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
 from tests.jobs.examples import MODEL, answer
 
 LEASE_SECONDS = 0.5

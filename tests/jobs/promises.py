@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from jobs.connection import connect
-from jobs.crashes import MAX_SOLO_CRASHES
-from jobs.errors import JobActiveError, JobNotRetryableError, QueueFullError
-from jobs.leases import Lease
-from jobs.models import Bundle, InferenceRequest, Job, JobStatus, Response
-from jobs.queue import GROUP, JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
+from gigavqa.contract.errors import JobActiveError, JobNotRetryableError, QueueFullError
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, InferenceRequest, Job, JobStatus, Response
+from gigavqa.store.connection import connect
+from gigavqa.store.crashes import MAX_SOLO_CRASHES
+from gigavqa.store.queue import GROUP, JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
 from tests.jobs.examples import MODEL, SPEC, answer
 from tests.jobs.pictures import bundles_about
 

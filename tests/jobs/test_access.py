@@ -7,11 +7,11 @@ import pytest
 from pydantic import ValidationError
 from redis.asyncio import Redis
 
-from jobs.access import ALL_OWNERS, ApiKeys, Limits, key_id_of
-from jobs.errors import KeyInvalidError, KeyNotFoundError, QuotaExceededError
-from jobs.files import FileRegistry, StoredFile, new_file_id
-from jobs.quotas import Quotas
-from jobs.redis_keys import KEYS
+from gigavqa.contract.errors import KeyInvalidError, KeyNotFoundError, QuotaExceededError
+from gigavqa.store.access import ALL_OWNERS, ApiKeys, Limits, key_id_of
+from gigavqa.store.files import FileRegistry, StoredFile, new_file_id
+from gigavqa.store.quotas import Quotas
+from gigavqa.store.redis_keys import KEYS
 
 
 async def test_a_key_is_known_again_until_it_is_revoked(redis: Redis) -> None:

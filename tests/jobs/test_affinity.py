@@ -5,12 +5,12 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
-from jobs.leases import Lease
-from jobs.models import JobStatus
-from jobs.queue import ClaimableCounts, JobQueue, QueueDepth
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import JobStatus
+from gigavqa.store.queue import ClaimableCounts, JobQueue, QueueDepth
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 from tests.jobs.examples import MODEL, answer
 from tests.jobs.pictures import images_of, submit_about
 from tests.waiting import async_wait_until

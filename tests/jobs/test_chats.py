@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.chats import Chats, new_chat_id
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, start_store
-from jobs.errors import JobNotFoundError, QueueFullError
-from jobs.models import Bundle, JobStatus
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.streaming import TokenChunk, TokenPublisher, subscribe
+from gigavqa.contract.errors import JobNotFoundError, QueueFullError
+from gigavqa.contract.models import Bundle, JobStatus
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.store.chats import Chats, new_chat_id
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.streaming import TokenChunk, TokenPublisher, subscribe
 from tests.jobs.examples import MODEL, answer, make_bundles
 from tests.waiting import async_wait_until
 

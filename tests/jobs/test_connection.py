@@ -10,9 +10,9 @@ import pytest
 import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from jobs.connection import connect, require_no_eviction
-from jobs.embedded_store import StateStoreProcess, start_store
-from jobs.errors import StateStoreEvictsError
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.runtime.errors import StateStoreEvictsError
+from gigavqa.store.connection import connect, require_no_eviction
 
 
 async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ async def test_more_calls_than_connections_wait_their_turn(server: StateStorePro
 
 async def test_a_server_that_stays_away_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wait has an end."""
-    monkeypatch.setattr("jobs.connection._RETRIES", 2)
+    monkeypatch.setattr("gigavqa.store.connection._RETRIES", 2)
     client = connect(f"unix://{tmp_path}/nobody.sock")
     with pytest.raises(RedisConnectionError):
         await client.ping()

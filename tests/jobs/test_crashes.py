@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.crashes import MAX_SOLO_CRASHES
-from jobs.embedded_store import StateStoreProcess, start_store
-from jobs.errors import JobNotFoundError
-from jobs.leases import Lease
-from jobs.models import Bundle, Job, JobStatus, Response, Turn
-from jobs.queue import JobQueue, QueueDepth
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
+from gigavqa.contract.errors import JobNotFoundError
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, Job, JobStatus, Response, Turn
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.store.connection import connect
+from gigavqa.store.crashes import MAX_SOLO_CRASHES
+from gigavqa.store.queue import JobQueue, QueueDepth
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of, rows_of, sink_all
 from tests.jobs.processes import LEASE_SECONDS

@@ -2,8 +2,8 @@
 
 from redis.asyncio import Redis
 
-from jobs.redis_keys import KEYS
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 from tests.jobs.examples import MODEL, NOW
 from tests.waiting import async_wait_until
 

@@ -4,16 +4,16 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.access import ApiKeys, Limits, Owner
-from jobs.models import JobStatus
-from jobs.queue import JobQueue
-from jobs.quotas import Quotas
-from jobs.redis_keys import KEYS, PRIORITIES
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.searches import SearchRecord, SearchStore
-from jobs.sink import ParquetSink
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from gigavqa.contract.models import JobStatus
+from gigavqa.store.access import ApiKeys, Limits, Owner
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.quotas import Quotas
+from gigavqa.store.redis_keys import KEYS, PRIORITIES
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.searches import SearchRecord, SearchStore
+from gigavqa.store.sink import ParquetSink
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 from tests.jobs.examples import MODEL, NOW, SPEC, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.logs import configure_logging, log_context
+from gigavqa.runtime.logs import configure_logging, log_context
 
 log = logging.getLogger("tests.logs")
 

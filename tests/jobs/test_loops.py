@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from jobs.leases import Lease
-from jobs.models import Bundle, Cell, Failure, InferenceRequest, Response, Sampling, Turn, TurnResponse
-from jobs.schema_versions import read_bundle, read_response
-from jobs.tool_loops import FixedTool, NamedCall, SearchTool, ToolCall, ToolErrors, ToolLoop, ZoomTool
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, Cell, Failure, InferenceRequest, Response, Sampling, Turn, TurnResponse
+from gigavqa.contract.schema_versions import read_bundle, read_response
+from gigavqa.contract.tool_loops import FixedTool, NamedCall, SearchTool, ToolCall, ToolErrors, ToolLoop, ZoomTool
+from gigavqa.tiling.views import View
 from tests.jobs.examples import NOW
-from tiling.views import View
 
 SHOWN = View(image="demo/harbour.tif")
 ERRORS = ToolErrors(arguments="not so", unknown="no {name}", box="no box", query="no query")

@@ -5,7 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jobs.memory import usable_bytes
+from gigavqa.runtime.memory import usable_bytes
 
 GIB = 2**30
 MACHINE = psutil.virtual_memory().total

@@ -4,10 +4,10 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from jobs.job_updates import JobUpdates
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.store.job_updates import JobUpdates
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles
 
 

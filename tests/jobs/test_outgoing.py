@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.public_addresses import AddressRefusedError, is_public, parse_url
+from gigavqa.runtime.public_addresses import AddressRefusedError, is_public, parse_url
 
 FORMS = {
     "mapped": lambda number: 0xFFFF << 32 | number,

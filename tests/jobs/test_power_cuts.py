@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 import redis as synchronous
 
-from jobs.access import ALL_OWNERS
-from jobs.batches import BatchRegistry, StoredBatch, new_batch_id
-from jobs.connection import connect
-from jobs.embedded_store import start_store
-from jobs.models import Bundle, JobStatus
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.contract.models import Bundle, JobStatus
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.store.access import ALL_OWNERS
+from gigavqa.store.batches import BatchRegistry, StoredBatch, new_batch_id
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles
 from tests.jobs.parts import rows_of, sink_all
 from tests.waiting import async_wait_until

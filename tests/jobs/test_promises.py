@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from jobs.embedded_store import StateStoreProcess
+from gigavqa.runtime.embedded_store import StateStoreProcess
 from tests.jobs.promises import Promises
 
 STEPS = int(os.environ.get("GIGAVQA_QUEUE_STEPS", "300"))

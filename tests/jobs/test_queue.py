@@ -8,16 +8,16 @@ import pytest
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
-from jobs.embedded_store import StateStoreProcess
-from jobs.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
-from jobs.leases import Lease
-from jobs.lua_scripts import LuaScripts, PackedBundle
-from jobs.models import Bundle, Job, JobStatus
-from jobs.queue import GROUP, JobQueue, QueueDepth
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.store_stats import StoreStats
+from gigavqa.contract.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, Job, JobStatus
+from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.store.lua_scripts import LuaScripts, PackedBundle
+from gigavqa.store.queue import GROUP, JobQueue, QueueDepth
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.store_stats import StoreStats
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.waiting import async_wait_until
 
@@ -147,7 +147,7 @@ async def test_a_job_beyond_the_limit_is_told_so(redis: Redis) -> None:
 
 async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that dies between two chunks leaves a job that a second call completes: each bundle once."""
-    monkeypatch.setattr("jobs.queue._CHUNK_BUNDLES", 2)
+    monkeypatch.setattr("gigavqa.store.queue._CHUNK_BUNDLES", 2)
     queue, results, job = JobQueue(redis), ResultStore(redis), await new_job(redis)
     append, appended = LuaScripts.append, 0
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 from redis.asyncio import Redis
 
-from jobs.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
-from jobs.models import Job, JobStatus
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import IDEMPOTENCY_SECONDS, JobEvent, JobRegistry
-from jobs.results import ResultStore
+from gigavqa.contract.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
+from gigavqa.contract.models import Job, JobStatus
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import IDEMPOTENCY_SECONDS, JobEvent, JobRegistry
+from gigavqa.store.results import ResultStore
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 from redis.exceptions import OutOfMemoryError
 
-from jobs.codec import compress, decompress, pack, unpack
-from jobs.errors import ResponseUnrecordableError
-from jobs.leases import Lease
-from jobs.models import (
+from gigavqa.contract.codec import compress, decompress, pack, unpack
+from gigavqa.contract.errors import ResponseUnrecordableError
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import (
     Bundle,
     JobStatus,
     RasterRecord,
@@ -25,13 +25,13 @@ from jobs.models import (
     UnreadableResponse,
     Usage,
 )
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
-from tiling.geometry import Size
-from tiling.views import View
 
 # What cannot be written as UTF-8 cannot come out of a model either.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)

@@ -2,9 +2,9 @@
 
 from redis.asyncio import Redis
 
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.searches import SearchRecord, SearchStore, search_key
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.searches import SearchRecord, SearchStore, search_key
 from tests.jobs.examples import SPEC
 
 CRANES = search_key("demo/corpus", "d1", "extractive/1", "起重机 cranes\0?", 3)

@@ -12,14 +12,14 @@ import psutil
 import pytest
 import redis
 
-from jobs.embedded_store import StateStoreProcess, ensure_store, find_store_binary, start_store
-from jobs.errors import StateStoreUnavailableError
+from gigavqa.runtime.embedded_store import StateStoreProcess, ensure_store, find_store_binary, start_store
+from gigavqa.runtime.errors import StateStoreUnavailableError
 from tests.waiting import wait_until
 
 STARTER = """
 import sys, time
 from pathlib import Path
-from jobs.embedded_store import ensure_store
+from gigavqa.runtime.embedded_store import ensure_store
 print(ensure_store(Path(sys.argv[1]), die_with_parent=sys.argv[2] == "die"), flush=True)
 time.sleep(600)
 """

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import SettingsInvalidError
-from jobs.home import Home
-from jobs.settings import ProcessSettings, SettingField
-from service.settings import GatewaySettings
-from viewer.settings import ViewerSettings
-from workers.settings import WorkerSettings
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.settings import ProcessSettings, SettingField
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.viewer.settings import ViewerSettings
+from gigavqa.workers.settings import WorkerSettings
 
 KINDS: tuple[type[ProcessSettings], ...] = (GatewaySettings, WorkerSettings, ViewerSettings)
 PAGE = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")

@@ -10,15 +10,15 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import OutOfMemoryError
 
-from jobs.codec import compress, decompress
-from jobs.errors import TextMissingError
-from jobs.models import Response, UnreadableResponse
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
-from jobs.store_stats import StoreStats
+from gigavqa.contract.codec import compress, decompress
+from gigavqa.contract.errors import TextMissingError
+from gigavqa.contract.models import Response, UnreadableResponse
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
+from gigavqa.store.store_stats import StoreStats
 from tests.jobs.examples import MODEL, answer, make_bundles, run_job
 from tests.jobs.parts import parts_of, rows_of, sink_all
 from tests.waiting import async_wait_until

@@ -9,16 +9,16 @@ import pyarrow.parquet
 import pytest
 from redis.asyncio import Redis
 
-from jobs.codec import compress
-from jobs.models import SCHEMA_VERSION, Bundle, JobSpec, Response
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.schema_versions import read_bundle, read_response, read_spec
+from gigavqa.contract.codec import compress
+from gigavqa.contract.models import SCHEMA_VERSION, Bundle, JobSpec, Response
+from gigavqa.contract.schema_versions import read_bundle, read_response, read_spec
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.tiling.views import View
 from tests.jobs.examples import MODEL, SPEC, make_bundles, run_job
 from tests.jobs.parts import parts_of, sink_all
-from tiling.views import View
 
 FORM_1 = Path(__file__).parent / "form_1"
 TEXTS: list[str] = pyarrow.parquet.read_table(FORM_1 / "part.parquet")["response"].to_pylist()

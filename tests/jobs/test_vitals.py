@@ -4,10 +4,10 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.store_stats import StoreStats
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.store_stats import StoreStats
 from tests.jobs.examples import MODEL, SPEC, make_bundles, run_job
 from tests.waiting import async_wait_until
 

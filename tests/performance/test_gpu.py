@@ -24,7 +24,7 @@ PUBLISHED = {"qwen3-vl-8b": 8_767_123_696, "qwen3.5-27b": 27_356_728_560}
 
 COUNT = """
 import sys, torch
-from workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
 repair_torch_companions()
 from transformers import AutoConfig, AutoModelForImageTextToText
 with torch.device("meta"):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from jobs.models import InferenceRequest, Sampling, Turn
+from gigavqa.contract.models import InferenceRequest, Sampling, Turn
+from gigavqa.tiling.views import View
 from performance.ideal import Run, ideal
-from tiling.views import View
 
 T = 1000
 FULL, PART = View(image="a.png"), View(image="a.png", region="pct:0,0,50,50")

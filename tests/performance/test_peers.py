@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from evaluation.datasets import load_dataset
+from gigavqa.evaluation.datasets import load_dataset
 from performance.peers.lane import Lap, LapOutcome, one_by_one
 from performance.peers.measuring import ProcessTree
 from performance.peers.records import choose, write_race

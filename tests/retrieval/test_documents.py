@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.corpora import Corpora
-from retrieval.documents import MAX_TEXT_CHARACTERS, corpus_digest
-from retrieval.errors import CorpusInvalidError, CorpusNotFoundError, IndexUnusableError
-from retrieval.index import open_index
+from gigavqa.retrieval.corpora import Corpora
+from gigavqa.retrieval.documents import MAX_TEXT_CHARACTERS, corpus_digest
+from gigavqa.retrieval.errors import CorpusInvalidError, CorpusNotFoundError, IndexUnusableError
+from gigavqa.retrieval.index import open_index
 from tests.retrieval.corpora import drawn_documents, write_corpus
 
 BAD = {

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.errors import IndexUnusableError
-from retrieval.index import INDEX_SUFFIX, Index, open_index
-from retrieval.sources import MAX_HITS, write_result
-from retrieval.terms import normalize_words, query_terms
+from gigavqa.retrieval.errors import IndexUnusableError
+from gigavqa.retrieval.index import INDEX_SUFFIX, Index, open_index
+from gigavqa.retrieval.sources import MAX_HITS, write_result
+from gigavqa.retrieval.terms import normalize_words, query_terms
 from tests.retrieval.corpora import drawn_documents, write_corpus
 
 QUERIES = ("when was Norrland founded", "Café 1911 港口", "crane crane quay", "город Ansel", "ledger")
 ASK = """
 import json, pathlib, sys
-from retrieval.index import open_index
-from retrieval.sources import write_result
+from gigavqa.retrieval.index import open_index
+from gigavqa.retrieval.sources import write_result
 index = open_index(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
 pages = [index.search(query, 5) for query in json.loads(sys.argv[3])]
 print(json.dumps([[[page.id for page in found], write_result("Norrland", found)] for found in pages]))

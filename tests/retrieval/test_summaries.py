@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from retrieval.sentences import MAX_SENTENCE_CHARACTERS, nearest_sentences, split_sentences
-from retrieval.sources import MAX_RESULT_CHARACTERS, SearchHit, write_result
-from retrieval.terms import query_terms
+from gigavqa.retrieval.sentences import MAX_SENTENCE_CHARACTERS, nearest_sentences, split_sentences
+from gigavqa.retrieval.sources import MAX_RESULT_CHARACTERS, SearchHit, write_result
+from gigavqa.retrieval.terms import query_terms
 
 FIRM = (
     "Norrland Works makes cranes. It was founded in 1911 by Dr. A. Ansel. Its yard lies at Quay 4! "

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.score import score_files
-from evaluation.writers.exports import render_json
+from gigavqa.reports.score import score_files
+from gigavqa.reports.writers.exports import render_json
 from tests.scorers import atombench, atombench_data, mmcr, mmcr_data, ultravr, ultravr_data, vistahop, vistahop_data
 from tests.scorers.cells import told_in_json
 from tests.scorers.numbers import Difference, Numbers

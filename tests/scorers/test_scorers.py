@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.score import score_files
-from evaluation.writers.exports import render_csv, render_json
-from evaluation.writers.markdown import render_markdown
+from gigavqa.reports.score import score_files
+from gigavqa.reports.writers.exports import render_csv, render_json
+from gigavqa.reports.writers.markdown import render_markdown
 from tests.scorers import compare as comparison
 from tests.scorers.cells import told_in_json
 from tests.scorers.compare import BENCHMARKS, compare, lines_of

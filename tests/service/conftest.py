@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.connection import connect
-from jobs.embedded_store import start_store
-from service.settings import GatewaySettings
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
 from tests.service.datasets import write_town
 from tests.service.gateways import RunningGateway, running, settings_of
 

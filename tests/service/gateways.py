@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 
-from service.app import create_app
-from service.server import GatewayServer
-from service.settings import GatewaySettings
+from gigavqa.service.app import create_app
+from gigavqa.service.server import GatewayServer
+from gigavqa.service.settings import GatewaySettings
 from tests.service.datasets import NAME
 from tests.waiting import wait_until
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 
-from jobs.access import ApiKey, ApiKeys, Limits, Role
-from jobs.connection import connect
+from gigavqa.store.access import ApiKey, ApiKeys, Limits, Role
+from gigavqa.store.connection import connect
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 

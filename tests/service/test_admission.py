@@ -5,17 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.ultravr.asking import AskingContext, DirectQuestion
-from benchmarks.ultravr.benchmark import UltraVR
-from catalogue.load import load_catalogue
-from evaluation.chat_order import ORDER_VERSION
-from jobs.codec import pack
-from jobs.models import Job, JobSpec, JobStatus, Turn
-from service.errors import SubmissionInvalidError
-from service.operations.datasets import Datasets
-from service.operations.image_headers import ImageHeaders
-from service.settings import GatewaySettings
-from service.submission.validation import JobValidator, ValidatedJob, bundle_requests
+from gigavqa.benchmarks.ultravr.asking import AskingContext, DirectQuestion
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.codec import pack
+from gigavqa.contract.models import Job, JobSpec, JobStatus, Turn
+from gigavqa.evaluation.chat_order import ORDER_VERSION
+from gigavqa.service.errors import SubmissionInvalidError
+from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.operations.image_headers import ImageHeaders
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission.validation import JobValidator, ValidatedJob, bundle_requests
 from tests.jobs.examples import NOW
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL
@@ -77,7 +77,7 @@ def test_bundles_of_another_order_are_others(admission: JobValidator, monkeypatc
     job = Job(id="job", spec=spec_of(40), status=JobStatus.VALIDATING, created_at=NOW)
     draft = checked(admission, job.spec)
     before = list(bundle_requests(job, draft.requests(), 64))
-    monkeypatch.setattr("service.submission.validation.ORDER_VERSION", ORDER_VERSION + 1)
+    monkeypatch.setattr("gigavqa.service.submission.validation.ORDER_VERSION", ORDER_VERSION + 1)
     after = list(bundle_requests(job, draft.requests(), 64))
     assert not {bundle.id for bundle in before} & {bundle.id for bundle in after}
 
@@ -95,7 +95,7 @@ def test_the_chats_of_a_small_job_are_made_once(
     admission: JobValidator, monkeypatch: pytest.MonkeyPatch, most_kept: int, times: int
 ) -> None:
     """Those that were checked are those that are queued; a larger job's are made again, and are the same."""
-    monkeypatch.setattr("service.submission.validation._MOST_KEPT", most_kept)
+    monkeypatch.setattr("gigavqa.service.submission.validation._MOST_KEPT", most_kept)
     made: list[str] = []
 
     def counted_turns(self: DirectQuestion, asking: AskingContext) -> tuple[Turn, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from service.operations import audit
+from gigavqa.service.operations import audit
 from tests.service.gateways import RunningGateway
 from tests.service.tenants import Tenant, make_key
 from tests.waiting import wait_until

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from redis import Redis
 
-from jobs.errors import SettingsInvalidError
-from jobs.http_settings import requires_keys
-from service.http import auth
-from service.settings import GatewaySettings
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.service.http import auth
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.http_settings import requires_keys
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import BODY, Tenant, make_key, revoke
 from tests.service.workers import play

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.benchmark import installed_benchmarks
 from tests.service.datasets import NAME, write_town
 from tests.service.gateways import RunningGateway, problem_of
 

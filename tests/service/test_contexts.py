@@ -2,13 +2,13 @@
 
 import pytest
 
-from catalogue.entry import MAX_PROMPT_IMAGES, MIN_ANSWER_TOKENS
-from catalogue.load import load_catalogue
-from jobs.models import InferenceRequest, Sampling, Turn
-from service.submission.contexts import ContextCheck
+from gigavqa.catalogue.entry import MAX_PROMPT_IMAGES, MIN_ANSWER_TOKENS
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, Sampling, Turn
+from gigavqa.service.submission.contexts import ContextCheck
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.service.gateways import MODEL
-from tiling.geometry import Size
-from tiling.views import View
 
 SIZE = Size(640, 480)
 ENTRY = load_catalogue()[MODEL]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from service.app import create_app
-from service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REFUSED_WRITE, REQUEST_INVALID
-from service.settings import GatewaySettings
+from gigavqa.service.app import create_app
+from gigavqa.service.errors import BODY_MALFORMED, INTERNAL, PROBLEM_KINDS, REFUSED_WRITE, REQUEST_INVALID
+from gigavqa.service.settings import GatewaySettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "api.md").read_text(encoding="utf-8")

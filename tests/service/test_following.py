@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator
 import pytest
 from redis.asyncio import Redis as AsyncRedis
 
-from jobs.connection import connect
-from jobs.job_updates import JobUpdates
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from service.http.parameters import BEGINNING
-from service.results.events import JobFollowers, follow_events
-from service.results.readers import ResultReaders
-from service.results.responses import follow_pages
+from gigavqa.service.http.parameters import BEGINNING
+from gigavqa.service.results.events import JobFollowers, follow_events
+from gigavqa.service.results.readers import ResultReaders
+from gigavqa.service.results.responses import follow_pages
+from gigavqa.store.connection import connect
+from gigavqa.store.job_updates import JobUpdates
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 from tests.jobs.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import SettingsInvalidError
-from jobs.http_settings import require_protected
-from service.settings import GatewaySettings
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.http_settings import require_protected
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import make_key, revoke
 

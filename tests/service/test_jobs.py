@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jobs.models import InferenceRequest, TurnResponse
+from gigavqa.contract.models import InferenceRequest, TurnResponse
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import claim_all, play

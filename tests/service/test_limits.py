@@ -7,23 +7,23 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from jobs.access import Limits
-from jobs.models import MAX_JUDGED_JOBS
-from jobs.registry import IDEMPOTENCY_SECONDS
-from jobs.settings import SettingField
-from service.errors import MAX_FINDINGS
-from service.http.auth import OPEN_PATHS, RECHECK_SECONDS
-from service.http.parameters import MOST_JOBS, MOST_JUDGES
-from service.openai.batch_input import MOST_LINES
-from service.openai.chat_request import ChatCompletionRequest
-from service.server import MAX_HEAD_BYTES
-from service.settings import GatewaySettings
-from service.submission.specification import SubmittedSpec
-from tiling import limits as pixels
-from viewer.settings import ViewerSettings
-from workers.settings import WorkerSettings
-from workers.tools.summarizing import SummarizerSettings
-from workers.tools.web import SourceSettings
+from gigavqa.contract.models import MAX_JUDGED_JOBS
+from gigavqa.runtime.settings import SettingField
+from gigavqa.service.errors import MAX_FINDINGS
+from gigavqa.service.http.auth import OPEN_PATHS, RECHECK_SECONDS
+from gigavqa.service.http.parameters import MOST_JOBS, MOST_JUDGES
+from gigavqa.service.openai.batch_input import MOST_LINES
+from gigavqa.service.openai.chat_request import ChatCompletionRequest
+from gigavqa.service.server import MAX_HEAD_BYTES
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission.specification import SubmittedSpec
+from gigavqa.store.access import Limits
+from gigavqa.store.registry import IDEMPOTENCY_SECONDS
+from gigavqa.tiling import limits as pixels
+from gigavqa.viewer.settings import ViewerSettings
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.tools.summarizing import SummarizerSettings
+from gigavqa.workers.tools.web import SourceSettings
 
 PAGE = (Path(__file__).parents[2] / "docs/security.md").read_text(encoding="utf-8")
 PLACES = {

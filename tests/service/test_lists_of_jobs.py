@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from jobs import registry
+from gigavqa.store import registry
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import play

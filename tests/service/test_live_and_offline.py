@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import load_dataset
-from evaluation.outcomes import sample_outcomes
-from evaluation.prompts import PromptRebuilder
-from evaluation.report import Report
-from evaluation.score import score_files
-from evaluation.writers.exports import render_csv, render_json, render_latex
-from evaluation.writers.markdown import render_markdown
-from evaluation.writers.page.page import render_html
-from jobs.models import InferenceRequest, JobSpec
-from jobs.schema_versions import read_response
-from service.settings import GatewaySettings
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.contract.schema_versions import read_response
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.outcomes import sample_outcomes
+from gigavqa.evaluation.prompts import PromptRebuilder
+from gigavqa.reports.report import Report
+from gigavqa.reports.score import score_files
+from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
+from gigavqa.reports.writers.markdown import render_markdown
+from gigavqa.reports.writers.page.page import render_html
+from gigavqa.service.settings import GatewaySettings
 from tests.gigavqa.test_benchmark_checks import SAMPLES, checks_of
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.test_tallies import drain

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from catalogue.load import SHIPPED_MODELS
+from gigavqa.catalogue.load import SHIPPED_MODELS
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of, problem_of
 

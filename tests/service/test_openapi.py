@@ -6,24 +6,24 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from evaluation.report import Report
-from jobs.models import Job, JobSpec
-from service.app import create_app
-from service.http import examples
-from service.http.problems import is_openai_path
-from service.openai import examples as openai_examples
-from service.openai.batches import BatchList, BatchObject
-from service.openai.completions import Completion
-from service.openai.files import FileDeletion, FileList, FileObject
-from service.operations.contents import ImageList, SampleDetail, SampleList
-from service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
-from service.operations.plans import PlanList
-from service.operations.probes import Health, Readiness, ServiceIndex, Version
-from service.results.responses import ResultLine
-from service.results.verdicts import VerdictLine
-from service.results.webhooks import WebhookCard
-from service.settings import GatewaySettings
-from service.submission.jobs import JobDeletion, JobList
+from gigavqa.contract.models import Job, JobSpec
+from gigavqa.reports.report import Report
+from gigavqa.service.app import create_app
+from gigavqa.service.http import examples
+from gigavqa.service.http.problems import is_openai_path
+from gigavqa.service.openai import examples as openai_examples
+from gigavqa.service.openai.batches import BatchList, BatchObject
+from gigavqa.service.openai.completions import Completion
+from gigavqa.service.openai.files import FileDeletion, FileList, FileObject
+from gigavqa.service.operations.contents import ImageList, SampleDetail, SampleList
+from gigavqa.service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
+from gigavqa.service.operations.plans import PlanList
+from gigavqa.service.operations.probes import Health, Readiness, ServiceIndex, Version
+from gigavqa.service.results.responses import ResultLine
+from gigavqa.service.results.verdicts import VerdictLine
+from gigavqa.service.results.webhooks import WebhookCard
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission.jobs import JobDeletion, JobList
 from tests.service.gateways import RunningGateway
 
 OPERATIONS = {

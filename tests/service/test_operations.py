@@ -13,12 +13,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import start_store
-from jobs.models import JobStatus
-from jobs.registry import JobRegistry
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
-from service.settings import GatewaySettings
+from gigavqa.contract.models import JobStatus
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 from tests.jobs.examples import SPEC
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
@@ -70,7 +70,7 @@ async def test_a_worker_that_answers_nothing_is_a_concern(
     start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is ready, and waits for a server elsewhere that refuses its key: the operator is told in its words."""
-    monkeypatch.setattr("service.gateway.WATCH_SECONDS", 0.2)
+    monkeypatch.setattr("gigavqa.service.gateway.WATCH_SECONDS", 0.2)
     gateway = start()
     redis, phase = connect(gateway.redis_url), {"name": "waits: key refused (401)"}
     status = {"worker": "w-1", "models": [MODEL], "state": "ready", "phase": phase, "since": datetime.now(UTC)}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from jobs.previews import PreviewStore
+from gigavqa.store.previews import PreviewStore
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import Tenant
 from tests.service.workers import RASTER_KEY, play

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from jobs.previews import PreviewStore
+from gigavqa.store.previews import PreviewStore
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import Tenant
 from tests.service.workers import RASTER_KEY, play

@@ -1,4 +1,4 @@
-"""The gateway as a process: `python -m service`."""
+"""The gateway as a process: `python -m gigavqa.service`."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ import httpx
 import pytest
 from redis import Redis
 
-from cli.preflight import free_port
-from jobs.embedded_store import start_store
-from jobs.redis_keys import KEYS
-from service.settings import GatewaySettings
+from gigavqa.launcher.preflight import free_port
+from gigavqa.runtime.embedded_store import start_store
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.redis_keys import KEYS
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
 from tests.service.tenants import make_key
@@ -33,7 +33,7 @@ def launch(settings: GatewaySettings, tmp_path: Path) -> Iterator[Launch]:
 
     def start(**variables: str) -> tuple["subprocess.Popen[bytes]", str]:
         port = free_port("127.0.0.1")
-        command = [sys.executable, "-m", "service", "--port", str(port)]
+        command = [sys.executable, "-m", "gigavqa.service", "--port", str(port)]
         with (tmp_path / "gateway.log").open("ab") as log:
             process = subprocess.Popen(command, env={**os.environ, **environ, **variables}, stderr=log)
         started.append(process)

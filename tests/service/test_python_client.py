@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gigavqa import AsyncClient, BusyError, Client, ConflictError, client
-from jobs.models import Job
+from gigavqa import AsyncClient, BusyError, Client, ConflictError
+from gigavqa.client import client
+from gigavqa.contract.models import Job
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.workers import play

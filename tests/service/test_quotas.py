@@ -9,7 +9,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from jobs.redis_keys import KEYS
+from gigavqa.store.redis_keys import KEYS
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import Tenant
 from tests.service.workers import play

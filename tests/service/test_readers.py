@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.results import PAGE
-from service.results.readers import ResultReaders
-from service.settings import GatewaySettings
+from gigavqa.service.results.readers import ResultReaders
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.results import PAGE
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import RunningGateway
 from tests.service.workers import play

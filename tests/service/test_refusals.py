@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from jobs.embedded_store import start_store
+from gigavqa.runtime.embedded_store import start_store
 from tests.service.datasets import write_town
 from tests.service.gateways import RunningGateway, problem_of, running, settings_of
 

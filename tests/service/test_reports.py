@@ -7,8 +7,8 @@ import io
 import httpx
 import pytest
 
-from evaluation.report import Report
-from jobs.previews import PreviewStore
+from gigavqa.reports.report import Report
+from gigavqa.store.previews import PreviewStore
 from tests.evaluation.tables import value_of
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, problem_of

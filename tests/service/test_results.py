@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from jobs.codec import compress, decompress
-from jobs.connection import connect
-from jobs.models import InferenceRequest
-from jobs.redis_keys import KEYS
-from jobs.sink import ParquetSink
-from service.settings import GatewaySettings
+from gigavqa.contract.codec import compress, decompress
+from gigavqa.contract.models import InferenceRequest
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.sink import ParquetSink
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.workers import play
 from tests.waiting import wait_until

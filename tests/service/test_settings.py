@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import SettingsInvalidError
-from service.settings import GatewaySettings
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.service.settings import GatewaySettings
 
 
 def test_settings_have_defaults_and_take_the_environment(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from evaluation.benchmark import find_benchmark
-from jobs.lua_scripts import LuaScripts
-from jobs.models import EngineInfo, Job, RemoteInfo
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.worker_registry import WorkerStatus
-from service.settings import GatewaySettings
+from gigavqa.contract.models import EngineInfo, Job, RemoteInfo
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.lua_scripts import LuaScripts
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.worker_registry import WorkerStatus
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.jobs.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town

@@ -12,21 +12,21 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from benchmarks.ultravr import judging
-from catalogue.load import load_catalogue
-from evaluation import revisions
-from evaluation.answers.final import READER_VERSION, parse_answer
-from evaluation.answers.parsed_answers import ParsedAnswer
-from evaluation.datasets import load_dataset
-from evaluation.report import build_report
-from jobs.connection import connect
-from jobs.models import InferenceRequest, JobSpec, Response, TurnResponse
-from jobs.parquet_parts import TALLY
-from jobs.redis_keys import KEYS
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
-from service.results.tallies import JobTallies
-from service.settings import GatewaySettings
+from gigavqa.answers.final import READER_VERSION, parse_answer
+from gigavqa.answers.parsed_answers import ParsedAnswer
+from gigavqa.benchmarks.ultravr import judging
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec, Response, TurnResponse
+from gigavqa.evaluation import revisions
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.reports.report import build_report
+from gigavqa.service.results.tallies import JobTallies
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
+from gigavqa.store.parquet_parts import TALLY
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import RunningGateway
 from tests.service.workers import play

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from service.http.fair_semaphore import FairSemaphore
-from service.results.reports import Reports
+from gigavqa.service.http.fair_semaphore import FairSemaphore
+from gigavqa.service.results.reports import Reports
 from tests.service.gateways import RunningGateway
 from tests.waiting import async_wait_until, wait_until
 

@@ -9,10 +9,10 @@ import duckdb
 import pandas
 import pytest
 
-from evaluation.datasets import load_dataset
-from evaluation.writers.verdict_files import VerdictFileLayout
-from service.http import examples
-from service.settings import GatewaySettings
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.reports.writers.verdict_files import VerdictFileLayout
+from gigavqa.service.http import examples
+from gigavqa.service.settings import GatewaySettings
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.test_results import lose_a_part

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from redis import Redis
 
-from service.operations import watch
+from gigavqa.service.operations import watch
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.workers import play
 from tests.waiting import wait_until
@@ -51,7 +51,7 @@ def test_the_page_says_live_whether_all_is_well_on_a_phone(
     start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It begins well; a job that nobody serves is a concern, and a full server another; then all is well again."""
-    monkeypatch.setattr("service.gateway.WATCH_SECONDS", 0.2)
+    monkeypatch.setattr("gigavqa.service.gateway.WATCH_SECONDS", 0.2)
     gateway = start()
     with tab_of(viewport=PHONE, color_scheme="dark") as tab:
         complaints: list[str] = []
@@ -84,7 +84,7 @@ def test_a_point_tells_what_happened_since_the_one_before(
     start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Responses a second, at least once, and their sum by model; columns are equally long."""
-    monkeypatch.setattr("service.gateway.WATCH_SECONDS", 0.2)
+    monkeypatch.setattr("gigavqa.service.gateway.WATCH_SECONDS", 0.2)
     gateway = start()
 
     def watched() -> dict[str, dict[str, list[float]]]:

@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from service.results import webhooks
-from service.results.webhooks import signature_headers
+from gigavqa.service.results import webhooks
+from gigavqa.service.results.webhooks import signature_headers
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.workers import play
 from tests.waiting import wait_until

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from jobs.connection import connect
-from jobs.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
-from jobs.queue import JobQueue
-from jobs.results import ResultStore
+from gigavqa.contract.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.results import ResultStore
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.service.gateways import MODEL
-from tiling.geometry import Size
-from tiling.views import View
 
 RASTER_KEY = "0123456789abcdef0123456789abcdef"
 """Key of the raster that every view is recorded with."""

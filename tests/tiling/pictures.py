@@ -7,9 +7,9 @@ import pyvips
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from catalogue.families.qwen import QwenBudget
-from tiling.geometry import Region, Size
-from tiling.sources import open_source
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.sources import open_source
 
 SMALL_BUDGET = QwenBudget(factor=32, min_pixels=65536, max_pixels=512 * 512)
 """At most 512 x 512 pixels, so that small pictures are downsized."""

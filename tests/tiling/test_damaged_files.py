@@ -10,8 +10,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, read_all, save_pyramid, textured
-from tiling.errors import (
+from gigavqa.tiling.errors import (
     ImageNotFoundError,
     ImageTooLargeError,
     ImageUnreadableError,
@@ -20,11 +19,12 @@ from tiling.errors import (
     TilingError,
     translate_decoder_errors,
 )
-from tiling.geometry import Region
-from tiling.headers import read_header
-from tiling.rendering import render
-from tiling.sources import open_source
-from tiling.views import View
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.sources import open_source
+from gigavqa.tiling.views import View
+from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, read_all, save_pyramid, textured
 
 PICTURE = textured(700, 500)
 picture = Image.fromarray(PICTURE)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gigavqa.tiling import digest as digests
+from gigavqa.tiling import files, versions
+from gigavqa.tiling.digest import DIGEST_PATTERN, content_digest, digested_bytes, matches_digest, renew_digest
+from gigavqa.tiling.errors import ImageChangedError
+from gigavqa.tiling.versions import FileStamp, is_settled, version_of
 from tests.waiting import wait_until
-from tiling import digest as digests
-from tiling import files, versions
-from tiling.digest import DIGEST_PATTERN, content_digest, digested_bytes, matches_digest, renew_digest
-from tiling.errors import ImageChangedError
-from tiling.versions import FileStamp, is_settled, version_of
 
 MIB = 2**20
 TIME = 10**18
@@ -291,7 +291,8 @@ def test_of_an_image_of_files_a_digest_is_known_until_something_is_mounted(
 def test_what_is_mounted_is_told_to_each_process_once() -> None:
     """In a namespace of its own, so that nobody else sees it; where none may be made there is nothing to be seen."""
     script = (
-        "import os, subprocess; from tiling.versions import mounts; before = mounts(); assert mounts() == before;"
+        "import os, subprocess; from gigavqa.tiling.versions import mounts;"
+        "before = mounts(); assert mounts() == before;"
         "child = os.fork() or os._exit(mounts() and 0);"
         "subprocess.run(['mount', '-t', 'tmpfs', 'none', '/mnt'], check=True); after = mounts();"
         "assert after != before and mounts() == after"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiling.errors import RegionError
-from tiling.geometry import Region, Size, fit_longest_side, region_of_box, resolve_region
+from gigavqa.tiling.errors import RegionError
+from gigavqa.tiling.geometry import Region, Size, fit_longest_side, region_of_box, resolve_region
 
 SIZE = Size(26753, 15052)
 

@@ -7,7 +7,7 @@ import pytest
 
 GIVEN_WAY = """
 import os
-from tiling.decode_threads import lower_priority
+from gigavqa.tiling.decode_threads import lower_priority
 lower_priority()
 print(os.getpriority(os.PRIO_PROCESS, 0))
 """

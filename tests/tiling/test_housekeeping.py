@@ -8,10 +8,10 @@ import pytest
 from filelock import FileLock
 from PIL import Image
 
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.housekeeping import delete_pyramid, list_pyramids
+from gigavqa.tiling.ingest import ingest
 from tests.tiling.pictures import textured
-from tiling.digest import content_digest
-from tiling.housekeeping import delete_pyramid, list_pyramids
-from tiling.ingest import ingest
 
 
 @pytest.fixture

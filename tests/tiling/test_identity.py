@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.tiling.digest import digested_bytes
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX, ImageRoot
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET
-from tiling.digest import digested_bytes
-from tiling.renderer import Renderer
-from tiling.rendering import Raster
-from tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX, ImageRoot
-from tiling.views import View
 
 TIME = 10**18
 SHA256 = "ab" * 32

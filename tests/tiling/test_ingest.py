@@ -8,17 +8,17 @@ import pytest
 import tifffile
 from PIL import Image
 
+from gigavqa.tiling import ingest as ingest_module
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.tiling.file_facts import cached_read_plan
+from gigavqa.tiling.ingest import PassCosts, has_levels, ingest, make_pyramid
+from gigavqa.tiling.levels import plan_reading
+from gigavqa.tiling.passes import plan_passes
+from gigavqa.tiling.recipes import identify, plan_raster
+from gigavqa.tiling.sources import open_source
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, as_pillow_sees, read_all, save_pyramid, textured
-from tiling import ingest as ingest_module
-from tiling.digest import content_digest
-from tiling.errors import ImageUnreadableError
-from tiling.file_facts import cached_read_plan
-from tiling.ingest import PassCosts, has_levels, ingest, make_pyramid
-from tiling.levels import plan_reading
-from tiling.passes import plan_passes
-from tiling.recipes import identify, plan_raster
-from tiling.sources import open_source
-from tiling.views import View
 
 PICTURE = textured(2101, 1105)
 

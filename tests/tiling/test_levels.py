@@ -9,11 +9,11 @@ import pyvips
 import tifffile
 from PIL import Image
 
+from gigavqa.tiling.file_facts import cached_read_plan, cached_remarks
+from gigavqa.tiling.levels import LARGE_PIXELS
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, lined, noisy, psnr, save_pyramid, written
-from tiling.file_facts import cached_read_plan, cached_remarks
-from tiling.levels import LARGE_PIXELS
-from tiling.rendering import render
-from tiling.views import View
 
 WIDTH, HEIGHT = 4224, 3968  # multiples of 128, so that every way to halve gives the same sizes
 assert WIDTH * HEIGHT >= LARGE_PIXELS

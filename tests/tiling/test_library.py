@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.errors import ImageChangedError, ImageUnreadableError, PathEscapesError
+from gigavqa.tiling.ingest import make_pyramid
+from gigavqa.tiling.recipes import identify, plan_raster
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.roots import UPLOAD_PREFIX, ImageRoot
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, textured
-from tiling.digest import content_digest
-from tiling.errors import ImageChangedError, ImageUnreadableError, PathEscapesError
-from tiling.ingest import make_pyramid
-from tiling.recipes import identify, plan_raster
-from tiling.renderer import Renderer, ViewRequest
-from tiling.rendering import render
-from tiling.roots import UPLOAD_PREFIX, ImageRoot
-from tiling.views import View
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ GIB = 2**30
 MEASURE = """
 import re, sys
 from pathlib import Path
-from catalogue.families.qwen import QwenBudget
-from tiling.rendering import render
-from tiling.views import View
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.views import View
 
 def peak_bytes():
     # not getrusage: its maximum is inherited from the process that started this one
@@ -32,8 +32,8 @@ print(peak_bytes() - before - raster.pixels.nbytes)
 MEASURE_PASS = (
     MEASURE[: MEASURE.index("budget =")]
     + """
-from tiling.renderer import Renderer, ViewRequest
-from tiling.roots import ImageRoot
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.roots import ImageRoot
 budget = QwenBudget(factor=32, min_pixels=65536, max_pixels=1024 * 1024)
 path = Path(sys.argv[1])
 library = Renderer(ImageRoot(path.parent), path.parent / "pyramids", 0)

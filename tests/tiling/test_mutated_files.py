@@ -8,10 +8,10 @@ import pytest
 import tifffile
 from PIL import Image
 
+from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.limits import _MAX_PIXELS
 from tests.tiling.pictures import Pixels, as_pillow_sees, read_all, save_pyramid, textured
-from tiling.errors import TilingError
-from tiling.headers import read_header
-from tiling.limits import _MAX_PIXELS
 
 MUTATIONS = 400
 PICTURE = textured(96, 72)

@@ -10,16 +10,16 @@ import pytest
 import tifffile
 from PIL import Image
 
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.budgets.base import VisualBudget
+from gigavqa.tiling.errors import ImageUnreadableError, RegionError
+from gigavqa.tiling.geometry import resolve_region
+from gigavqa.tiling.levels import LARGE_PIXELS
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, size_of, textured
-from tiling.budgets.base import VisualBudget
-from tiling.errors import ImageUnreadableError, RegionError
-from tiling.geometry import resolve_region
-from tiling.levels import LARGE_PIXELS
-from tiling.renderer import Renderer, ViewRequest
-from tiling.rendering import Raster
-from tiling.roots import ImageRoot
-from tiling.views import View
 
 WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels that are made in passing
 FLAT = ["a.png", "a.jpg", "a.webp", "strips.tif", "tiles.tif"]

@@ -9,8 +9,8 @@ import pyvips
 import tifffile
 from PIL import Image
 
+from gigavqa.tiling.headers import read_header
 from tests.tiling.pictures import as_pillow_sees, psnr, read_all, size_of, textured
-from tiling.headers import read_header
 
 RGB = textured(131, 77)
 GREY = np.ascontiguousarray(RGB[..., 0])

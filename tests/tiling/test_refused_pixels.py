@@ -14,14 +14,14 @@ import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
+from gigavqa.tiling.errors import ImageUnreadableError, PixelTypeError, TilingError
+from gigavqa.tiling.headers import read_header, read_stored_header
+from gigavqa.tiling.ingest import ingest
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.sources import open_source
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, read_all
-from tiling.errors import ImageUnreadableError, PixelTypeError, TilingError
-from tiling.headers import read_header, read_stored_header
-from tiling.ingest import ingest
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.sources import open_source
-from tiling.views import View
 
 DTYPES = (np.uint8, np.uint16, np.uint32, np.int8, np.int16, np.float16, np.float32, np.float64, np.complex64)
 BANDS = (1, 2, 3, 4, 5)

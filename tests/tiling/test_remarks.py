@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tiling.file_remarks import file_remarks
+from gigavqa.tiling.file_remarks import file_remarks
 
 _ENDINGS = ("jpg", "png", "webp", "tif")
 

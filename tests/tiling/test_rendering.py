@@ -7,15 +7,15 @@ import pytest
 import torch
 from PIL import Image
 
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.errors import BudgetError, RegionError
+from gigavqa.tiling.geometry import Region, Size, resolve_region
+from gigavqa.tiling.levels import OVERSAMPLING, choose_level
+from gigavqa.tiling.recipes import identify, plan_raster
+from gigavqa.tiling.rendering import Raster, render
+from gigavqa.tiling.sources import Level
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, textured
-from tiling.errors import BudgetError, RegionError
-from tiling.geometry import Region, Size, resolve_region
-from tiling.levels import OVERSAMPLING, choose_level
-from tiling.recipes import identify, plan_raster
-from tiling.rendering import Raster, render
-from tiling.sources import Level
-from tiling.views import View
 
 WIDTH, HEIGHT = 2677, 1505  # odd, so that levels are rounded
 NAMES = ["a.png", "pyramid.tif", "a.jpg", "a.webp", "strips.tif"]

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.sources import open_source
+from gigavqa.tiling.store import RasterStore
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET
 from tests.tiling.replacing import SAVE, WAYS, Side, Sides, side_of
-from tiling.digest import content_digest
-from tiling.errors import ImageChangedError, ImageNotFoundError
-from tiling.renderer import Renderer, ViewRequest
-from tiling.rendering import Raster
-from tiling.roots import ImageRoot
-from tiling.sources import open_source
-from tiling.store import RasterStore
-from tiling.views import View
 
 LATER = 0.03
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.resampling import Box, Resizer, whole_box
 from tests.tiling.pictures import Pixels, psnr, size_of, textured
-from tiling.geometry import Size
-from tiling.resampling import Box, Resizer, whole_box
 
 PICTURE = textured(613, 487)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tiling.errors import ImageNotFoundError, PathEscapesError
-from tiling.roots import ImageRoot
+from gigavqa.tiling.errors import ImageNotFoundError, PathEscapesError
+from gigavqa.tiling.roots import ImageRoot
 
 
 @pytest.fixture

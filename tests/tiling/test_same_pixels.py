@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-import tiling.levels
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling import levels
+from gigavqa.tiling.file_facts import cached_read_plan
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.ingest import ingest, make_pyramid
+from gigavqa.tiling.jpeg import find_frame
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.rendering import Raster, render
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, lined, noisy, psnr, written
-from tiling.file_facts import cached_read_plan
-from tiling.files import OpenFile
-from tiling.geometry import Region
-from tiling.ingest import ingest, make_pyramid
-from tiling.jpeg import find_frame
-from tiling.renderer import Renderer
-from tiling.rendering import Raster, render
-from tiling.roots import ImageRoot
-from tiling.views import View
 
 WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels
 FILES = ["a.png", "a.jpg", "strips.tif", "tiles.tif", "strided.tif", "turned.png", "turned.jpg"]
@@ -86,8 +86,8 @@ def test_of_an_image_with_levels_of_its_own_a_pyramid_changes_nothing(tmp_path: 
 def small_are_large() -> Iterator[None]:
     """Levels are made of small pictures, too, so that there can be many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiling.levels, "LARGE_PIXELS", 1)
-        patch.setattr(tiling.levels, "SMALLEST", 16)
+        patch.setattr(levels, "LARGE_PIXELS", 1)
+        patch.setattr(levels, "SMALLEST", 16)
         yield
 
 

@@ -8,14 +8,14 @@ import pytest
 import tifffile
 from PIL import Image
 
+from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.sources import Level, open_source
+from gigavqa.tiling.sources.slides import SlideDecoder
 from tests.tiling.pictures import Pixels, psnr, read_all, save_pyramid, size_of, textured
 from tests.tiling.test_damaged_files import SVS_DESCRIPTION, save_svs
-from tiling.errors import ImageUnreadableError
-from tiling.files import OpenFile
-from tiling.geometry import Region, Size
-from tiling.headers import read_header
-from tiling.sources import Level, open_source
-from tiling.sources.slides import SlideDecoder
 
 PICTURE = textured(701, 501)
 picture = Image.fromarray(PICTURE)

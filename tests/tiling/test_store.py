@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.store import RasterStore
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, textured
-from tiling.renderer import Renderer, ViewRequest
-from tiling.rendering import Raster
-from tiling.roots import ImageRoot
-from tiling.store import RasterStore
-from tiling.views import View
 
 ONE = 512 * 480 * 3 + 128
 """Bytes of the file of one raster."""
@@ -168,7 +168,7 @@ def test_a_disk_that_is_nearly_full_is_left_alone(
     data: Path, store: RasterStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server's append-only file may lie on it."""
-    monkeypatch.setattr("tiling.store._LEAST_FREE_BYTES", 2**62)
+    monkeypatch.setattr("gigavqa.tiling.store._LEAST_FREE_BYTES", 2**62)
     assert not store.put(worker(data, store).render(crop(0), SMALL_BUDGET))
 
 

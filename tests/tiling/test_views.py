@@ -9,9 +9,9 @@ from math import ceil
 import pytest
 from pydantic import ValidationError
 
-from tiling.errors import BudgetError, RegionError
-from tiling.geometry import Size, region_of_box, resolve_region
-from tiling.views import View
+from gigavqa.tiling.errors import BudgetError, RegionError
+from gigavqa.tiling.geometry import Size, region_of_box, resolve_region
+from gigavqa.tiling.views import View
 
 
 @pytest.mark.parametrize(

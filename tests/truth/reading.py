@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.questions.samples import Question
-from evaluation.datasets import load_dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.importing import ImportSummary
+from gigavqa.benchmarks.questions.samples import Question
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.importing import ImportSummary
 from tests.benchmarks.questions.files import bring
 
 FILES = Path(__file__).parent / "files"

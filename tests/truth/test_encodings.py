@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.encodings import EncodingUnknownError, detect_encoding
+from gigavqa.evaluation.encodings import EncodingUnknownError, detect_encoding
 from tests.truth.reading import FILES, imported, refusal, written
 
 GERMAN = {"Bild": "image", "Frage": "question", "Antwort": "answer"}

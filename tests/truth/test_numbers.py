@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchmarks.questions.numbers import NumberConvention, parse_number
-from evaluation.errors import DatasetInvalidError
+from gigavqa.benchmarks.questions.numbers import NumberConvention, parse_number
+from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.truth.reading import FILES, imported, read, refusal, written
 
 GERMAN = {"Bild": "image", "Frage": "question", "Antwort": "answer"}

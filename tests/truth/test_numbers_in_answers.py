@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.answers.numbers import read_number
+from gigavqa.answers.numbers import read_number
 
 COMMAS = ["3,5", "The result = 3,5", "(7,5)", "3,5, 4,5"]
 POINTS = ["1.234", "= 1 234 567,5", "1.234.56", "It is 1'23 now."]

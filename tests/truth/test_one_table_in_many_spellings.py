@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.truth.reading import imported, written
 
 _PICTURES = ("harbour.png", "field.png", "street.png")

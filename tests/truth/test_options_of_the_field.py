@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.datasets import load_for_scoring
+from gigavqa.evaluation.datasets import load_for_scoring
 from tests.truth.reading import imported, refusal, written
 
 _TEXTS = ("a cat", "a dog", "a cow", "a hen")

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.benchmark import find_benchmark
-from evaluation.datasets import find_reader
-from evaluation.errors import DatasetInvalidError
-from evaluation.importing import import_dataset
-from evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.datasets import find_reader
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.importing import import_dataset
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.questions.files import bring
 from tests.truth.reading import PICTURES, imported, refusal, written
-from tiling.geometry import Size
-from tiling.headers import read_header
 
 _ROW = {"image": "harbour.png", "question": "What is it?"}
 _CHOICE = {**_ROW, "options": ["a crane", "a ship", "a tug"]}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.questions.judging import QuestionJudge
-from benchmarks.questions.samples import Question
-from evaluation.answers.boxes import UNIT_FRAME
-from evaluation.importing import ImportSummary
-from evaluation.replies import reply_of
+from gigavqa.answers.boxes import UNIT_FRAME
+from gigavqa.benchmarks.questions.judging import QuestionJudge
+from gigavqa.benchmarks.questions.samples import Question
+from gigavqa.evaluation.importing import ImportSummary
+from gigavqa.evaluation.replies import reply_of
 from tests.evaluation.responses import response
 from tests.truth.reading import imported, refusal, written
 

@@ -6,18 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.answer_forms import AnswerForm, find_letters_without_options, form_of_options, unreachable_truths
-from evaluation.benchmark import installed_benchmarks
-from evaluation.datasets import load_dataset
-from evaluation.errors import AnnotationInvalidError
-from evaluation.expansion import expand
-from evaluation.inspection import inspect_dataset
-from evaluation.samples import Sample
-from jobs.models import JobSpec
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import JobSpec
+from gigavqa.evaluation.answer_forms import (
+    AnswerForm,
+    find_letters_without_options,
+    form_of_options,
+    unreachable_truths,
+)
+from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import AnnotationInvalidError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.samples import Sample
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.vistahop.examples import sample as chain
 from tests.truth.reading import FILES, PICTURES, read, refusal, written
-from tiling.geometry import Size
 
 HEAD = "image,question,answer,question_type,A,B,C,D\n"
 

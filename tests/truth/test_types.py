@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.questions.asking import direct_template
-from benchmarks.questions.judging import QuestionJudge
-from evaluation.answers.boxes import UNIT_FRAME
-from evaluation.inspection import inspect_dataset
-from evaluation.replies import reply_of
+from gigavqa.answers.boxes import UNIT_FRAME
+from gigavqa.benchmarks.questions.asking import direct_template
+from gigavqa.benchmarks.questions.judging import QuestionJudge
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.tiling.geometry import Size
 from tests.evaluation.responses import response
 from tests.truth.reading import FILES, imported, written
-from tiling.geometry import Size
 
 KINDS = {"choice": 1, "choice of several": 1, "yes/no": 1, "number": 1, "text": 1, "open": 1}
 

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.views import View
+from gigavqa.viewer.drawing import decode_overview
+from gigavqa.viewer.errors import ViewerBusyError
+from gigavqa.viewer.images import ImagePool
+from gigavqa.viewer.settings import ViewerSettings
 from performance.view_files import write_tile_pyramid
 from tests.tiling.pictures import textured
 from tests.viewer.test_pictures import shown
 from tests.viewer.viewing import Viewing, viewing
 from tests.waiting import async_wait_until, wait_until
-from tiling.rendering import render
-from tiling.views import View
-from viewer.drawing import decode_overview
-from viewer.errors import ViewerBusyError
-from viewer.images import ImagePool
-from viewer.settings import ViewerSettings
 
 FLAT = (5000, 3300)
 """Pixels of a picture that is large, and flat."""

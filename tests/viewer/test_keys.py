@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from jobs.embedded_store import start_store
+from gigavqa.runtime.embedded_store import start_store
 from tests.service.tenants import make_key, revoke
 from tests.viewer.test_page import CHROMIUM, QUIET, Visit
 from tests.viewer.viewing import Viewing, viewing

@@ -12,13 +12,13 @@ import pytest
 import tifffile
 from PIL import Image
 
-from catalogue.families.qwen import QwenBudget
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.store import RasterStore
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import Pixels, as_pillow_sees, psnr, read_all, textured
 from tests.viewer.conftest import SIZE
 from tests.viewer.viewing import Viewing
-from tiling.rendering import render
-from tiling.store import RasterStore
-from tiling.views import View
 
 PICTURE = textured(*SIZE, seed=1)
 LOSSLESS = ("a.png", "a.webp", "a.jp2", "a.tif", "strips.tif", "turned.png", "a b@%2F.png")

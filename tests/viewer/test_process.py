@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cli import preflight
-from cli.stack import Stack, StackOptions
-from jobs.errors import SettingsInvalidError
-from jobs.home import Home
-from jobs.settings import ProcessSettings
-from service.settings import GatewaySettings
+from gigavqa.launcher import preflight
+from gigavqa.launcher.stack import Stack, StackOptions
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.settings import ProcessSettings
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.viewer.settings import ViewerSettings
 from tests.viewer.viewing import viewing
-from viewer.settings import ViewerSettings
 
 
 def test_a_viewer_that_others_could_reach_does_not_start_while_there_is_no_key(tmp_path: Path) -> None:
     """Status 2, and one sentence that says what to do; in its own words, since the gateway has others."""
-    command = [sys.executable, "-m", "viewer", "--home", str(tmp_path), "--host", "0.0.0.0", "--port", "0"]
+    command = [sys.executable, "-m", "gigavqa.viewer", "--home", str(tmp_path), "--host", "0.0.0.0", "--port", "0"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
@@ -58,8 +58,8 @@ def test_a_viewer_asks_for_keys_beside_a_gateway_that_does(
 
 
 def test_the_command_takes_the_same_settings(tmp_path: Path) -> None:
-    """`gigavqa viewer` is `python -m viewer`: wrong variables are named by both."""
+    """`gigavqa viewer` is `python -m gigavqa.viewer`: wrong variables are named by both."""
     environ = {**os.environ, "GIGAVQA_HOME": str(tmp_path), "GIGAVQA_VIEWER_RENDERS": "0"}
-    command = [sys.executable, "-m", "cli", "viewer", "--port", "0"]
+    command = [sys.executable, "-m", "gigavqa", "viewer", "--port", "0"]
     ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, "GIGAVQA_VIEWER_RENDERS" in ended.stderr) == (2, True)

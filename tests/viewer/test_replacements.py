@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.errors import ImageChangedError
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.sources import Source
+from gigavqa.viewer.images import ImagePool
 from tests.tiling.replacing import WAYS, Side, Sides, side_of
 from tests.viewer.viewing import Viewing, viewing
-from tiling.digest import content_digest
-from tiling.errors import ImageChangedError
-from tiling.roots import ImageRoot
-from tiling.sources import Source
-from viewer.images import ImagePool
 
 WISHES = ("full/90,/0/default.png", "{n},0,150,150/max/0/default.png", "full/{m},/0/default.png?as=raster")
 LATER = 0.03

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiling.geometry import Size
-from viewer.errors import RequestInvalidError, RequestUnsupportedError, ViewerError
-from viewer.request import IiifSegments, parse_request
+from gigavqa.tiling.geometry import Size
+from gigavqa.viewer.errors import RequestInvalidError, RequestUnsupportedError, ViewerError
+from gigavqa.viewer.request import IiifSegments, parse_request
 
 PICTURE = Size(6000, 4000)
 MOST = 1_000_000

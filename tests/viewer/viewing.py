@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from cli.preflight import free_port
+from gigavqa.launcher.preflight import free_port
 from tests.waiting import wait_until
 
 
@@ -46,7 +46,7 @@ def viewing(home: Path, *arguments: str) -> Iterator[Viewing]:
     """Run a viewer over the data root of `home`; it ends with the block."""
     port = free_port("127.0.0.1")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIGAVQA_")}
-    command = [sys.executable, "-m", "viewer", "--home", str(home), "--port", str(port), *arguments]
+    command = [sys.executable, "-m", "gigavqa.viewer", "--home", str(home), "--port", str(port), *arguments]
     with (home / "viewer.log").open("ab") as log:
         process = subprocess.Popen(command, env=clean, stderr=log)
     url = f"http://127.0.0.1:{port}"

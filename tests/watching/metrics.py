@@ -5,14 +5,14 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from jobs.connection import connect
-from service.operations.instrumentation import GatewayInstrumentation
-from service.operations.status_collector import StatusCollector
-from service.settings import GatewaySettings
-from viewer.instrumentation import ViewerInstrumentation as ViewersInstrumentation
-from viewer.renderer import ImageRenderer
-from viewer.settings import ViewerSettings
-from workers.instrumentation import Instrumentation
+from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.operations.status_collector import StatusCollector
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
+from gigavqa.viewer.instrumentation import ViewerInstrumentation as ViewersInstrumentation
+from gigavqa.viewer.renderer import ImageRenderer
+from gigavqa.viewer.settings import ViewerSettings
+from gigavqa.workers.instrumentation import Instrumentation
 
 Rows = Callable[[], list[str]]
 _SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from cli.preflight import free_port
+from gigavqa.launcher.preflight import free_port
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL
 from tests.flow.pictures import draw_dataset

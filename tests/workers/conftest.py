@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, start_store
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.store.connection import connect
 from tests.workers.examples import draw_images
 
 

@@ -24,12 +24,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from cli.preflight import free_port
-from jobs.models import Sampling
+from gigavqa.contract.models import Sampling
+from gigavqa.launcher.preflight import free_port
+from gigavqa.workers.engines.engine import Message, PromptRaster
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.waiting import wait_until
 from tests.workers.examples import ENTRY
-from workers.engines.engine import Message, PromptRaster
-from workers.engines.simulated_engine import SimulatedEngine
 
 
 @dataclass

@@ -8,12 +8,12 @@ import numpy as np
 from PIL import Image
 from redis.asyncio import Redis
 
-from catalogue.load import load_catalogue
-from jobs.models import Bundle, InferenceRequest, Job, JobSpec, Response, Sampling, Turn
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from tiling.views import View
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Bundle, InferenceRequest, Job, JobSpec, Response, Sampling, Turn
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.tiling.views import View
 
 ENTRY = load_catalogue()["demo-qwen3-vl"]
 NUM_IMAGES = 4

@@ -15,21 +15,21 @@ import numpy as np
 from PIL import Image, ImageOps
 from tokenizers import Tokenizer
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import read_entry
-from jobs.models import GenerationConstraints, InferenceRequest, Sampling, Turn, TurnResponse
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import read_entry
+from gigavqa.contract.models import GenerationConstraints, InferenceRequest, Sampling, Turn, TurnResponse
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.preparation import RasterPreparation
+from gigavqa.workers.responses import Outcome, raster_records
+from gigavqa.workers.script import FixedTurns
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.references.families import reference_of
 from tests.workers.references.reference import Answer, Reference, Step
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.chat import ChatPlayer
-from workers.engines.engine import Message
-from workers.engines.vllm_engine import VllmEngine
-from workers.preparation import RasterPreparation
-from workers.responses import Outcome, raster_records
-from workers.script import FixedTurns
 
 PICTURES = {"plaza": (1500, 1000), "slide": (1200, 1200), "grid": (640, 2000), "land": (900, 600)}
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")

@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobs.models import InferenceRequest, OnTokens, Sampling, Turn, TurnResponse
-from jobs.tool_loops import FixedTool, SearchTool, ToolErrors, ToolLoop, ZoomTool
-from retrieval.corpora import Corpora
-from retrieval.sources import SearchHit
+from gigavqa.contract.models import InferenceRequest, OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.contract.tool_loops import FixedTool, SearchTool, ToolErrors, ToolLoop, ZoomTool
+from gigavqa.retrieval.corpora import Corpora
+from gigavqa.retrieval.sources import SearchHit
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer, Generate
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.preparation import RasterPreparation, RequestRasters
+from gigavqa.workers.script import FixedTurns
+from gigavqa.workers.tool_loop import ToolLoopPlayer
+from gigavqa.workers.tools.searches import SearchExecutor, SearchSources
+from gigavqa.workers.tools.toolbox import Toolbox
 from tests.workers.examples import ENTRY, image, make_request
-from tiling.views import View
-from workers.chat import ChatPlayer, Generate
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.preparation import RasterPreparation, RequestRasters
-from workers.script import FixedTurns
-from workers.tool_loop import ToolLoopPlayer
-from workers.tools.searches import SearchExecutor, SearchSources
-from workers.tools.toolbox import Toolbox
 
 SHOWN = View(image=image(0), sizing="longest:200")
 THUMB = View(image=image(1), sizing="longest:64")

@@ -13,7 +13,7 @@ from tests.workers.examples import ENTRY
 
 
 class WorkerProcess:
-    """`python -m workers`, for the demo's model unless others are named; its log is kept beside the home folder."""
+    """`python -m gigavqa.workers`, for the demo's model unless others are named; its log is beside the home folder."""
 
     def __init__(
         self, home: Path, data: Path, redis_url: str, *arguments: str, models: Sequence[str] = (ENTRY.id,)
@@ -25,7 +25,7 @@ class WorkerProcess:
             "REDIS_URL": redis_url,
         }
         named = [word for model in models for word in ("--model", model)]
-        argv = [sys.executable, "-m", "workers", *named, *arguments]
+        argv = [sys.executable, "-m", "gigavqa.workers", *named, *arguments]
         with self._log.open("wb") as log:
             self._popen = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from workers.engines.simulation.prompts import SimulatedPrompt
-from workers.engines.simulation.roofline import Roofline, StepWork
-from workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
+from gigavqa.workers.engines.simulation.prompts import SimulatedPrompt
+from gigavqa.workers.engines.simulation.roofline import Roofline, StepWork
+from gigavqa.workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
 
 T = 16_384
 """Visual tokens of 4096 x 4096 pixels."""

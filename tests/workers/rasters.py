@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tiling.geometry import Region, Size
-from tiling.rendering import Raster
-from tiling.views import View
-from workers.engines.engine import PromptRaster
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.engine import PromptRaster
 
 
 def raster_of(view: View, visual_tokens: int = 64, pixels: np.ndarray | None = None) -> Raster:

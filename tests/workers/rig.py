@@ -9,23 +9,23 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import OnTokens, Sampling, TurnResponse
-from jobs.previews import PreviewStore
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
+from gigavqa.store.previews import PreviewStore
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.workers.engines.engine import EngineDeadError, Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.idle_work import IdleWorker
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.model_runtime import ServedModel, WorkerContext
+from gigavqa.workers.previews import PreviewWriter
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.tools.searches import SearchSources
+from gigavqa.workers.traces import Traces
+from gigavqa.workers.worker import Worker
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from workers.engines.engine import EngineDeadError, Message
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.idle_work import IdleWorker
-from workers.instrumentation import Instrumentation
-from workers.model_runtime import ServedModel, WorkerContext
-from workers.previews import PreviewWriter
-from workers.settings import WorkerSettings
-from workers.tools.searches import SearchSources
-from workers.traces import Traces
-from workers.worker import Worker
 
 SETTINGS = WorkerSettings(
     max_requests=8,

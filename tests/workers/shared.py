@@ -11,21 +11,21 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from redis.asyncio import Redis
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import JobSpec
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import JobSpec
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.model_runtime import ServedModel, WorkerContext
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.worker import Worker
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image, job_of, make_bundle, make_request, responses_of
 from tests.workers.rig import SETTINGS
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from workers.engines.simulated_engine import SimulatedEngine, roofline_of
-from workers.instrumentation import Instrumentation
-from workers.model_runtime import ServedModel, WorkerContext
-from workers.settings import WorkerSettings
-from workers.worker import Worker
 
 ALPHA, BETA, GAMMA = MODELS = ("alpha", "beta", "gamma")
 WEIGHTS = int(roofline_of(ENTRY).model.weight_bytes)

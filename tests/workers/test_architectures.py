@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.families.kimi_vl import KimiVLBudget
-from catalogue.families.minicpmv import MiniCPMVBudget
-from catalogue.families.phi4 import Phi4VisionBudget
-from tiling.geometry import Size
-from workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 
@@ -35,7 +35,7 @@ def picture(size: tuple[int, int]) -> Image.Image:
 @pytest.mark.parametrize("size", SIZES)
 def test_kimi_pads_with_black_on_the_right_and_at_the_bottom(size: tuple[int, int]) -> None:
     """The patches, put together again, are the picture at the decided size inside of a black canvas."""
-    from workers.architectures.kimi_vl import KimiImageProcessor
+    from gigavqa.workers.architectures.kimi_vl import KimiImageProcessor
 
     decision = KimiVLBudget(max_patches=1024).decide(Size(*size))
     made = KimiImageProcessor({"in_token_limit": 1024})([picture(size)])
@@ -52,7 +52,7 @@ def test_kimi_pads_with_black_on_the_right_and_at_the_bottom(size: tuple[int, in
 @pytest.mark.parametrize("size", SIZES)
 def test_phi_makes_the_patches_of_the_budget(size: tuple[int, int]) -> None:
     """As many as planned; what is longer is padding; each holds its pixels row by row."""
-    from workers.architectures.phi4 import Phi4ImageProcessor
+    from gigavqa.workers.architectures.phi4 import Phi4ImageProcessor
 
     budget = Phi4VisionBudget(max_patches=1024)
     made = Phi4ImageProcessor({"max_num_patches": 1024})([picture(size)])
@@ -67,7 +67,7 @@ def test_phi_makes_the_patches_of_the_budget(size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_minicpm_writes_as_many_placeholders_as_it_makes_tokens(size: tuple[int, int]) -> None:
     """In the text of a prompt, by its slices, and in the plan."""
-    from workers.architectures.minicpmv_processor import MiniCPMVImageProcessor
+    from gigavqa.workers.architectures.minicpmv_processor import MiniCPMVImageProcessor
 
     processor = MiniCPMVImageProcessor({"max_slice_nums": 4})
     made = processor([[picture(size)]])
@@ -84,7 +84,7 @@ def test_a_picture_may_come_in_any_form(form: str) -> None:
     """An array H x W x 3 and a tensor 3 x H x W give what the Pillow image gives."""
     import torch
 
-    from workers.architectures.processing import to_pillow
+    from gigavqa.workers.architectures.processing import to_pillow
 
     pixels = np.array(picture((40, 30)))
     other: Any = pixels if form == "array" else torch.from_numpy(pixels).permute(2, 0, 1)
@@ -95,7 +95,7 @@ def test_configurations_read_what_published_ones_say(tmp_path: Path) -> None:
     """At full size; what config.json leaves out has the published default. Code that it names is not asked for."""
     from transformers import AutoConfig
 
-    from workers.architectures.plugin import register
+    from gigavqa.workers.architectures.plugin import register
 
     register()
     brought = {"AutoConfig": "configuration.NotThere"}

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from catalogue.entry import BUILT_IN_PREFIX
+from gigavqa.catalogue.entry import BUILT_IN_PREFIX
+from gigavqa.workers.engines.weights import checkpoint_revision, weights_digest
+from gigavqa.workers.errors import CheckpointUnknownError
 from tests.checkpoints.build import DESIGNS, ensure_checkpoint
 from tests.workers.examples import ENTRY
-from workers.engines.weights import checkpoint_revision, weights_digest
-from workers.errors import CheckpointUnknownError
 
 
 @pytest.mark.parametrize("name", sorted(DESIGNS))

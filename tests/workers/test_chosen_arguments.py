@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm_arguments import known_engine_arguments, parse_engine_arguments
+from gigavqa.workers.errors import EngineArgumentError
+from gigavqa.workers.served_models import served_models
+from gigavqa.workers.settings import WorkerSettings
 from tests.workers.examples import ENTRY
-from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.vllm_arguments import known_engine_arguments, parse_engine_arguments
-from workers.errors import EngineArgumentError
-from workers.served_models import served_models
-from workers.settings import WorkerSettings
 
 
 @pytest.mark.parametrize(

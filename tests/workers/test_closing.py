@@ -7,10 +7,23 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from catalogue.load import load_catalogue
-from evaluation.closing import choice_form
-from jobs.embedded_store import StateStoreProcess
-from jobs.models import Closing, ClosingKind, InferenceRequest, OnTokens, Response, Sampling, Turn, TurnResponse
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import (
+    Closing,
+    ClosingKind,
+    InferenceRequest,
+    OnTokens,
+    Response,
+    Sampling,
+    Turn,
+    TurnResponse,
+)
+from gigavqa.evaluation.closing import choice_form
+from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.workers.engines.engine import ContextExceededError, EngineError, GenerationFailedError, Message
+from gigavqa.workers.engines.remote.dialects import DIALECTS
+from gigavqa.workers.engines.remote.generation_constraints import constraint_parameters
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.waiting import wait_until
 from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import image, job_of, make_request, responses_of, submit_requests
@@ -18,10 +31,6 @@ from tests.workers.loops import LOOP, WritingEngine, in_order, looping, zoom
 from tests.workers.processes import worker_process
 from tests.workers.rig import running_worker
 from tests.workers.test_processes import until_recorded
-from workers.engines.engine import ContextExceededError, EngineError, GenerationFailedError, Message
-from workers.engines.remote.dialects import DIALECTS
-from workers.engines.remote.generation_constraints import constraint_parameters
-from workers.engines.simulated_engine import SimulatedEngine
 
 
 def closing_of(letters: str, kind: ClosingKind = "choice") -> Closing:

@@ -8,15 +8,15 @@ import pytest
 from PIL import Image
 from prometheus_client import CollectorRegistry
 
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.store import RasterStore
+from gigavqa.tiling.views import View
+from gigavqa.workers.idle_work import IdleWorker
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.preparation import RasterPreparation
 from tests.tiling.pictures import SMALL_BUDGET, textured
 from tests.waiting import async_wait_until
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.store import RasterStore
-from tiling.views import View
-from workers.idle_work import IdleWorker
-from workers.instrumentation import Instrumentation
-from workers.preparation import RasterPreparation
 
 QUADRANTS = ("pct:0,0,50,50", "pct:50,0,50,50", "pct:0,50,50,50", "pct:50,50,50,50")
 VIEWS = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engines.detokenization import IncrementalDetokenizer
+from gigavqa.workers.engines.detokenization import IncrementalDetokenizer
 
 
 def decode(tokens: list[int]) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from catalogue.load import load_catalogue
-from jobs.models import Sampling
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Sampling
+from gigavqa.workers.engines.encoder_cache import bytes_per_token, enlarge_encoder_cache
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.vllm_engine import VllmEngine
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY
 from tests.workers.rasters import raster
-from workers.engines.encoder_cache import bytes_per_token, enlarge_encoder_cache
-from workers.engines.engine import Message
-from workers.engines.vllm_engine import VllmEngine
 
 CATALOGUE = load_catalogue()
 H100 = 80 * 10**9

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.load import read_entry
+from gigavqa.catalogue.load import read_entry
 from tests.workers.references.agreement import distance, text
 
 ENTRIES = sorted((Path(__file__).parent / "families").glob("*.toml"))

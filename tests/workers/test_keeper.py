@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 import pytest
 from prometheus_client import CollectorRegistry
 
-from jobs.models import Sampling
+from gigavqa.contract.models import Sampling
+from gigavqa.workers.engines.engine import EngineDeadError, EngineStats, Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.supervisor import EngineSupervisor
+from gigavqa.workers.errors import EngineLostError
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.settings import WorkerSettings
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
-from workers.engines.engine import EngineDeadError, EngineStats, Message
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.supervisor import EngineSupervisor
-from workers.errors import EngineLostError
-from workers.instrumentation import Instrumentation
-from workers.settings import WorkerSettings
 
 
 class NVMLError(Exception):

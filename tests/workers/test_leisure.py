@@ -9,17 +9,17 @@ import pytest
 from PIL import Image
 from prometheus_client import CollectorRegistry
 
-from jobs.previews import PreviewStore
+from gigavqa.store.previews import PreviewStore
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.store import RasterStore
+from gigavqa.tiling.views import View
+from gigavqa.workers.idle_work import IdleWorker
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.previews import PreviewWriter
 from tests.tiling.pictures import SMALL_BUDGET, textured
 from tests.waiting import wait_until
-from tiling.renderer import Renderer
-from tiling.rendering import Raster
-from tiling.roots import ImageRoot
-from tiling.store import RasterStore
-from tiling.views import View
-from workers.idle_work import IdleWorker
-from workers.instrumentation import Instrumentation
-from workers.previews import PreviewWriter
 
 
 class Desk:

@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 import pytest
 from redis.asyncio import Redis
 
-from jobs.models import Failure, InferenceRequest, JobStatus, OnTokens, Sampling, Turn, TurnResponse
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.worker_registry import WorkerRegistry
+from gigavqa.contract.models import Failure, InferenceRequest, JobStatus, OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.worker_registry import WorkerRegistry
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.responses import Outcome, make_response
 from tests.waiting import async_wait_until
 from tests.workers.examples import (
     ENTRY,
@@ -25,9 +28,6 @@ from tests.workers.examples import (
     submit_requests,
 )
 from tests.workers.rig import SETTINGS, MortalEngine, running_worker
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.responses import Outcome, make_response
 
 
 async def test_every_request_of_a_job_is_recorded_once(redis: Redis, data: Path, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ async def test_a_picture_that_goes_on_changing_is_worth_a_retry(
     redis: Redis, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is never the one that it was planned as; the requests about others are answered."""
-    monkeypatch.setattr("workers.preparation._PAUSES_SECONDS", (0.0, 0.0))
-    monkeypatch.setattr("tiling.files.OpenFile.is_unchanged", property(lambda file: file.path.name != "1.png"))
+    monkeypatch.setattr("gigavqa.workers.preparation._PAUSES_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr("gigavqa.tiling.files.OpenFile.is_unchanged", property(lambda file: file.path.name != "1.png"))
     failures = await failures_of(
         redis, data, tmp_path, make_request("changing", image(1)), make_request("good", image(0))
     )

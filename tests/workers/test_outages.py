@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, start_store
-from jobs.models import OnTokens, Sampling, TurnResponse
+from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.store.connection import connect
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import simulated, worker_process
 from tests.workers.refusals import Refusal, full_disk, full_memory
 from tests.workers.rig import SETTINGS, running_worker
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine
 
 NUM_BUNDLES, REQUESTS_EACH = 40, 4
 NUM_REQUESTS = NUM_BUNDLES * REQUESTS_EACH

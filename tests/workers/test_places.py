@@ -7,13 +7,13 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import OnTokens, Sampling, TurnResponse
-from jobs.queue import JobQueue
+from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
+from gigavqa.store.queue import JobQueue
+from gigavqa.workers.engines.engine import EngineDeadError, Message
+from gigavqa.workers.engines.kv_admission import ChatSlots
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import SETTINGS, running_worker
-from workers.engines.engine import EngineDeadError, Message
-from workers.engines.kv_admission import ChatSlots
-from workers.engines.simulated_engine import SimulatedEngine
 
 CHATS, PLACES = 6, 2
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.models import InferenceRequest, Sampling, Turn, TurnResponse, Usage
-from jobs.schema_versions import read_bundle
+from gigavqa.contract.models import InferenceRequest, Sampling, Turn, TurnResponse, Usage
+from gigavqa.contract.schema_versions import read_bundle
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer, Generate
+from gigavqa.workers.engines.engine import ChatOverflowError, ContextExceededError, EngineError, Message
+from gigavqa.workers.script import FixedTurns
 from tests.workers.examples import make_request
 from tests.workers.rasters import raster_of
-from tiling.views import View
-from workers.chat import ChatPlayer, Generate
-from workers.engines.engine import ChatOverflowError, ContextExceededError, EngineError, Message
-from workers.script import FixedTurns
 
 
 class Recorder:

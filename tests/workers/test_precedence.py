@@ -7,13 +7,13 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import Bundle, OnTokens, Sampling, Turn, TurnResponse
-from jobs.queue import JobQueue
+from gigavqa.contract.models import Bundle, OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.store.queue import JobQueue
+from gigavqa.workers.bundles import EnginePriorities
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import running_worker
-from workers.bundles import EnginePriorities
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine, roofline_of
 
 TURNS, OTHERS = 4, 6
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from gigavqa.tiling.budgets.base import VisualBudget
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError
+from gigavqa.tiling.renderer import PendingRaster, Renderer, RenderWork, ViewRequest
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.preparation import RasterPreparation
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, draw_images, image
-from tiling.budgets.base import VisualBudget
-from tiling.digest import content_digest
-from tiling.errors import ImageChangedError, ImageNotFoundError
-from tiling.renderer import PendingRaster, Renderer, RenderWork, ViewRequest
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.preparation import RasterPreparation
 
 LARGEST = 3 * 512 * 512
 
@@ -223,7 +223,7 @@ async def test_views_of_one_request_show_one_version_of_a_picture(tmp_path: Path
 
 async def test_a_picture_that_goes_on_changing_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After as many looks as there are pauses and one; it keeps no room from others."""
-    monkeypatch.setattr("workers.preparation._PAUSES_SECONDS", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("gigavqa.workers.preparation._PAUSES_SECONDS", (0.0, 0.0, 0.0))
     library = Replaced(tmp_path, 1000)
     preparation = RasterPreparation(library, ENTRY.visual_budget, limit_bytes=LARGEST, threads=1)
     with pytest.raises(ImageChangedError, match=r"demo/images/0\.png"):

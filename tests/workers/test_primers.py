@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from catalogue.load import load_catalogue
-from workers.engines.engine import EngineError, Message, PromptRaster
-from workers.engines.prefix_warmup import PrefixWarmer, WarmPrefix, shared_prefixes, worth_warming
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.workers.engines.engine import EngineError, Message, PromptRaster
+from gigavqa.workers.engines.prefix_warmup import PrefixWarmer, WarmPrefix, shared_prefixes, worth_warming
 
 PIXELS = np.zeros((2, 2, 3), np.uint8)
 FULL, LEFT, RIGHT = (PromptRaster(key, PIXELS) for key in ("full", "left", "right"))

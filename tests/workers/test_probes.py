@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from workers import probes
-from workers.probes import ProbeServer
+from gigavqa.workers import probes
+from gigavqa.workers.probes import ProbeServer
 
 
 def _ask(served: ProbeServer, path: str) -> tuple[int, str]:

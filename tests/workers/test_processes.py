@@ -12,10 +12,10 @@ import pytest
 from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.crashes import MAX_SOLO_CRASHES
-from jobs.embedded_store import StateStoreProcess, start_store
-from jobs.queue import JobQueue
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.store.connection import connect
+from gigavqa.store.crashes import MAX_SOLO_CRASHES
+from gigavqa.store.queue import JobQueue
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import WorkerProcess, simulated, worker_process

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry, Prices, RemoteTerms
-from catalogue.load import load_catalogue
-from jobs.models import Sampling
+from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry, Prices, RemoteTerms
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Sampling
+from gigavqa.workers.engines.engine import EngineDeadError, Message, PromptRaster
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.error_replies import RequestRefusedError, ServerFailedError
+from gigavqa.workers.engines.remote.raster_encoding import RasterEncoder, encode_raster
+from gigavqa.workers.engines.remote.rate_limiter import RateLimiter
+from gigavqa.workers.engines.remote_engine import RemoteEngine
+from gigavqa.workers.settings import WorkerSettings
 from tests.waiting import async_wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
-from workers.engines.engine import EngineDeadError, Message, PromptRaster
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote.error_replies import RequestRefusedError, ServerFailedError
-from workers.engines.remote.raster_encoding import RasterEncoder, encode_raster
-from workers.engines.remote.rate_limiter import RateLimiter
-from workers.engines.remote_engine import RemoteEngine
-from workers.settings import WorkerSettings
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 

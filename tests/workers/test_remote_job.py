@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from jobs.models import FINISH_REASONS, Response
-from jobs.results import ResultStore
+from gigavqa.contract.models import FINISH_REASONS, Response
+from gigavqa.store.results import ResultStore
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote_engine import RemoteEngine
 from tests.jobs.parts import rows_of, sink_all
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
 from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, misbehaving
 from tests.workers.rig import running_worker
 from tests.workers.test_remote_misbehaviour import MOST, expected
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote_engine import RemoteEngine
 
 GOOD = [f"normal {number}" for number in range(40)]
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from jobs.models import GenerationConstraints, OnTokens, Sampling, TurnResponse
+from gigavqa.contract.models import GenerationConstraints, OnTokens, Sampling, TurnResponse
+from gigavqa.workers.engines.engine import EngineError, Message
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote_engine import RemoteEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, USAGE, Manners, Misbehaving, answer, http, misbehaving, said
 from tests.workers.test_remote_streaming import Heard
-from workers.engines.engine import EngineError, Message
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote_engine import RemoteEngine
 
 MOST = 6
 """Asks of one request in these tests."""

@@ -2,9 +2,14 @@
 
 import pytest
 
-from workers.engines.engine import ContextExceededError, EngineError
-from workers.engines.remote.error_replies import RetryLaterError, error_for_reply, parse_error, retry_after_seconds
-from workers.engines.remote.redaction import redact, redact_line
+from gigavqa.workers.engines.engine import ContextExceededError, EngineError
+from gigavqa.workers.engines.remote.error_replies import (
+    RetryLaterError,
+    error_for_reply,
+    parse_error,
+    retry_after_seconds,
+)
+from gigavqa.workers.engines.remote.redaction import redact, redact_line
 
 CONTEXT = 8192
 KEY = "sk-secret-0123456789"

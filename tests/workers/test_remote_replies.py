@@ -8,17 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jobs.codec import pack
-from jobs.models import FINISH_REASONS, TurnResponse, Usage
-from jobs.schema_versions import unpack_response
+from gigavqa.contract.codec import pack
+from gigavqa.contract.models import FINISH_REASONS, TurnResponse, Usage
+from gigavqa.contract.schema_versions import unpack_response
+from gigavqa.workers.engines.engine import EngineError, GenerationFailedError
+from gigavqa.workers.engines.remote.answers import RemoteAnswer
+from gigavqa.workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
+from gigavqa.workers.engines.remote.retry_budget import RetryBudget
+from gigavqa.workers.engines.remote.streaming import EventStreamParser
 from tests.jobs.examples import answer, make_request
 from tests.workers.examples import ENTRY
 from tests.workers.test_remote_streaming import Heard
-from workers.engines.engine import EngineError, GenerationFailedError
-from workers.engines.remote.answers import RemoteAnswer
-from workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
-from workers.engines.remote.retry_budget import RetryBudget
-from workers.engines.remote.streaming import EventStreamParser
 
 KEY = "sk-test-4f1d0c9b8a7e6f5d4c3b2a19"
 NAMES = (

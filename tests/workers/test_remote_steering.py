@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from jobs.models import GenerationConstraints, Sampling, StructuredOutput
+from gigavqa.contract.models import GenerationConstraints, Sampling, StructuredOutput
+from gigavqa.workers.engines.engine import EngineError
+from gigavqa.workers.engines.remote.dialects import DIALECTS
+from gigavqa.workers.engines.remote.generation_constraints import constraint_parameters
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.test_remote_engine import ask_about, asking
-from workers.engines.engine import EngineError
-from workers.engines.remote.dialects import DIALECTS
-from workers.engines.remote.generation_constraints import constraint_parameters
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}}
 ENDS = {"stop_token_ids": [7]}

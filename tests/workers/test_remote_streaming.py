@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from jobs.models import Sampling
+from gigavqa.contract.models import Sampling
+from gigavqa.workers.engines.remote.answers import RemoteAnswer
+from gigavqa.workers.engines.remote.error_replies import RetryLaterError
+from gigavqa.workers.engines.remote.streaming import EventStreamParser
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
 from tests.workers.test_remote_engine import ask_about, asking
-from workers.engines.remote.answers import RemoteAnswer
-from workers.engines.remote.error_replies import RetryLaterError
-from workers.engines.remote.streaming import EventStreamParser
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 

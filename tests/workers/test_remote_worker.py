@@ -12,9 +12,9 @@ import httpx
 import pytest
 from redis.asyncio import Redis
 
-from cli.preflight import free_port
-from jobs.embedded_store import StateStoreProcess
-from jobs.worker_registry import WorkerRegistry
+from gigavqa.launcher.preflight import free_port
+from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.store.worker_registry import WorkerRegistry
 from tests.waiting import async_wait_until, wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import job_of, responses_of, submit

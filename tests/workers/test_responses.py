@@ -4,11 +4,11 @@ import logging
 
 import pytest
 
-from jobs.models import InferenceRequest, Turn, TurnResponse, Usage
+from gigavqa.contract.models import InferenceRequest, Turn, TurnResponse, Usage
+from gigavqa.tiling.views import View
+from gigavqa.workers.responses import Outcome, raster_records
 from tests.workers.examples import make_request
 from tests.workers.rasters import raster_of
-from tiling.views import View
-from workers.responses import Outcome, raster_records
 
 ONE, TWO, THREE = (View(image=f"demo/images/{number}.png") for number in (1, 2, 3))
 CHAT = make_request("r", None, turns=(Turn(parts=(ONE, TWO, "How many?")), Turn(parts=("And here?", THREE))))

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import JobStatus, OnTokens, Sampling, TurnResponse
-from jobs.queue import JobQueue, QueueDepth
-from jobs.registry import JobRegistry
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import JobStatus, OnTokens, Sampling, TurnResponse
+from gigavqa.store.queue import JobQueue, QueueDepth
+from gigavqa.store.registry import JobRegistry
+from gigavqa.workers.engines.engine import EngineDeadError, Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import job_of, responses_of
 from tests.workers.shared import (
@@ -25,8 +27,6 @@ from tests.workers.shared import (
     submit_to,
     until_final,
 )
-from workers.engines.engine import EngineDeadError, Message
-from workers.engines.simulated_engine import SimulatedEngine
 
 NEVER = 1e-6
 

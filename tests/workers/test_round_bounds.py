@@ -6,11 +6,11 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.contract.models import OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.workers.engines.engine import Message
 from tests.workers.examples import ENTRY, responses_of, submit_requests
 from tests.workers.loops import SHOWN, WritingEngine, in_order, looping, zoom
 from tests.workers.rig import running_worker
-from workers.engines.engine import Message
 
 CHATS, ZOOMS = 64, 9
 OWN_BYTES = 2 * 3 * ENTRY.visual_budget.max_raster_pixels

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from jobs.models import Response, Turn
-from jobs.previews import PreviewStore
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from retrieval.errors import SourceFailedError
+from gigavqa.contract.models import Response, Turn
+from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.store.previews import PreviewStore
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.tiling.views import View
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image, responses_of, submit_requests
 from tests.workers.loops import (
@@ -29,7 +30,6 @@ from tests.workers.loops import (
     zoom,
 )
 from tests.workers.rig import running_worker
-from tiling.views import View
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from jobs.embedded_store import StateStoreProcess
-from jobs.tool_loops import SearchTool
+from gigavqa.contract.tool_loops import SearchTool
+from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.workers.engines.engine import Message
 from tests.waiting import wait_until
 from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import job_of, responses_of, submit_requests
 from tests.workers.loops import LOOP, call, looping, zoom
 from tests.workers.processes import worker_process
 from tests.workers.test_processes import until_recorded
-from workers.engines.engine import Message
 
 CHATS, HELD_ROUND = 12, 5
 LOOK_UP = SearchTool(name="look_up", source="town", found="{query}: {result}", nothing="no {query}")

@@ -7,9 +7,9 @@ import psutil
 import pytest
 from redis.asyncio import Redis
 
-from catalogue.load import read_entry
-from catalogue.write import write_entry
-from jobs.embedded_store import StateStoreProcess
+from gigavqa.catalogue.load import read_entry
+from gigavqa.catalogue.write import write_entry
+from gigavqa.runtime.embedded_store import StateStoreProcess
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, job_of, responses_of
 from tests.workers.processes import simulated, worker_process

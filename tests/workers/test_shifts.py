@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from jobs.queue import JobQueue
+from gigavqa.store.queue import JobQueue
+from gigavqa.workers.settings import WorkerSettings
+from gigavqa.workers.time_slices import TimeSliceScheduler
 from tests.workers.shared import ALPHA, BETA, GAMMA, MODELS, submit_to
-from workers.settings import WorkerSettings
-from workers.time_slices import TimeSliceScheduler
 
 SETTINGS = WorkerSettings(shift_bundles=4)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from catalogue.load import load_catalogue
-from jobs.errors import SettingsInvalidError
-from jobs.models import Sampling
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Sampling
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, with_cache_salt
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.answer_script import read_answer_script
 from tests.workers.examples import ENTRY
-from workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, with_cache_salt
-from workers.engines.simulated_engine import SimulatedEngine, roofline_of
-from workers.engines.simulation.answer_script import read_answer_script
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from gigavqa.workers.engines.simulation.encoder_cache import EncoderCache
+from gigavqa.workers.engines.simulation.kv_pool import KvPool
+from gigavqa.workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
+from gigavqa.workers.engines.simulation.roofline import Roofline, StepWork
+from gigavqa.workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
 from tests.workers.published import PUBLISHED, PublishedMeasurement, T, cold_first_token, decode_rate
-from workers.engines.simulation.encoder_cache import EncoderCache
-from workers.engines.simulation.kv_pool import KvPool
-from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
-from workers.engines.simulation.roofline import Roofline, StepWork
-from workers.engines.simulation.scheduler import Scheduler, SimulatedSequence
 
 ROOFLINE = Roofline.of("h100", "8b")
 HYBRID = Roofline.of("h100", "27b")

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from workers.bundles import LaneSemaphore
+from gigavqa.workers.bundles import LaneSemaphore
 
 
 class Crowd:

@@ -4,7 +4,7 @@ import time
 
 from prometheus_client import CollectorRegistry
 
-from workers.stage_timer import StageTimer
+from gigavqa.workers.stage_timer import StageTimer
 
 
 def test_the_engine_waits_for_pixels_only_while_it_plays_nothing() -> None:

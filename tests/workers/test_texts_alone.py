@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import read_entry
-from catalogue.resolve import resolve_model
-from catalogue.write import write_entry
-from jobs.models import Sampling
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import read_entry
+from gigavqa.catalogue.resolve import resolve_model
+from gigavqa.catalogue.write import write_entry
+from gigavqa.contract.models import Sampling
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.vllm_engine import VllmEngine
 from tests.checkpoints.build import ensure_checkpoint
-from workers.engines.engine import Message
-from workers.engines.vllm_engine import VllmEngine
 
 
 @pytest.fixture

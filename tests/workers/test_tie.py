@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 LISTENING_OWNER = """
 import asyncio, multiprocessing, signal, sys, threading, time
-from workers.engines.parent_death import become_engine_owner
+from gigavqa.workers.engines.parent_death import become_engine_owner
 
 def work(ready):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
@@ -40,7 +40,7 @@ if __name__ == "__main__":
 """
 FORKING_OWNER = """
 import multiprocessing, time
-from workers.engines.parent_death import become_engine_owner, tie_to_owner
+from gigavqa.workers.engines.parent_death import become_engine_owner, tie_to_owner
 
 def work():
     tie_to_owner()  # a second time
@@ -55,7 +55,7 @@ time.sleep(60)
 """
 OTHER_CHILD = """
 import subprocess, sys
-from workers.engines.parent_death import become_engine_owner
+from gigavqa.workers.engines.parent_death import become_engine_owner
 become_engine_owner()
 subprocess.run([sys.executable, "-c", "print('ran')"], start_new_session=True, preexec_fn=lambda: None, check=True)
 """
@@ -63,7 +63,7 @@ subprocess.run([sys.executable, "-c", "print('ran')"], start_new_session=True, p
 
 def test_who_leads_a_session_is_tied_like_any_other() -> None:
     """It may not leave its process group, and needs not."""
-    code = "from workers.engines.parent_death import tie_to_owner; tie_to_owner(); print('tied')"
+    code = "from gigavqa.workers.engines.parent_death import tie_to_owner; tie_to_owner(); print('tied')"
     environment = {**os.environ, "GIGAVQA_ENGINE_OWNER": str(os.getpid())}
     argv = [sys.executable, "-c", code]
     ended = subprocess.run(

@@ -6,11 +6,11 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from jobs.traces import root_span_of
+from gigavqa.runtime.traces import root_span_of
+from gigavqa.workers.traces import Traces
 from tests.collector import attribute, collecting
 from tests.workers.examples import image, make_request, submit_requests
 from tests.workers.rig import running_worker
-from workers.traces import Traces
 
 
 async def test_each_request_is_a_trace_with_its_stages(redis: Redis, data: Path, tmp_path: Path) -> None:

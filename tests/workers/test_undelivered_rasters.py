@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import pytest_asyncio
 
-from jobs.models import (
+from gigavqa.contract.models import (
     FINISH_REASONS,
     GenerationConstraints,
     Sampling,
@@ -22,20 +22,20 @@ from jobs.models import (
     Turn,
     TurnResponse,
 )
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer
+from gigavqa.workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
+from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm_prompts import render_prompt
+from gigavqa.workers.engines.vllm_sender_cache import restore_on_failure
+from gigavqa.workers.preparation import RasterPreparation
+from gigavqa.workers.script import FixedTurns
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, draw_images, make_request
 from tests.workers.loops import SHOWN, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.chat import ChatPlayer
-from workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
-from workers.engines.vllm_engine import VllmEngine
-from workers.engines.vllm_prompts import render_prompt
-from workers.engines.vllm_sender_cache import restore_on_failure
-from workers.preparation import RasterPreparation
-from workers.script import FixedTurns
 
 pytestmark = [
     pytest.mark.engine,

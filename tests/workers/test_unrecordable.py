@@ -5,11 +5,11 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from jobs.models import OnTokens, Sampling, TurnResponse, Usage
+from gigavqa.contract.models import OnTokens, Sampling, TurnResponse, Usage
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
 from tests.workers.rig import running_worker
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine
 
 WRONG = {
     "surrogate": {"text": "A \ud800"},

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import load_catalogue, read_entry
-from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue, read_entry
+from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 
 CATALOGUE = load_catalogue()
 SMALL = [read_entry(path) for path in sorted((Path(__file__).parent / "families").glob("*.toml"))]

@@ -15,28 +15,28 @@ import pytest
 import pytest_asyncio
 from prometheus_client import CollectorRegistry
 
-from benchmarks.ultravr.step_forms import cell_form
-from evaluation.closing import ClosingForm, boolean_form, choice_form, number_form
-from jobs.models import ClosingKind, Sampling, Turn, TurnResponse, Usage
+from gigavqa.benchmarks.ultravr.step_forms import cell_form
+from gigavqa.contract.models import ClosingKind, Sampling, Turn, TurnResponse, Usage
+from gigavqa.evaluation.closing import ClosingForm, boolean_form, choice_form, number_form
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer
+from gigavqa.workers.closing_turn import ClosingTurn
+from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, with_cache_salt
+from gigavqa.workers.engines.supervisor import EngineSupervisor
+from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.preparation import RasterPreparation
+from gigavqa.workers.script import FixedTurns
+from gigavqa.workers.settings import WorkerSettings
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, draw_images, make_request
 from tests.workers.loops import assert_prefilled_once, in_order, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
-from tiling.geometry import Size
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.chat import ChatPlayer
-from workers.closing_turn import ClosingTurn
-from workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, with_cache_salt
-from workers.engines.supervisor import EngineSupervisor
-from workers.engines.vllm_engine import VllmEngine
-from workers.instrumentation import Instrumentation
-from workers.preparation import RasterPreparation
-from workers.script import FixedTurns
-from workers.settings import WorkerSettings
 
 pytestmark = [
     pytest.mark.engine,
@@ -313,7 +313,7 @@ async def test_a_gpus_engine_would_be_spawned(engines: Engines, monkeypatch: pyt
     monkeypatch.delenv("VLLM_WORKER_MULTIPROC_METHOD")  # which vLLM's CPU platform sets
     monkeypatch.setattr(vllm.platforms, "_current_platform", cuda)
     monkeypatch.setattr("vllm.engine.arg_utils.AsyncEngineArgs.create_engine_config", lambda *_: MagicMock())
-    monkeypatch.setattr("workers.engines.vllm_engine.enlarge_encoder_cache", lambda *_: None)
+    monkeypatch.setattr("gigavqa.workers.engines.vllm_engine.enlarge_encoder_cache", lambda *_: None)
     monkeypatch.setattr(AsyncLLM, "from_vllm_config", start)
     engine = VllmEngine(ENTRY, str(engines.checkpoint))
     with pytest.raises(EngineDeadError, match="no GPU is here"):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.engines.engine import ContextExceededError, EngineError
-from workers.engines.vllm_errors import translate_error
+from gigavqa.workers.engines.engine import ContextExceededError, EngineError
+from gigavqa.workers.engines.vllm_errors import translate_error
 
 CONTEXT = 8192
 

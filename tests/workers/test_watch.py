@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.engines.engine import EngineStats
-from workers.engines.hang_detection import HangDetector, hang_limit_seconds
+from gigavqa.workers.engines.engine import EngineStats
+from gigavqa.workers.engines.hang_detection import HangDetector, hang_limit_seconds
 
 
 class Clock:

@@ -12,11 +12,11 @@ from typing import Any
 
 import httpx
 
-from catalogue.entry import CatalogueEntry
-from cli.preflight import free_port
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.launcher.preflight import free_port
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 from tests.waiting import wait_until
-from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
 
 
 class VllmServer:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from tiling.budgets.resolver import PreprocessingDecision, resolve_raster_size
-from tiling.geometry import Size
+from gigavqa.tiling.budgets.resolver import PreprocessingDecision, resolve_raster_size
+from gigavqa.tiling.geometry import Size
 
 Filter = Literal["bicubic", "bilinear"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tiling.errors import BudgetError
-from tiling.geometry import Size
+from gigavqa.tiling.errors import BudgetError
+from gigavqa.tiling.geometry import Size
 
 _SLACK = 2  # pixels by which a raster's height may miss the picture's aspect ratio
 _SCALES = (2, 2.2, 2.4, 2.7, 3)

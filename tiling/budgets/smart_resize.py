@@ -2,8 +2,8 @@
 
 import math
 
-from tiling.errors import BudgetError
-from tiling.geometry import Size
+from gigavqa.tiling.errors import BudgetError
+from gigavqa.tiling.geometry import Size
 
 _MAX_ASPECT = 200
 

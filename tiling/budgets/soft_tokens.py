@@ -2,8 +2,8 @@
 
 import math
 
-from tiling.errors import BudgetError
-from tiling.geometry import Size
+from gigavqa.tiling.errors import BudgetError
+from gigavqa.tiling.geometry import Size
 
 
 def fill_token_budget(size: Size, max_tokens: int, unit: int) -> Size:

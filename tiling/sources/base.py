@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tiling.geometry import Region, Size
+from gigavqa.tiling.geometry import Region, Size
 
 Pixels = NDArray[np.uint8]
 """H x W x 3 RGB."""

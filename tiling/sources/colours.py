@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from tiling.pixel_types import CHANNELS, ColourKind
-from tiling.sources.base import Pixels
+from gigavqa.tiling.pixel_types import CHANNELS, ColourKind
+from gigavqa.tiling.sources.base import Pixels
 
 Alpha = Literal["straight", "premultiplied"]
 

@@ -9,8 +9,8 @@ import threading
 
 import pyvips
 
-from tiling.files import OpenFile
-from tiling.jpeg import HEIGHT, WIDTH, JpegFrame, find_frame
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.jpeg import HEIGHT, WIDTH, JpegFrame, find_frame
 
 BLOCK_SIDE = 8
 """Pixels on the side of what is encoded as one."""

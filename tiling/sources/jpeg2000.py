@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 from PIL import Image, Jpeg2KImagePlugin
 
-from tiling.errors import translate_decoder_errors
-from tiling.files import OpenFile
-from tiling.geometry import Region, Size
-from tiling.sources.base import Decoder, Pixels, describe_levels
-from tiling.sources.colours import Alpha, ColourModel, to_rgb
+from gigavqa.tiling.errors import translate_decoder_errors
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
+from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
 
 _BAND_ROWS = 256
 

@@ -8,10 +8,10 @@ import numpy as np
 import openslide
 from PIL import Image
 
-from tiling.errors import ImageUnreadableError, translate_decoder_errors
-from tiling.files import OpenFile
-from tiling.geometry import Region, Size
-from tiling.sources.base import Decoder, Pixels, describe_levels
+from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 
 _BAND_ROWS = 256
 

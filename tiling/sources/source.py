@@ -9,20 +9,20 @@ from typing import Self
 import numpy as np
 from tifffile import TiffFile
 
-from tiling.digest import require_content
-from tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
-from tiling.files import OpenFile, image_changed_error
-from tiling.formats import OPENSLIDE_ONLY
-from tiling.geometry import Region, Size
-from tiling.headers import StoredHeader, header_of
-from tiling.limits import check_pixels
-from tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
-from tiling.sources.base import Decoder, Level, Pixels
-from tiling.sources.jpeg2000 import Jpeg2000Decoder
-from tiling.sources.slides import SlideDecoder
-from tiling.sources.tiff import TiffDecoder
-from tiling.sources.vips import VipsDecoder, can_decode
-from tiling.tiff import tiff_layout
+from gigavqa.tiling.digest import require_content
+from gigavqa.tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
+from gigavqa.tiling.files import OpenFile, image_changed_error
+from gigavqa.tiling.formats import OPENSLIDE_ONLY
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.headers import StoredHeader, header_of
+from gigavqa.tiling.limits import check_pixels
+from gigavqa.tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
+from gigavqa.tiling.sources.base import Decoder, Level, Pixels
+from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
+from gigavqa.tiling.sources.slides import SlideDecoder
+from gigavqa.tiling.sources.tiff import TiffDecoder
+from gigavqa.tiling.sources.vips import VipsDecoder, can_decode
+from gigavqa.tiling.tiff import tiff_layout
 
 
 class Source:

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tifffile import TiffFile, TiffPage
 
-from tiling.decode_threads import decode_pool
-from tiling.errors import ImageUnreadableError, translate_decoder_errors
-from tiling.files import OpenFile
-from tiling.geometry import Region
-from tiling.sources.base import Decoder, Pixels, describe_levels
-from tiling.sources.colours import Alpha, ColourModel, to_rgb
-from tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
+from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Region
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
+from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
+from gigavqa.tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _MOST_SCANNED_BYTES = 64 * 2**20

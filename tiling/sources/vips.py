@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pyvips
 
-from tiling.errors import ImageUnreadableError
-from tiling.files import OpenFile
-from tiling.formats import Container
-from tiling.geometry import Region, Size
-from tiling.sources.base import Decoder, Level, Pixels
-from tiling.sources.colours import Alpha, ColourModel, to_rgb
-from tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks
+from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.formats import Container
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.sources.base import Decoder, Level, Pixels
+from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
+from gigavqa.tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks
 
 _BAND_ROWS = 128
 _SCALES = (1, 2, 4)  # 1/8 takes hardly less time than 1/4

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from tiling.geometry import Region, Size
-from tiling.resampling import Box
-from tiling.sources.base import Level
+from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.resampling import Box
+from gigavqa.tiling.sources.base import Level
 
 _ROUNDING = 1e-6
 

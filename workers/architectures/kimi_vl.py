@@ -1,7 +1,7 @@
 """Kimi-VL's preprocessing: native resolution up to a number of patches, padded to whole tokens.
 
 Behaviour: moonshotai/Kimi-VL-A3B-Thinking-2506, image_processing_kimi_vl.py; the size and its padding as in
-`catalogue.families.kimi_vl`.
+`gigavqa.catalogue.families.kimi_vl`.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from PIL import Image
 
-from catalogue.families.kimi_vl import KimiVLBudget
-from tiling.geometry import Size
-from workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
+from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
 
 
 class KimiImageProcessor:

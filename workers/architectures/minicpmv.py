@@ -8,7 +8,7 @@ from vllm.model_executor.models.minicpmv import (
 )
 from vllm.multimodal import MULTIMODAL_REGISTRY
 
-from workers.architectures.minicpmv_processor import MiniCPMVOwnProcessor
+from gigavqa.workers.architectures.minicpmv_processor import MiniCPMVOwnProcessor
 
 
 class _ProcessingInfo(MiniCPMVProcessingInfo):  # type: ignore[misc]

@@ -10,9 +10,9 @@ import torch
 from PIL import Image
 from torch.nn.functional import unfold
 
-from catalogue.families.minicpmv import MiniCPMVBudget
-from tiling.geometry import Size
-from workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
+from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
 
 
 class MiniCPMVImageProcessor:

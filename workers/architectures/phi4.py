@@ -1,7 +1,7 @@
 """Phi-4-Reasoning-Vision's preprocessing: SigLIP2's NaFlex with as many patches as the picture has, within limits.
 
 The published code does not import on transformers 5.19. Behaviour: microsoft/Phi-4-reasoning-vision-15B,
-processing_phi4_visionr.py; the size as in `catalogue.families.phi4`.
+processing_phi4_visionr.py; the size as in `gigavqa.catalogue.families.phi4`.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from PIL import Image
 
-from catalogue.families.phi4 import Phi4VisionBudget
-from tiling.geometry import Size
-from workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
+from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
 
 
 class Phi4ImageProcessor:

@@ -7,9 +7,9 @@ full-size weights. A vLLM plugin (entry point group `vllm.general_plugins`): it 
 import functools
 from importlib import import_module
 
-from workers.engines.startup_progress import report_vllm_phases
+from gigavqa.workers.engines.startup_progress import report_vllm_phases
 
-_PACKAGE = "workers.architectures"
+_PACKAGE = "gigavqa.workers.architectures"
 _CONFIGURATIONS = {
     "internvl_chat": "InternVLChatConfig",
     "minicpmv": "MiniCPMVConfig",

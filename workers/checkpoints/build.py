@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from catalogue.entry import BUILT_IN_PREFIX
-from workers.checkpoints.qwen3_vl import QWEN3_VL
-from workers.checkpoints.writing import CheckpointDesign, write_checkpoint
-from workers.errors import CheckpointUnknownError
+from gigavqa.catalogue.entry import BUILT_IN_PREFIX
+from gigavqa.workers.checkpoints.qwen3_vl import QWEN3_VL
+from gigavqa.workers.checkpoints.writing import CheckpointDesign, write_checkpoint
+from gigavqa.workers.errors import CheckpointUnknownError
 
 DESIGNS: Mapping[str, CheckpointDesign] = {"qwen3-vl": QWEN3_VL}
 """The checkpoints that come as code, by their names."""

@@ -5,9 +5,9 @@ Tensor names and shapes: transformers, models/qwen3_vl/modeling_qwen3_vl.py.
 
 from typing import Any
 
-from catalogue.families import qwen
-from catalogue.families.family import THINK_MARKS
-from workers.checkpoints.tensors import (
+from gigavqa.catalogue.families import qwen
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
     LAYERS,
     NUM_TOKENS,
@@ -20,7 +20,7 @@ from workers.checkpoints.tensors import (
     linear,
     text_config,
 )
-from workers.checkpoints.writing import CheckpointDesign
+from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 QWEN_TOKENS = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 VISION, VISION_MLP, VISION_HEADS, VISION_LAYERS = 64, 128, 4, 2

@@ -13,7 +13,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
-from workers.checkpoints.tensors import NUM_TOKENS, TokenIds, draw_weights, query_tensors
+from gigavqa.workers.checkpoints.tensors import NUM_TOKENS, TokenIds, draw_weights, query_tensors
 
 TEXT_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 ANSWER_LETTERS = ("A", "B", "C", "D")

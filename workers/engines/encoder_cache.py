@@ -6,7 +6,7 @@ when the engine is made (config/scheduler.py, multimodal/encoder_budget.py, v1/c
 
 from typing import Any
 
-from catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.entry import CatalogueEntry
 
 _MAX_VIEWS = 16
 """Views of the largest size that are kept: a slide's full image and up to fifteen of its regions."""

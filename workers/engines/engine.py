@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.models import EngineInfo, OnTokens, Sampling, TurnResponse
-from jobs.worker_registry import EnginePhase
-from workers.engines.kv_admission import ChatSlots
+from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, TurnResponse
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.workers.engines.kv_admission import ChatSlots
 
 
 @dataclass(frozen=True)

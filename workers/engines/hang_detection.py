@@ -6,7 +6,7 @@ Neither vLLM nor CUDA gives a step on one GPU a time; a fault of driver, kernel 
 import time
 from collections.abc import Callable
 
-from workers.engines.engine import EngineStats
+from gigavqa.workers.engines.engine import EngineStats
 
 _SECONDS = 300.0
 _SECONDS_ON_A_CPU = 3600.0

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.entry import CatalogueEntry
 
 _CHAT_SHARE = 0.75
 """Of a view of the largest size: what the states and texts of a chat's turns take."""

@@ -16,9 +16,9 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple, Self
 
-from catalogue.entry import CatalogueEntry
-from tiling.geometry import Size
-from workers.engines.engine import Message, PromptRaster, with_cache_salt
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.engines.engine import Message, PromptRaster, with_cache_salt
 
 _MAX_PREFIXES = 10_000
 _RENEWAL_PROMPTS = 4

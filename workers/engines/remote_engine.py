@@ -10,24 +10,24 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
-from jobs.models import EngineInfo, OnTokens, RemoteInfo, Sampling, Timings, TurnResponse, Usage
-from jobs.worker_registry import EnginePhase
-from tiling.geometry import Size
-from workers.engines.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message
-from workers.engines.kv_admission import ChatSlots
-from workers.engines.prefix_warmup import PrefixWarmer
-from workers.engines.remote.answers import RemoteAnswer
-from workers.engines.remote.bodies import BodyWriter
-from workers.engines.remote.dialects import DIALECTS
-from workers.engines.remote.discovery import discover_model
-from workers.engines.remote.endpoint_client import EndpointClient
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote.generation_constraints import constraint_parameters
-from workers.engines.remote.raster_encoding import RasterEncoder
-from workers.engines.remote.rate_limiter import RateLimiter
-from workers.engines.remote.replies import bare_model_name
-from workers.engines.remote.streaming import STREAM_PARAMETERS
+from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
+from gigavqa.contract.models import EngineInfo, OnTokens, RemoteInfo, Sampling, Timings, TurnResponse, Usage
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message
+from gigavqa.workers.engines.kv_admission import ChatSlots
+from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
+from gigavqa.workers.engines.remote.answers import RemoteAnswer
+from gigavqa.workers.engines.remote.bodies import BodyWriter
+from gigavqa.workers.engines.remote.dialects import DIALECTS
+from gigavqa.workers.engines.remote.discovery import discover_model
+from gigavqa.workers.engines.remote.endpoint_client import EndpointClient
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.generation_constraints import constraint_parameters
+from gigavqa.workers.engines.remote.raster_encoding import RasterEncoder
+from gigavqa.workers.engines.remote.rate_limiter import RateLimiter
+from gigavqa.workers.engines.remote.replies import bare_model_name
+from gigavqa.workers.engines.remote.streaming import STREAM_PARAMETERS
 
 log = logging.getLogger(__name__)
 

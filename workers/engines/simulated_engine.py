@@ -12,20 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import EngineInfo, OnTokens, Sampling, Timings, TurnResponse, Usage
-from jobs.worker_registry import EnginePhase
-from tiling.geometry import Size
-from workers.engines.encoder_cache import encoder_cache_tokens
-from workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, with_cache_salt
-from workers.engines.kv_admission import ChatSlots, chat_slots
-from workers.engines.prefix_warmup import PrefixWarmer
-from workers.engines.simulation.answer_script import AnswerScript
-from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens, first_tokens, lay_out_prompt
-from workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
-from workers.engines.simulation.scheduler import Scheduler, WorkCounts
-from workers.engines.simulation.scheduler import SimulatedSequence as Scheduled
-from workers.engines.vllm_arguments import RECURRENT_ARGUMENTS
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, Timings, TurnResponse, Usage
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
+from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, with_cache_salt
+from gigavqa.workers.engines.kv_admission import ChatSlots, chat_slots
+from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
+from gigavqa.workers.engines.simulation.answer_script import AnswerScript
+from gigavqa.workers.engines.simulation.prompts import SimulatedPrompt, count_tokens, first_tokens, lay_out_prompt
+from gigavqa.workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
+from gigavqa.workers.engines.simulation.scheduler import Scheduler, WorkCounts
+from gigavqa.workers.engines.simulation.scheduler import SimulatedSequence as Scheduled
+from gigavqa.workers.engines.vllm_arguments import RECURRENT_ARGUMENTS
 
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
 _TIMER_SECONDS = 0.001
@@ -41,7 +41,7 @@ def roofline_of(entry: CatalogueEntry) -> Roofline:
     roofline = Roofline.of("h100", "27b" if family and family.linear_attention else "8b")
     model = roofline.model
     batched = int(said.get("max_num_batched_tokens") or roofline.batched_tokens)
-    # As `workers.engines.encoder_cache` tells vLLM; what is kept beyond one step's is taken from the KV cache.
+    # As `gigavqa.workers.engines.encoder_cache` tells vLLM; what is kept beyond one step's is taken from the KV cache.
     kept = max(
         batched, entry.visual_budget.max_visual_tokens, encoder_cache_tokens(entry, model.embedding_bytes, MEMORY_BYTES)
     )

@@ -1,7 +1,7 @@
 """What an engine tells of itself: how far its start is, and what it counts while it runs.
 
 Its own processes write the phases of the start into a file, which the worker reads and announces.
-`report_vllm_phases` runs in each of these processes, as part of the plugin of `workers.architectures`.
+`report_vllm_phases` runs in each of these processes, as part of the plugin of `gigavqa.workers.architectures`.
 """
 
 import functools
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from jobs.worker_registry import EnginePhase
-from workers.engines.weights import cache_folder, weights_bytes
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.workers.engines.weights import cache_folder, weights_bytes
 
 PHASE_VARIABLE = "GIGAVQA_ENGINE_PHASE"
 DOWNLOADING, READING = "downloading weights", "reading weights"

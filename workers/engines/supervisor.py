@@ -10,20 +10,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Literal, TypeVar
 
-from jobs.models import FINISH_REASONS, EngineInfo, OnTokens, Sampling, TurnResponse
-from jobs.worker_registry import EnginePhase
-from workers.engines.engine import (
+from gigavqa.contract.models import FINISH_REASONS, EngineInfo, OnTokens, Sampling, TurnResponse
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.workers.engines.engine import (
     Engine,
     EngineDeadError,
     EngineStats,
     GenerationFailedError,
     Message,
 )
-from workers.engines.hang_detection import HangDetector, hang_limit_seconds
-from workers.engines.kv_admission import ChatSlots
-from workers.errors import EngineLostError
-from workers.instrumentation import Instrumentation
-from workers.settings import WorkerSettings
+from gigavqa.workers.engines.hang_detection import HangDetector, hang_limit_seconds
+from gigavqa.workers.engines.kv_admission import ChatSlots
+from gigavqa.workers.errors import EngineLostError
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.models import FINISH_REASONS, GenerationConstraints, OnTokens, Sampling, TokenLogprob
-from workers.engines.detokenization import Decode, IncrementalDetokenizer
-from workers.engines.engine import GenerationFailedError
+from gigavqa.contract.models import FINISH_REASONS, GenerationConstraints, OnTokens, Sampling, TokenLogprob
+from gigavqa.workers.engines.detokenization import Decode, IncrementalDetokenizer
+from gigavqa.workers.engines.engine import GenerationFailedError
 
 _PASSED_PARAMETERS = ("min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty", "logprobs")
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from catalogue.entry import MAX_PROMPT_IMAGES, CatalogueEntry
-from catalogue.names import did_you_mean
-from tiling.decode_threads import usable_cores
-from workers.errors import EngineArgumentError
+from gigavqa.catalogue.entry import MAX_PROMPT_IMAGES, CatalogueEntry
+from gigavqa.runtime.names import did_you_mean
+from gigavqa.tiling.decode_threads import usable_cores
+from gigavqa.workers.errors import EngineArgumentError
 
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
 RECURRENT_ARGUMENTS: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _cpu_arguments(entry: CatalogueEntry) -> dict[str, Any]:
     if family and family.linear_attention:
         # vLLM 0.32 caches prefixes of linear attention only where it may prefill in parts, since states are kept where
         # parts end.
-        return common | {"enable_chunked_prefill": True, "worker_cls": "workers.engines.cpu_worker.CPUWorker"}
+        return common | {"enable_chunked_prefill": True, "worker_cls": "gigavqa.workers.engines.cpu_worker.CPUWorker"}
     if family and family.latent_attention:
         # Left alone, vLLM takes AMX_MLA on CPUs that have AMX, which wants bfloat16 and heads of multiples of 32; this
         # one runs on every CPU, in blocks of 16 tokens and without a prefix cache.

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coro
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
-from workers.engines.engine import GenerationFailedError
-from workers.engines.vllm_prompts import end_of_views, visual_tokens
-from workers.engines.vllm_sender_cache import restore_on_failure
+from gigavqa.workers.engines.engine import GenerationFailedError
+from gigavqa.workers.engines.vllm_prompts import end_of_views, visual_tokens
+from gigavqa.workers.engines.vllm_sender_cache import restore_on_failure
 
 T = TypeVar("T")
 RenderPrompt = Callable[[], Awaitable[Any]]

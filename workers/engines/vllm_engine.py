@@ -13,24 +13,24 @@ from functools import partial
 from importlib import metadata
 from typing import Any
 
-from catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
-from jobs.models import EngineInfo, GenerationConstraints, OnTokens, Sampling, Timings, TurnResponse, Usage
-from jobs.worker_registry import EnginePhase
-from workers.engines.compat.torch_companions import repair_torch_companions
-from workers.engines.detokenization import IncrementalDetokenizer
-from workers.engines.encoder_cache import enlarge_encoder_cache
-from workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message
-from workers.engines.kv_admission import ChatSlots, chat_slots
-from workers.engines.parent_death import become_engine_owner
-from workers.engines.prefix_warmup import PrefixWarmer
-from workers.engines.startup_progress import PhaseFile, VllmStatLogger, report_phase
-from workers.engines.vllm_answers import VllmAnswer, sampling_params
-from workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
-from workers.engines.vllm_delivery import CoreRequest, PromptDelivery, RenderPrompt
-from workers.engines.vllm_errors import translate_error
-from workers.engines.vllm_prompts import end_of_views, render_prompt
-from workers.engines.weights import checkpoint_revision, weights_bytes
-from workers.errors import EngineNotInstalledError
+from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
+from gigavqa.contract.models import EngineInfo, GenerationConstraints, OnTokens, Sampling, Timings, TurnResponse, Usage
+from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.detokenization import IncrementalDetokenizer
+from gigavqa.workers.engines.encoder_cache import enlarge_encoder_cache
+from gigavqa.workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message
+from gigavqa.workers.engines.kv_admission import ChatSlots, chat_slots
+from gigavqa.workers.engines.parent_death import become_engine_owner
+from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
+from gigavqa.workers.engines.startup_progress import PhaseFile, VllmStatLogger, report_phase
+from gigavqa.workers.engines.vllm_answers import VllmAnswer, sampling_params
+from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm_delivery import CoreRequest, PromptDelivery, RenderPrompt
+from gigavqa.workers.engines.vllm_errors import translate_error
+from gigavqa.workers.engines.vllm_prompts import end_of_views, render_prompt
+from gigavqa.workers.engines.weights import checkpoint_revision, weights_bytes
+from gigavqa.workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 import re
 
-from workers.engines.engine import ContextExceededError, EngineError
+from gigavqa.workers.engines.engine import ContextExceededError, EngineError
 
 _TOO_LONG = re.compile(r"decoder prompt \(length (\d+)\)")
 _INPUT_TOKENS = re.compile(r"contains (\d+) input tokens")

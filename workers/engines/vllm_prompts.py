@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from catalogue.entry import CatalogueEntry
-from workers.engines.engine import Message, PromptRaster
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.workers.engines.engine import Message, PromptRaster
 
 
 async def render_prompt(

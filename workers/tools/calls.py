@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from jobs.tool_loops import (
+from gigavqa.contract.tool_loops import (
     CallStatus,
     FixedTool,
     JsonCall,

@@ -14,8 +14,14 @@ import httpx
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 from pydantic_core import PydanticCustomError
 
-from jobs.public_addresses import AddressRefusedError, AddressUnknownError, is_public, pinned_request_arguments, resolve
-from retrieval.errors import SourceFailedError
+from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.runtime.public_addresses import (
+    AddressRefusedError,
+    AddressUnknownError,
+    is_public,
+    pinned_request_arguments,
+    resolve,
+)
 
 log = logging.getLogger(__name__)
 

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from redis.exceptions import RedisError
 
-from jobs.searches import SearchRecord, SearchStore, search_key
-from jobs.tool_loops import SearchTool
-from retrieval.corpora import Corpora
-from retrieval.errors import IndexUnusableError, RetrievalError, SourceChangedError, SourceUnknownError
-from retrieval.sources import SearchSource
-from workers.store_outage import retry_until_up
+from gigavqa.contract.tool_loops import SearchTool
+from gigavqa.retrieval.corpora import Corpora
+from gigavqa.retrieval.errors import IndexUnusableError, RetrievalError, SourceChangedError, SourceUnknownError
+from gigavqa.retrieval.sources import SearchSource
+from gigavqa.store.searches import SearchRecord, SearchStore, search_key
+from gigavqa.workers.store_outage import retry_until_up
 
 log = logging.getLogger(__name__)
 

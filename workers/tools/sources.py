@@ -11,9 +11,9 @@ from pydantic import (
     ValidationError,
 )
 
-from jobs.errors import SettingsInvalidError
-from workers.tools.summarizing import ModelSummarizer, SummarizerSettings
-from workers.tools.web import SourceSettings, WebSource
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.workers.tools.summarizing import ModelSummarizer, SummarizerSettings
+from gigavqa.workers.tools.web import SourceSettings, WebSource
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from retrieval.errors import SourceFailedError
-from retrieval.sources import SearchHit, truncate_result
-from workers.tools.json_endpoint import EndpointAddress, EndpointLimits, JsonEndpoint, value_at_path
+from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.retrieval.sources import SearchHit, truncate_result
+from gigavqa.workers.tools.json_endpoint import EndpointAddress, EndpointLimits, JsonEndpoint, value_at_path
 
 _PROMPT_VERSION = "model/1"
 _MOST_QUERY = 4_000

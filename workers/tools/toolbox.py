@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jobs.tool_loops import FixedTool, MessagePart, SearchTool, ToolErrors, ZoomTool
-from tiling.budgets.base import VisualBudget
-from tiling.errors import BudgetError, RegionError
-from tiling.geometry import Size, region_of_box
-from tiling.views import View, plan_view
-from workers.tools.calls import Call, fill_template, with_bad_box
-from workers.tools.searches import SearchExecutor
+from gigavqa.contract.tool_loops import FixedTool, MessagePart, SearchTool, ToolErrors, ZoomTool
+from gigavqa.tiling.budgets.base import VisualBudget
+from gigavqa.tiling.errors import BudgetError, RegionError
+from gigavqa.tiling.geometry import Size, region_of_box
+from gigavqa.tiling.views import View, plan_view
+from gigavqa.workers.tools.calls import Call, fill_template, with_bad_box
+from gigavqa.workers.tools.searches import SearchExecutor
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag
 
-from jobs.public_addresses import AddressRefusedError
-from retrieval.sources import MAX_HITS, SearchHit, SummarizerName, write_result
-from workers.tools.json_endpoint import (
+from gigavqa.retrieval.sources import MAX_HITS, SearchHit, SummarizerName, write_result
+from gigavqa.runtime.public_addresses import AddressRefusedError
+from gigavqa.workers.tools.json_endpoint import (
     EndpointAddress,
     EndpointLimits,
     JsonEndpoint,
@@ -23,8 +23,8 @@ from workers.tools.json_endpoint import (
     read_body,
     value_at_path,
 )
-from workers.tools.markup import plain_text
-from workers.tools.summarizing import ModelSummarizer, SummarizerSettings
+from gigavqa.workers.tools.markup import plain_text
+from gigavqa.workers.tools.summarizing import ModelSummarizer, SummarizerSettings
 
 log = logging.getLogger(__name__)
 

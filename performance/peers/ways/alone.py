@@ -5,19 +5,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from catalogue.entry import CatalogueEntry
-from catalogue.load import load_catalogue
-from jobs.models import InferenceRequest, JobSpec, Sampling, TurnResponse
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec, Sampling, TurnResponse
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.rendering import Raster
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+from gigavqa.workers.chat import ChatPlayer
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.script import FixedTurns
 from performance.peers.lane import Lap, LapOutcome, Racer, serve
 from performance.peers.scenario import MODEL, Scenario, requests_of
-from tiling.renderer import Renderer, ViewRequest
-from tiling.rendering import Raster
-from tiling.roots import ImageRoot
-from tiling.views import View
-from workers.chat import ChatPlayer
-from workers.engines.engine import Message
-from workers.engines.vllm_engine import VllmEngine
-from workers.script import FixedTurns
 
 _CACHE_BYTES = 1 << 30
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from tiling.geometry import Size
+from gigavqa.tiling.geometry import Size
 
 PICTURE = Size(400, 300)
 SIGN: dict[str, Any] = {

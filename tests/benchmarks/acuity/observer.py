@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.acuity.asking import write_question
-from benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS
-from demo.acuity.optotypes import PIGMENTS
-from tiling.sources.base import Pixels
+from gigavqa.benchmarks.acuity.asking import write_question
+from gigavqa.benchmarks.acuity.taxonomy import COLOURS, DIRECTIONS
+from gigavqa.demo.acuity.optotypes import PIGMENTS
+from gigavqa.tiling.sources.base import Pixels
 
 _SIGNAL = 40
 """Least saturation of a pixel that is none of the grey things around the ring."""

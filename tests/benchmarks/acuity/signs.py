@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from benchmarks.acuity.asking import DIRECT, ask, write_question
-from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.judging import pixels_per_optotype
-from benchmarks.acuity.samples import AcuitySample, Optotype
-from benchmarks.acuity.taxonomy import ATTRIBUTES, COLOURS, DIRECTIONS, LETTERS, PLACES, SCENES
-from catalogue.families.qwen import QwenBudget
-from evaluation.benchmark import CONDITIONS, Scene
-from evaluation.datasets import Dataset
-from evaluation.report import Report, build_report
-from jobs.models import Condition, RasterRecord, Response
+from gigavqa.benchmarks.acuity.asking import DIRECT, ask, write_question
+from gigavqa.benchmarks.acuity.benchmark import Acuity
+from gigavqa.benchmarks.acuity.judging import pixels_per_optotype
+from gigavqa.benchmarks.acuity.samples import AcuitySample, Optotype
+from gigavqa.benchmarks.acuity.taxonomy import ATTRIBUTES, COLOURS, DIRECTIONS, LETTERS, PLACES, SCENES
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.contract.models import Condition, RasterRecord, Response
+from gigavqa.evaluation.benchmark import CONDITIONS, Scene
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.reports.report import Report, build_report
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View, plan_view
 from tests.evaluation.responses import MODEL, response
-from tiling.geometry import Size
-from tiling.views import View, plan_view
 
 SIDE = 32768
 THUMBNAIL = 64

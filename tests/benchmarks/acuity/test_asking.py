@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.acuity.asking import write_question
-from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.samples import AcuitySample
-from benchmarks.acuity.taxonomy import ATTRIBUTES, WORDS
-from catalogue.load import load_catalogue
-from evaluation.benchmark import CONDITIONS, Scene, cross_plan
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.errors import EvidenceMissingError
-from evaluation.expansion import expand
-from jobs.models import InferenceRequest, JobSpec
+from gigavqa.benchmarks.acuity.asking import write_question
+from gigavqa.benchmarks.acuity.benchmark import Acuity
+from gigavqa.benchmarks.acuity.samples import AcuitySample
+from gigavqa.benchmarks.acuity.taxonomy import ATTRIBUTES, WORDS
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.evaluation.benchmark import CONDITIONS, Scene, cross_plan
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.errors import EvidenceMissingError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.acuity.files import DIRECTION, PICTURE, SIGN, write
 from tests.evaluation.responses import MODEL
-from tiling.geometry import Size
 
 
 @pytest.fixture

@@ -12,25 +12,25 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import tiling.levels
-from benchmarks.acuity.faults import CHANNELS, COARSE, MIRRORED, NEIGHBOUR, OFF_TILE, PALE, THUMBNAIL
-from benchmarks.acuity.metrics import TILE
-from benchmarks.acuity.samples import AcuitySample
-from demo.acuity.dataset import paint_picture
-from demo.acuity.plan import plan_chart, records
-from demo.pyramids import TILE as DRAWN_TILE
-from evaluation.benchmark import CONDITIONS
-from evaluation.report import Report, build_report
-from jobs.models import Condition, Response
+from gigavqa.benchmarks.acuity.faults import CHANNELS, COARSE, MIRRORED, NEIGHBOUR, OFF_TILE, PALE, THUMBNAIL
+from gigavqa.benchmarks.acuity.metrics import TILE
+from gigavqa.benchmarks.acuity.samples import AcuitySample
+from gigavqa.contract.models import Condition, Response
+from gigavqa.demo.acuity.dataset import paint_picture
+from gigavqa.demo.acuity.plan import plan_chart, records
+from gigavqa.demo.pyramids import TILE as DRAWN_TILE
+from gigavqa.evaluation.benchmark import CONDITIONS
+from gigavqa.reports.report import Report, build_report
+from gigavqa.tiling import levels
+from gigavqa.tiling.geometry import Size, resolve_region
+from gigavqa.tiling.rendering import render
+from gigavqa.tiling.sources import Level
+from gigavqa.tiling.sources.base import Pixels
+from gigavqa.tiling.views import View
 from tests.benchmarks.acuity.observer import Observer
 from tests.benchmarks.acuity.signs import BUDGET, answered, chart, record_of, views_of
 from tests.benchmarks.acuity.signs import THUMBNAIL as THUMBNAIL_SIDE
 from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
-from tiling.geometry import Size, resolve_region
-from tiling.rendering import render
-from tiling.sources import Level
-from tiling.sources.base import Pixels
-from tiling.views import View
 
 Show = Callable[[AcuitySample, View], Pixels]
 """Gives what is shown of a sign in a view's place."""
@@ -131,12 +131,12 @@ def test_regions_off_by_a_tile(service: Service) -> None:
 
 def test_a_level_too_coarse(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every view is read a level further up, of a quarter of the side; a full image has no such level here."""
-    choose = tiling.levels.choose_level
+    choose = levels.choose_level
 
     def too_coarse(levels: tuple[Level, ...], region: Size, target: Size, oversampling: int) -> int:
         return min(choose(levels, region, target, oversampling) + 1, len(levels) - 1)
 
-    monkeypatch.setattr(tiling.levels, "choose_level", too_coarse)
+    monkeypatch.setattr(levels, "choose_level", too_coarse)
     anew = replace(service, known={})
     report = anew.report(lambda _, view: anew.shown(view))
     assert faults_of(report) == {"V3": COARSE}

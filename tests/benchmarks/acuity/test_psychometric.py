@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.acuity.psychometric import OptotypeTrials, fit_curve, join_trials, threshold_ratio
+from gigavqa.benchmarks.acuity.psychometric import OptotypeTrials, fit_curve, join_trials, threshold_ratio
 
 PICTURES = 128
 

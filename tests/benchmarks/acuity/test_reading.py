@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.samples import AcuitySample
-from evaluation.benchmark import installed_benchmarks
-from evaluation.datasets import load_dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.inspection import inspect_dataset
+from gigavqa.benchmarks.acuity.benchmark import Acuity
+from gigavqa.benchmarks.acuity.samples import AcuitySample
+from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.acuity.files import DIRECTION, SIGN, write
-from tiling.headers import read_header
 
 
 def test_the_chart_is_an_installed_benchmark() -> None:

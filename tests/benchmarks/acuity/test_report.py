@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks.acuity.benchmark import Acuity
-from benchmarks.acuity.judging import pixels_per_optotype
-from benchmarks.acuity.samples import AcuitySample, Optotype
-from benchmarks.acuity.taxonomy import LETTERS, Attribute
-from evaluation.metrics.estimates import Estimate
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report, report_on_tally, tally_replies
-from evaluation.tallies import dump_tally, merge_tally
-from jobs.models import Condition, Response
+from gigavqa.benchmarks.acuity.benchmark import Acuity
+from gigavqa.benchmarks.acuity.judging import pixels_per_optotype
+from gigavqa.benchmarks.acuity.samples import AcuitySample, Optotype
+from gigavqa.benchmarks.acuity.taxonomy import LETTERS, Attribute
+from gigavqa.contract.models import Condition, Response
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.reports.report import Report, build_report, report_on_tally, tally_replies
+from gigavqa.reports.tallies import dump_tally, merge_tally
+from gigavqa.tiling.views import View
 from tests.benchmarks.acuity.signs import (
     SIDE,
     answered,
@@ -30,7 +31,6 @@ from tests.benchmarks.acuity.signs import (
 )
 from tests.evaluation.responses import MODEL
 from tests.evaluation.tables import caveats_of, percent_of, percents_of, table_of, value_of, values_of
-from tiling.views import View
 
 LARGE, SMALL = 4096, 32
 """Rings of 8, 24 and 96 pixels in the rasters of V1, V2 and V3; and of less than one, less than one, and 32."""

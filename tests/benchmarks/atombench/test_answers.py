@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.atombench.answers import read_answer, unwrap_answer
-from benchmarks.atombench.judging import outcome_of, points_of
-from benchmarks.atombench.samples import LETTERS
+from gigavqa.benchmarks.atombench.answers import read_answer, unwrap_answer
+from gigavqa.benchmarks.atombench.judging import outcome_of, points_of
+from gigavqa.benchmarks.atombench.samples import LETTERS
 
 CASES: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "printed_answers.toml").read_text())["case"]
 OPTIONS = {

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.atombench.benchmark import AtomBench
-from benchmarks.atombench.samples import AtomSample
-from catalogue.load import load_catalogue
-from evaluation.errors import EvidenceMissingError, PlanUnknownError
-from evaluation.expansion import expand, prepare_expansion
-from jobs.models import Cell, InferenceRequest, JobSpec
+from gigavqa.benchmarks.atombench.benchmark import AtomBench
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.evaluation.errors import EvidenceMissingError, PlanUnknownError
+from gigavqa.evaluation.expansion import expand, prepare_expansion
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.benchmarks.atombench.questions import EXAMPLE, clue, conclusion
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tiling.geometry import Size
-from tiling.views import View
 
 
 def requests(questions: Sequence[AtomSample] = EXAMPLE, /, **spec: object) -> list[InferenceRequest]:

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.atombench.judging import AtomJudge
-from benchmarks.atombench.metrics import pearson
-from benchmarks.atombench.samples import AtomSample
-from catalogue.load import load_catalogue
-from evaluation.answers.boxes import BoxFrame
-from evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report
-from jobs.models import Response
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.benchmarks.atombench.judging import AtomJudge
+from gigavqa.benchmarks.atombench.metrics import pearson
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response
+from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.reports.report import Report, build_report
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answer, answers, chat, clue, conclusion
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL

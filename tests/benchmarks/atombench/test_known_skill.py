@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from benchmarks.atombench.samples import AtomSample
-from benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES
-from catalogue.load import load_catalogue
-from evaluation.metrics.estimates import Estimate
-from evaluation.report import Report, build_report
-from evaluation.writers.markdown import render_markdown
-from jobs.models import EngineInfo
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import EngineInfo
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.writers.markdown import render_markdown
 from tests.benchmarks.atombench.questions import answer, clue, conclusion, options
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.tables import caveats_of, row_of, table_of, value_of, values_of

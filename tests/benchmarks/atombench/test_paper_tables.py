@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.atombench.metrics import combine_average, pearson
-from benchmarks.atombench.taxonomy import WEIGHTS
+from gigavqa.benchmarks.atombench.metrics import combine_average, pearson
+from gigavqa.benchmarks.atombench.taxonomy import WEIGHTS
 
 PRINTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "paper_tables.toml").read_text())
 TABLE2: dict[str, list[float]] = PRINTED["table2"]

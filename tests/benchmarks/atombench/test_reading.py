@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.atombench.benchmark import AtomBench
-from benchmarks.atombench.checks import check_sample
-from benchmarks.atombench.samples import AtomSample
-from benchmarks.atombench.taxonomy import DOMAINS, PRINTED, TITLES
-from evaluation.errors import Problem
-from evaluation.sample_files import load_samples
+from gigavqa.benchmarks.atombench.benchmark import AtomBench
+from gigavqa.benchmarks.atombench.checks import check_sample
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.benchmarks.atombench.taxonomy import DOMAINS, PRINTED, TITLES
+from gigavqa.evaluation.errors import Problem
+from gigavqa.evaluation.sample_files import load_samples
 
 IMAGE = "images/quay-07.jpg"
 CLUE: dict[str, Any] = {

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from benchmarks.atombench.samples import AtomSample
-from benchmarks.atombench.taxonomy import DOMAINS
-from demo.atombench.dataset import build_dataset
-from demo.atombench.scenes import TRAITS
-from evaluation.datasets import load_dataset
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.benchmarks.atombench.taxonomy import DOMAINS
+from gigavqa.demo.atombench.dataset import build_dataset
+from gigavqa.demo.atombench.scenes import TRAITS
+from gigavqa.evaluation.datasets import load_dataset
 from tests.benchmarks.scripted import Asked, Played, play
 from tests.evaluation.tables import caveats_of, percents_of, values_of
 

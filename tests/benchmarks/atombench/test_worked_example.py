@@ -2,8 +2,8 @@
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.report import Report, build_report
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.reports.report import Report, build_report
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answers
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.samples import MMCRSample
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.report import Report, build_report
-from jobs.models import JobSpec, Response
+from gigavqa.benchmarks.mmcr.benchmark import MMCR
+from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import JobSpec, Response
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.reports.report import Report, build_report
 from tests.evaluation.responses import response
 
 COLOURS = {"A": "Red.", "B": "Blue.", "C": "Green.", "D": "Grey.", "E": "None."}

@@ -10,13 +10,13 @@ from typing import Any
 
 from PIL import Image
 
-from benchmarks.mmcr.benchmark import MMCR
-from evaluation.benchmark import Benchmark
-from evaluation.image_lookup import DocumentRendering
-from evaluation.importing import ImportSummary, import_dataset
+from gigavqa.benchmarks.mmcr.benchmark import MMCR
+from gigavqa.evaluation.benchmark import Benchmark
+from gigavqa.evaluation.image_lookup import DocumentRendering
+from gigavqa.evaluation.importing import ImportSummary, import_dataset
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.pdf_pages import render_pages
 from tests.benchmarks.mmcr.examples import COLOURS
-from tiling.headers import read_header
-from tiling.pdf_pages import render_pages
 
 PAGES = ("images/tides/001.png", "images/tides/002.png")
 RECORD: dict[str, Any] = {

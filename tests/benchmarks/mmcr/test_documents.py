@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.datasets import load_dataset
-from evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.tiling.errors import ImageTooLargeError, ImageUnreadableError
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.pdf_pages import render_pages
 from tests.benchmarks.mmcr.files import RECORD, bring, draw_pages, write_pdf
-from tiling.errors import ImageTooLargeError, ImageUnreadableError
-from tiling.headers import read_header
-from tiling.pdf_pages import render_pages
 
 RECORDS = [{**RECORD, "id": f"q{at}", "pages": "papers/tides.pdf"} for at in (1, 2)]
 
@@ -49,7 +49,7 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("GIGAVQA_MAX_PIXELS_PDF_PAGE", "1e4")
     with pytest.raises(ImageTooLargeError, match="GIGAVQA_MAX_PIXELS_PDF_PAGE"):
         render_pages(path, tmp_path / "out")
-    monkeypatch.setattr("tiling.pdf_pages.MOST_PAGES", 2)
+    monkeypatch.setattr("gigavqa.tiling.pdf_pages.MOST_PAGES", 2)
     with pytest.raises(ImageTooLargeError, match="3 pages are more than 2"):
         render_pages(path, tmp_path / "out")
     with pytest.raises(ImageUnreadableError):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.mmcr.answers import match_option, read_final_letter
+from gigavqa.benchmarks.mmcr.answers import match_option, read_final_letter
 from tests.benchmarks.mmcr.examples import COLOURS
 
 S21 = (

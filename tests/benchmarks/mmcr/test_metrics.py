@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.samples import MMCRSample
-from benchmarks.mmcr.taxonomy import QUESTION_TYPES
-from catalogue.load import load_catalogue
-from evaluation.metrics.estimates import Estimate
-from evaluation.metrics.intervals import wilson
-from evaluation.replies import reply_of
-from evaluation.report import report_on_tally, tally_replies
-from evaluation.tallies import dump_tally, merge_tally
-from jobs.models import Response
+from gigavqa.benchmarks.mmcr.benchmark import MMCR
+from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.metrics.intervals import wilson
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.reports.report import report_on_tally, tally_replies
+from gigavqa.reports.tallies import dump_tally, merge_tally
 from tests.benchmarks.mmcr.examples import answers, dataset_of, question, reply, reported, right
 from tests.evaluation.tables import caveats_of, percent_of, row_of, table_of, value_of, values_of
 

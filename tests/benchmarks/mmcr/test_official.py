@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mmcr.samples import MMCRSample
-from evaluation.datasets import load_dataset
-from evaluation.errors import DatasetInvalidError
+from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.benchmarks.mmcr.examples import COLOURS, right
 from tests.benchmarks.mmcr.files import bring, encoded, official_row, page, write_table
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.mmcr.metrics import MMCRColumns, estimate_accuracy
-from evaluation.metrics.intervals import estimate_share
+from gigavqa.benchmarks.mmcr.metrics import MMCRColumns, estimate_accuracy
+from gigavqa.evaluation.metrics.intervals import estimate_share
 from tests.benchmarks.mmcr.examples import question
 
 QUESTIONS = 276

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.samples import MMCRSample
-from evaluation.datasets import load_dataset
-from evaluation.errors import DatasetInvalidError, EvidenceMissingError
-from evaluation.inspection import inspect_dataset
+from gigavqa.benchmarks.mmcr.benchmark import MMCR
+from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError, EvidenceMissingError
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.mmcr.examples import COLOURS
 from tests.benchmarks.mmcr.files import PAGES, RECORD, draw_pages, write_dataset
-from tiling.headers import read_header
 
 
 def only(folder: Path) -> MMCRSample:

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.mmcr.benchmark import MMCR
-from benchmarks.mmcr.judging import MMCRJudge
-from evaluation.answers.boxes import BoxFrame
-from evaluation.benchmark import cross_plan
-from evaluation.replies import reply_of
-from jobs.models import Cell
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.benchmarks.mmcr.benchmark import MMCR
+from gigavqa.benchmarks.mmcr.judging import MMCRJudge
+from gigavqa.contract.models import Cell
+from gigavqa.evaluation.benchmark import cross_plan
+from gigavqa.evaluation.replies import reply_of
 from tests.benchmarks.mmcr.examples import COLOURS, LETTERS, question, reply, right
 
 FRAME = BoxFrame("unit", None)

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks.mmcr.asking import RotationProtocol
-from benchmarks.mmcr.samples import MMCRSample
-from benchmarks.mmcr.taxonomy import QUESTION_TYPES
-from demo.mmcr.dataset import build_demo_dataset
-from evaluation.datasets import load_dataset
-from evaluation.metrics.estimates import Estimate
+from gigavqa.benchmarks.mmcr.asking import RotationProtocol
+from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
+from gigavqa.demo.mmcr.dataset import build_demo_dataset
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.metrics.estimates import Estimate
 from tests.benchmarks.mmcr.examples import right, wrong
 from tests.benchmarks.scripted import Played, play
 from tests.evaluation.tables import caveats_of, percent_of, row_of, values_of

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from evaluation.benchmark import find_benchmark
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.importing import ImportSummary, import_dataset
-from tiling.headers import read_header
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.importing import ImportSummary, import_dataset
+from gigavqa.tiling.headers import read_header
 
 COLOURS = ("red", "green", "blue")
 SIZE = (160, 120)

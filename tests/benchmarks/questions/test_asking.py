@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.errors import DatasetInvalidError, EvidenceMissingError, ProtocolUnavailableError
+from gigavqa.evaluation.errors import DatasetInvalidError, EvidenceMissingError, ProtocolUnavailableError
 from tests.benchmarks.questions.files import ask_about
 from tests.benchmarks.questions.test_reading import requests_of
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.datasets import load_dataset
-from evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.benchmarks.questions.files import bring, draw_pictures
 
 HEADER = "id,image,question,A,B,answer\n"

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.questions.judging import QuestionJudge
-from benchmarks.questions.samples import Question
-from evaluation.answers.boxes import UNIT_FRAME
-from evaluation.replies import reply_of
-from evaluation.verdicts import Verdict
+from gigavqa.answers.boxes import UNIT_FRAME
+from gigavqa.benchmarks.questions.judging import QuestionJudge
+from gigavqa.benchmarks.questions.samples import Question
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.verdicts import Verdict
 from tests.evaluation.responses import response
 
 ANIMALS = {"A": "cat", "B": "dog", "C": "a red fox"}

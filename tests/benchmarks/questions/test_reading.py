@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.questions.samples import Question
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.expansion import expand
-from jobs.models import InferenceRequest, JobSpec
+from gigavqa.benchmarks.questions.samples import Question
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.questions.files import COLOURS, FORMS, SIZE, ask_about, bring, draw_pictures, jpeg
-from tiling.geometry import Size
 
 MODEL = "demo-qwen3-vl"
 

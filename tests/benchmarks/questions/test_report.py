@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.metrics.estimates import Estimate
-from evaluation.report import Report, build_report
-from evaluation.tables import Row, Table
-from jobs.models import Response
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.tables import Row, Table
+from gigavqa.reports.report import Report, build_report
 from tests.benchmarks.questions.files import ask_about
 from tests.evaluation.responses import response
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ultravr.answers import read_schema_reply
-from benchmarks.ultravr.judging import UltraVRJudge
-from benchmarks.ultravr.step_judge import StepJudge
-from evaluation.answers.boxes import UNIT_FRAME
-from evaluation.answers.final import parse_answer
-from evaluation.replies import reply_of
+from gigavqa.answers.boxes import UNIT_FRAME
+from gigavqa.answers.final import parse_answer
+from gigavqa.benchmarks.ultravr.answers import read_schema_reply
+from gigavqa.benchmarks.ultravr.judging import UltraVRJudge
+from gigavqa.benchmarks.ultravr.step_judge import StepJudge
+from gigavqa.evaluation.replies import reply_of
 from tests.benchmarks.ultravr.good_records import good_record, good_sample, sample_from, step_of
 from tests.evaluation.responses import response
 

@@ -3,11 +3,11 @@
 import copy
 from typing import Any
 
-from benchmarks.ultravr.reading import RecordContext, sample_fields
-from benchmarks.ultravr.samples import UltraVRSample
-from benchmarks.ultravr.taxonomy import QUADRANTS
-from benchmarks.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
-from evaluation.records import Record
+from gigavqa.benchmarks.ultravr.reading import RecordContext, sample_fields
+from gigavqa.benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
+from gigavqa.benchmarks.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
+from gigavqa.evaluation.records import Record
 
 UPPER_LEFT = [[0.1, 0.1, 0.12, 0.12], [0.2, 0.2, 0.22, 0.22]]
 UPPER_RIGHT = [[0.6, 0.1, 0.62, 0.12]]

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.ultravr.operations import operation_of
-from benchmarks.ultravr.samples import Operation, ReasoningStep, UltraVRSample
-from jobs.models import Response, TurnResponse
+from gigavqa.benchmarks.ultravr.operations import operation_of
+from gigavqa.benchmarks.ultravr.samples import Operation, ReasoningStep, UltraVRSample
+from gigavqa.contract.models import Response, TurnResponse
 from tests.evaluation.responses import MODEL, response
 
 Knows = Callable[[UltraVRSample, ReasoningStep], bool]

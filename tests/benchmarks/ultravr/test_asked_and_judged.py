@@ -5,16 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmarks.ultravr.answers import read_schema_reply
-from benchmarks.ultravr.asking import PROTOCOLS, AskingContext
-from benchmarks.ultravr.conditions import show_condition
-from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
-from benchmarks.ultravr.step_forms import choices_of
-from benchmarks.ultravr.step_judge import StepJudge
-from benchmarks.ultravr.vocabulary import WSI_OPTIONS
-from evaluation.benchmark import Scene
+from gigavqa.benchmarks.ultravr.answers import read_schema_reply
+from gigavqa.benchmarks.ultravr.asking import PROTOCOLS, AskingContext
+from gigavqa.benchmarks.ultravr.conditions import show_condition
+from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
+from gigavqa.benchmarks.ultravr.step_forms import choices_of
+from gigavqa.benchmarks.ultravr.step_judge import StepJudge
+from gigavqa.benchmarks.ultravr.vocabulary import WSI_OPTIONS
+from gigavqa.evaluation.benchmark import Scene
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
-from tiling.geometry import Size
 
 
 def given_answers(sample: UltraVRSample) -> dict[str | None, str | None]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.ultravr.checks import check_sample
+from gigavqa.benchmarks.ultravr.checks import check_sample
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, sample_from, step_of
 
 Change = Callable[[dict[str, Any]], object]

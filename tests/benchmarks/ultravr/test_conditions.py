@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.conditions import ConditionViews, show_condition
-from benchmarks.ultravr.samples import UltraVRSample
-from catalogue.load import load_catalogue
-from evaluation.benchmark import Scene
-from evaluation.errors import EvidenceMissingError
-from evaluation.report import build_report
-from jobs.models import Condition
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.benchmarks.ultravr.conditions import ConditionViews, show_condition
+from gigavqa.benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Condition
+from gigavqa.evaluation.benchmark import Scene
+from gigavqa.evaluation.errors import EvidenceMissingError
+from gigavqa.reports.report import build_report
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import response
 from tests.evaluation.tables import caveats_of
-from tiling.geometry import Size
 
 SIZE = Size(1000, 600)
 PICTURED: tuple[Condition, ...] = ("V1", "V2", "V3", "V4")

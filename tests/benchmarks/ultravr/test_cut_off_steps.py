@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.ultravr.answers import read_schema_reply
-from benchmarks.ultravr.judging import UltraVRJudge
-from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
-from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
-from evaluation.answers.boxes import BoxFrame
-from evaluation.replies import reply_of
-from jobs.models import TurnResponse
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.benchmarks.ultravr.answers import read_schema_reply
+from gigavqa.benchmarks.ultravr.judging import UltraVRJudge
+from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
+from gigavqa.benchmarks.ultravr.step_judge import StepJudge, StepVerdict
+from gigavqa.contract.models import TurnResponse
+from gigavqa.evaluation.replies import reply_of
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import response
 

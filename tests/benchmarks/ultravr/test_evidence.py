@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.evidence import QUADRANTS, block_at, draw_block, quadrant_region, roi_region
-from tiling.errors import RegionError
-from tiling.geometry import Region, Size, grid_region
+from gigavqa.benchmarks.ultravr.evidence import QUADRANTS, block_at, draw_block, quadrant_region, roi_region
+from gigavqa.tiling.errors import RegionError
+from gigavqa.tiling.geometry import Region, Size, grid_region
 
 SIZES = st.builds(Size, st.integers(10, 100_000), st.integers(10, 100_000))
 

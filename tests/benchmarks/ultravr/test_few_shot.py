@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.asking import AskingContext, FewShot
-from benchmarks.ultravr.conditions import ConditionViews
-from benchmarks.ultravr.examples import ExampleChooser
-from benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.benchmarks.ultravr.asking import AskingContext, FewShot
+from gigavqa.benchmarks.ultravr.conditions import ConditionViews
+from gigavqa.benchmarks.ultravr.examples import ExampleChooser
+from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
 
 KINDS = ("cctv-comparison", "cctv-logic", "rs-logic", "wsi-comparison", "ad-choice")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from catalogue.load import load_catalogue
-from evaluation.report import build_report
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.reports.report import build_report
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL, response

@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchmarks.ultravr.judging import UltraVRJudge
-from evaluation.answers.boxes import BoxFrame
-from evaluation.replies import reply_of
-from evaluation.verdicts import Verdict
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.benchmarks.ultravr.judging import UltraVRJudge
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.verdicts import Verdict
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import response
 

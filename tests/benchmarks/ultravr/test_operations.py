@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.errors import StepUnknownError
-from benchmarks.ultravr.metrics import OPERATIONS as NAMES
-from benchmarks.ultravr.metrics import OperationAccuracies
-from benchmarks.ultravr.operations import OPERATIONS, operation_of
-from benchmarks.ultravr.samples import ReasoningStep
-from benchmarks.ultravr.schemas import SCHEMAS
-from benchmarks.ultravr.taxonomy import Category, Domain
-from evaluation.metrics.accuracy import Strata
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.benchmarks.ultravr.errors import StepUnknownError
+from gigavqa.benchmarks.ultravr.metrics import OPERATIONS as NAMES
+from gigavqa.benchmarks.ultravr.metrics import OperationAccuracies
+from gigavqa.benchmarks.ultravr.operations import OPERATIONS, operation_of
+from gigavqa.benchmarks.ultravr.samples import ReasoningStep
+from gigavqa.benchmarks.ultravr.schemas import SCHEMAS
+from gigavqa.benchmarks.ultravr.taxonomy import Category, Domain
+from gigavqa.evaluation.metrics.accuracy import Strata
 from tests.benchmarks.ultravr.good_records import good_sample
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.ultravr.benchmark import UltraVR
-from benchmarks.ultravr.report import TABLE2_GAPS, TABLE3_GAPS
-from evaluation.metrics.accuracy import Contrast, Strata
-from evaluation.metrics.estimates import Estimate
-from evaluation.tables import Column, Row, mean_row
+from gigavqa.benchmarks.ultravr.benchmark import UltraVR
+from gigavqa.benchmarks.ultravr.report import TABLE2_GAPS, TABLE3_GAPS
+from gigavqa.evaluation.metrics.accuracy import Contrast, Strata
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.tables import Column, Row, mean_row
 from tests.benchmarks.ultravr.good_records import good_sample
 
 PRINTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "paper_tables.toml").read_text())

@@ -18,16 +18,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.errors import StepUnknownError
-from benchmarks.ultravr.metrics import OPERATIONS
-from benchmarks.ultravr.samples import Operation
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.outcomes import sample_outcomes
-from evaluation.report import Report, build_report
-from evaluation.writers.exports import render_csv
-from evaluation.writers.markdown import render_markdown
-from jobs.models import Response
+from gigavqa.benchmarks.ultravr.errors import StepUnknownError
+from gigavqa.benchmarks.ultravr.metrics import OPERATIONS
+from gigavqa.benchmarks.ultravr.samples import Operation
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Response
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.outcomes import sample_outcomes
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.writers.exports import render_csv
+from gigavqa.reports.writers.markdown import render_markdown
 from tests.benchmarks.ultravr.good_records import good_record, good_sample, sample_from, step_of
 from tests.benchmarks.ultravr.responders import WRONG, Knows, all_but, answer, everything, only
 from tests.evaluation.datasets import dataset_of

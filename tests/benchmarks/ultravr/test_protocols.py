@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from benchmarks.ultravr.asking import PROTOCOLS, AskingContext
-from benchmarks.ultravr.conditions import show_condition
-from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
-from benchmarks.ultravr.step_forms import answer_form_of, choices_of
-from evaluation.benchmark import Scene
-from jobs.models import Condition, Turn
+from gigavqa.benchmarks.ultravr.asking import PROTOCOLS, AskingContext
+from gigavqa.benchmarks.ultravr.conditions import show_condition
+from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
+from gigavqa.benchmarks.ultravr.step_forms import answer_form_of, choices_of
+from gigavqa.contract.models import Condition, Turn
+from gigavqa.evaluation.benchmark import Scene
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
-from tiling.geometry import Size
 
 ALL = list(PROTOCOLS)
 STEPWISE = ["S4", "S5"]

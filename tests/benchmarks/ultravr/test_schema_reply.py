@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.answers import read_schema_reply
+from gigavqa.benchmarks.ultravr.answers import read_schema_reply
 from tests.benchmarks.ultravr.good_records import good_sample
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "schema_replies.jsonl").read_text().splitlines()]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.ultravr.errors import StepTruthInvalidError, StepUnknownError
-from benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
-from benchmarks.ultravr.step_judge import StepJudge, StepVerdict
-from evaluation.answers.boxes import UNIT_FRAME, BoxFrame
-from evaluation.answers.matching import BoxCorners, iou, matched
+from gigavqa.answers.boxes import UNIT_FRAME, BoxFrame
+from gigavqa.answers.matching import BoxCorners, iou, matched
+from gigavqa.benchmarks.ultravr.errors import StepTruthInvalidError, StepUnknownError
+from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
+from gigavqa.benchmarks.ultravr.step_judge import StepJudge, StepVerdict
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
-from tiling.geometry import Size
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "step_answers.jsonl").read_text().splitlines()]
 

@@ -7,14 +7,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
-from benchmarks.vistahop.samples import Anchor, Component, VistaHopSample
-from catalogue.entry import CatalogueEntry
-from demo.vistahop.relations import RELATIONS
-from jobs.models import EngineInfo, OnTokens, Sampling, TurnResponse, Usage
+from gigavqa.benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
+from gigavqa.benchmarks.vistahop.samples import Anchor, Component, VistaHopSample
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, TurnResponse, Usage
+from gigavqa.demo.vistahop.relations import RELATIONS
+from gigavqa.workers.engines.engine import ContextExceededError, Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.workers.examples import ENTRY
-from workers.engines.engine import ContextExceededError, Message
-from workers.engines.simulated_engine import SimulatedEngine
 
 WRONG = "Nobody knows"
 _PICTURE = 256

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from benchmarks.vistahop.asking import DIRECT, SEARCH_CROP
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.samples import VistaHopSample
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.report import Report, build_report
-from jobs.models import RasterRecord, Response, TurnResponse, Usage
-from jobs.tool_loops import ToolCall
+from gigavqa.benchmarks.vistahop.asking import DIRECT, SEARCH_CROP
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import RasterRecord, Response, TurnResponse, Usage
+from gigavqa.contract.tool_loops import ToolCall
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.reports.report import Report, build_report
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.evaluation.responses import MODEL, response
-from tiling.geometry import Size
-from tiling.views import View
 
 PICTURE = Size(60_000, 40_000)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.vistahop.answers import matches_truth, read_answer
+from gigavqa.benchmarks.vistahop.answers import matches_truth, read_answer
 
 READ = {
     "<thinking>a</thinking><answer> 1911 </answer>": ("1911", "tag"),

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.vistahop.asking import write_tools_section
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.tools import default_tools
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
-from evaluation.expansion import expand
-from jobs.models import Cell, InferenceRequest, JobSpec
-from jobs.tool_loops import CALL_GRAMMARS, CallGrammar, FixedTool, SearchTool, ToolLoop, ZoomTool
+from gigavqa.benchmarks.vistahop.asking import write_tools_section
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.tools import default_tools
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.contract.tool_loops import CALL_GRAMMARS, CallGrammar, FixedTool, SearchTool, ToolLoop, ZoomTool
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.remote.dialects import DIALECTS
 from tests.benchmarks.vistahop.examples import PICTURE
 from tests.benchmarks.vistahop.files import OURS, QUESTION, write
 from tests.evaluation.responses import MODEL
 from tests.workers.tools.test_templates import TEMPLATES, each_family, rendered
-from tiling.views import View
-from workers.engines.remote.dialects import DIALECTS
 
 FIT = "fit:32:65536:8294400"
 

@@ -19,14 +19,20 @@ import openai
 import pytest
 from PIL import Image
 
-from benchmarks.vistahop.prompts import own_declarations
-from evaluation.datasets import load_dataset
-from evaluation.report import build_report
-from evaluation.score import score_files
-from jobs.embedded_store import running_store
-from jobs.models import OnTokens, Response, Sampling, TurnResponse
-from retrieval.corpora import Corpora
-from retrieval.sources import SearchHit, write_result
+from gigavqa.benchmarks.vistahop.prompts import own_declarations
+from gigavqa.contract.models import OnTokens, Response, Sampling, TurnResponse
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.reports.report import build_report
+from gigavqa.reports.score import score_files
+from gigavqa.retrieval.corpora import Corpora
+from gigavqa.retrieval.sources import SearchHit, write_result
+from gigavqa.runtime.embedded_store import running_store
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
+from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.tools.searches import SearchSources
+from gigavqa.workers.tools.sources import read_sources
 from tests.benchmarks.vistahop.authors_client import (
     AT_ONCE,
     SECONDS,
@@ -42,12 +48,6 @@ from tests.service.gateways import RunningGateway, running, settings_of
 from tests.service.openai.workers import ENTRY, folder_of_uploads, working
 from tests.waiting import wait_until
 from tests.workers.tools.engines_of_search import Server, adapter_of, serving
-from tiling.geometry import Size
-from tiling.views import View
-from workers.engines.engine import Message
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.tools.searches import SearchSources
-from workers.tools.sources import read_sources
 
 ROUNDS = 10
 REPEATS = 2

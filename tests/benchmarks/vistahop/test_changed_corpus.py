@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from jobs.embedded_store import running_store
-from jobs.tool_loops import SearchTool
-from retrieval.documents import corpus_digest
+from gigavqa.contract.tool_loops import SearchTool
+from gigavqa.retrieval.documents import corpus_digest
+from gigavqa.runtime.embedded_store import running_store
 from tests.benchmarks.vistahop.files import OURS, PAGE, write
 from tests.service.gateways import RunningGateway, problem_of, running, settings_of
 from tests.service.workers import claim_all, play

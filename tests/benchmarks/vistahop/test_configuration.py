@@ -10,19 +10,19 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from catalogue.load import load_catalogue
-from cli.commands.dataset import app
-from evaluation.answers.boxes import BoxFrame
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.errors import DatasetInvalidError
-from evaluation.expansion import expand
-from evaluation.importing import find_config, import_dataset
-from evaluation.replies import reply_of
-from jobs.models import Cell, JobSpec
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.commands.dataset import app
+from gigavqa.contract.models import Cell, JobSpec
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.importing import find_config, import_dataset
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.vistahop.examples import PICTURE, direct
 from tests.benchmarks.vistahop.files import OURS, RUNNERS
 from tests.evaluation.responses import MODEL
-from tiling.headers import read_header
 
 CONFIGURED: dict[str, Any] = {
     "root": "harbours",

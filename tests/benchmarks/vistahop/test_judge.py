@@ -6,25 +6,25 @@ from typing import Any
 
 import pytest
 
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.model_judge import ask_judge, list_cases, read_judgement
-from benchmarks.vistahop.samples import VistaHopSample
-from catalogue.entry import CatalogueEntry
-from catalogue.load import load_catalogue
-from evaluation.benchmark import Scene
-from evaluation.errors import JudgesMixedError, JudgeUnavailableError
-from evaluation.judge_expansion import JudgingExpansion, prepare_judging
-from evaluation.judgements import JudgeCase, Panel
-from evaluation.replies import reply_of
-from evaluation.report import Report, build_report
-from evaluation.tallies import judging_fingerprint
-from jobs.errors import JobTooLargeError
-from jobs.models import InferenceRequest, JobSpec, JudgeSpec, Response
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.model_judge import ask_judge, list_cases, read_judgement
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.errors import JobTooLargeError
+from gigavqa.contract.models import InferenceRequest, JobSpec, JudgeSpec, Response
+from gigavqa.evaluation.benchmark import Scene
+from gigavqa.evaluation.errors import JudgesMixedError, JudgeUnavailableError
+from gigavqa.evaluation.judge_expansion import JudgingExpansion, prepare_judging
+from gigavqa.evaluation.judgements import JudgeCase, Panel
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.tallies import judging_fingerprint
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.benchmarks.vistahop.examples import call, chat, dataset_of, direct, sample
 from tests.evaluation.responses import MODEL, response
 from tests.evaluation.tables import caveats_of, value_of, values_of
-from tiling.geometry import Size
-from tiling.views import View
 
 JUDGE_MODEL = "glm-4.5v"
 FIRST, SECOND = "vistahop-judge/3", "vistahop-judge/4"

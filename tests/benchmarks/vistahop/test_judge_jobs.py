@@ -19,11 +19,12 @@ from PIL import Image
 from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
-from cli.preflight import free_port
-from evaluation.report import Report
-from jobs.embedded_store import StateStoreProcess
-from jobs.models import InferenceRequest
-from service.settings import GatewaySettings
+from gigavqa.contract.models import InferenceRequest
+from gigavqa.launcher.preflight import free_port
+from gigavqa.reports.report import Report
+from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.workers.engines.engine import Message
 from tests.benchmarks.vistahop.files import OURS, write
 from tests.cli.installation import Installation
 from tests.evaluation.tables import caveats_of, value_of, values_of
@@ -36,7 +37,6 @@ from tests.workers.conftest import redis, server  # noqa: F401 - fixtures
 from tests.workers.examples import responses_of
 from tests.workers.loops import WritingEngine
 from tests.workers.rig import running_worker
-from workers.engines.engine import Message
 
 DIRECT = [{"protocol": "direct", "condition": "V2"}]
 FIRST, SECOND = f"{MODEL} by vistahop-judge/3", f"{MODEL} by vistahop-judge/4"
@@ -260,7 +260,9 @@ def test_a_killed_gateway_goes_on_with_a_judges_job(settings: GatewaySettings, s
     environ = {**Installation(settings.folder).environment, "REDIS_URL": str(settings.redis_url), **limits}
     url = f"http://127.0.0.1:{(port := free_port('127.0.0.1'))}"
     with (tmp_path / "gateway.log").open("wb") as log:
-        process = subprocess.Popen([sys.executable, "-m", "service", "--port", str(port)], env=environ, stderr=log)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gigavqa.service", "--port", str(port)], env=environ, stderr=log
+        )
     try:
         wait_until(lambda: _answers(url), timeout=60, what="readiness")
         with httpx.Client(base_url=url, timeout=20) as client:

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.judging import VistaHopDetails, VistaHopJudge
-from benchmarks.vistahop.samples import VistaHopSample
-from benchmarks.vistahop.sidecars import Sidecars
-from evaluation.answers.boxes import BoxFrame
-from evaluation.replies import reply_of
-from evaluation.sample_judges import SampleJudges
-from evaluation.tallies import dump_tally, merge_tally
-from evaluation.tally import Tally
-from evaluation.verdicts import Verdict
-from jobs.models import Response
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.judging import VistaHopDetails, VistaHopJudge
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.benchmarks.vistahop.sidecars import Sidecars
+from gigavqa.contract.models import Response
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.sample_judges import SampleJudges
+from gigavqa.evaluation.tally import Tally
+from gigavqa.evaluation.verdicts import Verdict
+from gigavqa.reports.tallies import dump_tally, merge_tally
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.vistahop.examples import call, chat, crop, direct, reported, said, sample
 from tests.evaluation.tables import values_of
-from tiling.geometry import Size
 
 ANCHOR = {"label": "mark", "kind": "logo", "box": (0.2, 0.4, 0.21, 0.41)}
 """600 x 400 pixels of the picture."""

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.metrics import compare_judges, pass_at_1
-from benchmarks.vistahop.scores import VistaHopScores
-from benchmarks.vistahop.sidecars import FAILURE_TYPES
-from benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, FORMS, FUSED
-from evaluation.sample_judges import SampleJudges
-from evaluation.scores import Scores
-from evaluation.tally import Tally
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.metrics import compare_judges, pass_at_1
+from gigavqa.benchmarks.vistahop.scores import VistaHopScores
+from gigavqa.benchmarks.vistahop.sidecars import FAILURE_TYPES
+from gigavqa.benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, FORMS, FUSED
+from gigavqa.evaluation.sample_judges import SampleJudges
+from gigavqa.evaluation.scores import Scores
+from gigavqa.evaluation.tally import Tally
 from tests.benchmarks.vistahop.examples import reported, sample
 from tests.evaluation.tables import values_of
 

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.vistahop.samples import VistaHopSample
-from evaluation.benchmark import find_benchmark
-from evaluation.datasets import Dataset, load_dataset, load_for_scoring
-from evaluation.errors import DatasetInvalidError
-from evaluation.importing import import_dataset
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.datasets import Dataset, load_dataset, load_for_scoring
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.importing import import_dataset
+from gigavqa.tiling.headers import read_header
 from tests.benchmarks.mmcr.files import page
 from tests.benchmarks.vistahop.files import OURS, RUNNERS, write
-from tiling.headers import read_header
 
 
 def only(dataset: Dataset) -> VistaHopSample:

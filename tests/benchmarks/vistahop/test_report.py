@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.metrics import compare_judges
-from benchmarks.vistahop.rule_judge import RULES_VERSION
-from benchmarks.vistahop.samples import VistaHopSample
-from benchmarks.vistahop.sidecars import Sidecars, read_sidecars
-from evaluation.report import Report
-from jobs.models import Response
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.metrics import compare_judges
+from gigavqa.benchmarks.vistahop.rule_judge import RULES_VERSION
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.benchmarks.vistahop.sidecars import Sidecars, read_sidecars
+from gigavqa.contract.models import Response
+from gigavqa.reports.report import Report
 from tests.benchmarks.vistahop.examples import call, chat, direct, reported, sample
 from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
 

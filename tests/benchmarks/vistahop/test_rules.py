@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.vistahop.rule_judge import is_right
+from gigavqa.benchmarks.vistahop.rule_judge import is_right
 
 RIGHT = [
     ("1911", "1911"),

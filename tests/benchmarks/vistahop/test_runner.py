@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.errors import ResponsesInvalidError
-from evaluation.report import Report
-from evaluation.score import score_files
+from gigavqa.evaluation.errors import ResponsesInvalidError
+from gigavqa.reports.report import Report
+from gigavqa.reports.score import score_files
 from tests.benchmarks.vistahop.examples import call, chat, reported, sample
 from tests.benchmarks.vistahop.files import QUESTION, RUNNERS
 from tests.evaluation.tables import value_of, values_of

@@ -12,31 +12,31 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.samples import VistaHopSample
-from catalogue.entry import CatalogueEntry
-from evaluation.datasets import Dataset, load_dataset
-from evaluation.expansion import expand
-from evaluation.outcomes import sample_outcomes
-from evaluation.prompts import PromptRebuilder
-from evaluation.report import Report, build_report
-from evaluation.score import score_files
-from evaluation.writers.page.page import render_html
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess
-from jobs.models import Cell, JobSpec, Response
-from jobs.queue import JobQueue
-from jobs.registry import JobRegistry
-from retrieval.corpora import Corpora
-from service.submission.validation import bundle_requests
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import Cell, JobSpec, Response
+from gigavqa.evaluation.datasets import Dataset, load_dataset
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.outcomes import sample_outcomes
+from gigavqa.evaluation.prompts import PromptRebuilder
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.score import score_files
+from gigavqa.reports.writers.page.page import render_html
+from gigavqa.retrieval.corpora import Corpora
+from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.service.submission.validation import bundle_requests
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.registry import JobRegistry
+from gigavqa.tiling.headers import read_header
+from gigavqa.workers.tools.searches import SearchSources
 from tests.benchmarks.vistahop.agents import Script, ScriptedEngine, blind, erring, walker
 from tests.demo.conftest import hop_folder  # noqa: F401 - a fixture
 from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
 from tests.workers.conftest import server  # noqa: F401 - a fixture
 from tests.workers.examples import ENTRY, responses_of
 from tests.workers.rig import running_worker
-from tiling.headers import read_header
-from workers.tools.searches import SearchSources
 
 REPEATS = 5
 SEARCHES = tuple(VistaHop.plans["table4"][1:])

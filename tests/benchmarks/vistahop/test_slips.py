@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from benchmarks.vistahop.benchmark import VistaHop
-from benchmarks.vistahop.sidecars import Sidecars
-from evaluation.inspection import inspect_dataset
-from evaluation.judgements import Panel
-from evaluation.replies import reply_of
-from jobs.models import JUDGE, Response
+from gigavqa.benchmarks.vistahop.benchmark import VistaHop
+from gigavqa.benchmarks.vistahop.sidecars import Sidecars
+from gigavqa.contract.models import JUDGE, Response
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.judgements import Panel
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.vistahop.examples import call, chat, direct, reported, sample
 from tests.benchmarks.vistahop.files import OURS, write
 from tests.benchmarks.vistahop.test_judge import NO, yes
 from tests.benchmarks.vistahop.test_judge import reported as judged
 from tests.evaluation.responses import response
 from tests.evaluation.tables import caveats_of, values_of
-from tiling.geometry import Size
 
 QUAY, OPEN = sample("quay"), sample("open", answers=())
 OPTIONS = {"A": "Red", "B": "Blue", "C": "Green", "D": "Grey"}

@@ -4,22 +4,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks.questions.samples import Question
-from evaluation.answers.boxes import BoxFrame
-from evaluation.benchmark import Benchmark, Scene, installed_benchmarks
-from evaluation.replies import reply_of
-from evaluation.samples import Sample
-from evaluation.verdicts import ReplyJudge
-from jobs.models import Cell, TurnResponse
-from jobs.tool_loops import CALL_GRAMMARS, SearchTool, ToolErrors, ToolLoop, ZoomTool
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.benchmarks.questions.samples import Question
+from gigavqa.contract.models import Cell, TurnResponse
+from gigavqa.contract.tool_loops import CALL_GRAMMARS, SearchTool, ToolErrors, ToolLoop, ZoomTool
+from gigavqa.evaluation.benchmark import Benchmark, Scene, installed_benchmarks
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.verdicts import ReplyJudge
+from gigavqa.tiling.geometry import Size
+from gigavqa.workers.tools.calls import find_call
 from tests.benchmarks.acuity.signs import around, rings, signs_of
 from tests.benchmarks.atombench import questions as atoms
 from tests.benchmarks.mmcr.examples import question
 from tests.benchmarks.ultravr.good_records import GOOD, sample_from
 from tests.benchmarks.vistahop.examples import sample as chain
 from tests.evaluation.responses import response
-from tiling.geometry import Size
-from workers.tools.calls import find_call
 
 
 class Reader(NamedTuple):

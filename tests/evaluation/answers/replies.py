@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from evaluation.answers.final import parse_answer
+from gigavqa.answers.final import parse_answer
 from tests.evaluation.answers import wordings
 
 OPTIONS = {

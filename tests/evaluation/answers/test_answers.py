@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.answers.final import parse_answer
-from evaluation.answers.text import thoughts_apart
+from gigavqa.answers.final import parse_answer
+from gigavqa.answers.text import thoughts_apart
 
 CORPUS = Path(__file__).parent
 OPTIONS: dict[str, Any] = json.loads((CORPUS / "options.json").read_text(encoding="utf-8"))

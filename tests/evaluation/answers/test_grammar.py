@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluation.answers.abstention import abstains
-from evaluation.answers.booleans import read_boolean
-from evaluation.answers.boxes import UNIT_FRAME, read_boxes
-from evaluation.answers.choices import AnswerSpace, read_choices
-from evaluation.answers.final import parse_answer
-from evaluation.answers.lexicon import by_language
-from evaluation.answers.numbers import read_integer, read_number
-from evaluation.answers.text import answer_text
+from gigavqa.answers.abstention import abstains
+from gigavqa.answers.booleans import read_boolean
+from gigavqa.answers.boxes import UNIT_FRAME, read_boxes
+from gigavqa.answers.choices import AnswerSpace, read_choices
+from gigavqa.answers.final import parse_answer
+from gigavqa.answers.lexicon import by_language
+from gigavqa.answers.numbers import read_integer, read_number
+from gigavqa.answers.text import answer_text
 from tests.evaluation.answers import wordings
 from tests.evaluation.answers.replies import LANGUAGES, OPTIONS, Told, filled, misread, other_than, told
 

@@ -7,7 +7,7 @@ from math import log
 
 import pytest
 
-from evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.benchmark import installed_benchmarks
 from tests.evaluation.answers.readers import Reader, calls, examples, judges
 from tests.evaluation.answers.units import LOOPS, SINGLE, WORDS, pairs, repeated
 

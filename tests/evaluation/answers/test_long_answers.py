@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.answers.boxes import BoxFrame
-from evaluation.answers.final import parse_answer
-from evaluation.answers.text import LONGEST
-from evaluation.benchmark import find_benchmark
-from evaluation.replies import reply_of
-from evaluation.verdicts import Verdict
-from jobs.models import TurnResponse
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.answers.final import parse_answer
+from gigavqa.answers.text import LONGEST
+from gigavqa.contract.models import TurnResponse
+from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.evaluation.verdicts import Verdict
 from tests.benchmarks.ultravr.good_records import good_record, good_sample
 from tests.evaluation.responses import response
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from evaluation.answers.booleans import read_boolean
-from evaluation.answers.normalization import said
-from evaluation.answers.numbers import read_integer, read_number
+from gigavqa.answers.booleans import read_boolean
+from gigavqa.answers.normalization import said
+from gigavqa.answers.numbers import read_integer, read_number
 from tests.evaluation.answers import wordings
 from tests.evaluation.answers.replies import LANGUAGES
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluation.answers.final import parse_answer
+from gigavqa.answers.final import parse_answer
 from tests.evaluation.answers import wordings
 from tests.evaluation.answers.replies import LANGUAGES, OPTIONS, Told, misread
 

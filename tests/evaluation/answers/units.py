@@ -4,9 +4,9 @@ import json
 import random
 from collections.abc import Iterator
 
-from catalogue.families.registry import FAMILIES
-from evaluation.answers.lexicon import classes, phrases
-from jobs.tool_loops import CALL_GRAMMARS, JsonCall, NamedCall, TaggedCall, ToolLoop
+from gigavqa.answers.lexicon import classes, phrases
+from gigavqa.catalogue.families.registry import FAMILIES
+from gigavqa.contract.tool_loops import CALL_GRAMMARS, JsonCall, NamedCall, TaggedCall, ToolLoop
 
 _SIGNS = tuple(
     "()[]{}<>*_`\"'“”‘’「」$\\#~|/&+=:：;；,，.。!?？-–—•→⇒%½²ﷺ㌀ﬃİßé٣〇☑✗✅❌ \t\n\r\u2028\u00a0\u3000\u200b\0"

@@ -5,14 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from catalogue.load import load_catalogue
-from evaluation.datasets import Dataset
-from evaluation.report import Report, build_report
-from evaluation.score import load_judged_dataset, outcomes_of_files, score_files
-from evaluation.writers.exports import render_csv, render_json
-from evaluation.writers.verdict_files import VerdictFileLayout, verdict_chunks
-from jobs.models import JobSpec
-from jobs.schema_versions import read_response
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.models import JobSpec
+from gigavqa.contract.schema_versions import read_response
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.reports.report import Report, build_report
+from gigavqa.reports.score import load_judged_dataset, outcomes_of_files, score_files
+from gigavqa.reports.writers.exports import render_csv, render_json
+from gigavqa.reports.writers.verdict_files import VerdictFileLayout, verdict_chunks
 from tests.evaluation.recorded.cases import Case
 
 FOLDER = Path(__file__).parent / "outputs"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, start_store
-from jobs.home import Home
+from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
+from gigavqa.runtime.home import Home
+from gigavqa.store.connection import connect
 
 
 @dataclass

@@ -13,10 +13,10 @@ from typing import Any
 
 from redis import Redis
 
-from jobs.home import Home
-from jobs.keeping.archives import Archive
-from jobs.keeping.backups import back_up
-from jobs.keeping.restoring import restore
+from gigavqa.backup.archives import Archive
+from gigavqa.backup.backups import back_up
+from gigavqa.backup.restoring import restore
+from gigavqa.runtime.home import Home
 
 DIED = 9
 

@@ -9,19 +9,20 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.connection import connect
-from jobs.embedded_store import running_store
-from jobs.errors import BackupInvalidError, RestoreRefusedError
-from jobs.home import Home
-from jobs.keeping.archives import CHECKSUMS, MANIFEST, STATE, Archive
-from jobs.keeping.backups import back_up
-from jobs.keeping.restoring import restore
-from jobs.models import JobStatus, Response
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
+from gigavqa.backup.archives import CHECKSUMS, MANIFEST, STATE, Archive
+from gigavqa.backup.backups import back_up
+from gigavqa.backup.errors import BackupInvalidError
+from gigavqa.backup.restoring import restore
+from gigavqa.contract.models import JobStatus, Response
+from gigavqa.runtime.embedded_store import running_store
+from gigavqa.runtime.errors import RestoreRefusedError
+from gigavqa.runtime.home import Home
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.jobs.keeping.conftest import Kept
 from tests.jobs.parts import parts_of, sink_all

@@ -8,26 +8,26 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from evaluation.errors import ResponsesInvalidError
-from evaluation.response_files import read_replies
-from jobs.access import Owner
-from jobs.errors import PartUnreadableError
-from jobs.files import FileRegistry, StoredFile
-from jobs.keeping.checking import check, repair
-from jobs.keeping.findings import CheckFinding
-from jobs.models import Job, RasterRecord, Response
-from jobs.parquet_parts import PartStore
-from jobs.queue import JobQueue
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
-from jobs.sink import ParquetSink
+from gigavqa.backup.checking import check, repair
+from gigavqa.backup.findings import CheckFinding
+from gigavqa.contract.errors import PartUnreadableError
+from gigavqa.contract.models import Job, RasterRecord, Response
+from gigavqa.evaluation.errors import ResponsesInvalidError
+from gigavqa.evaluation.response_files import read_replies
+from gigavqa.store.access import Owner
+from gigavqa.store.files import FileRegistry, StoredFile
+from gigavqa.store.parquet_parts import PartStore
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+from gigavqa.store.sink import ParquetSink
+from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View
 from tests.jobs.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.jobs.keeping.conftest import Kept
 from tests.jobs.parts import parts_of, sink_all
-from tiling.digest import content_digest
-from tiling.geometry import Size
-from tiling.views import View
 
 OLD = 48 * 3600
 

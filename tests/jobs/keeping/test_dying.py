@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.connection import connect
-from jobs.embedded_store import StateStoreProcess, running_store, start_store
-from jobs.home import Home
-from jobs.keeping.archives import Archive
-from jobs.keeping.backups import back_up
-from jobs.keeping.restoring import restore
-from jobs.models import Response
-from jobs.registry import JobRegistry
-from jobs.results import ResultStore
+from gigavqa.backup.archives import Archive
+from gigavqa.backup.backups import back_up
+from gigavqa.backup.restoring import restore
+from gigavqa.contract.models import Response
+from gigavqa.runtime.embedded_store import StateStoreProcess, running_store, start_store
+from gigavqa.runtime.home import Home
+from gigavqa.store.connection import connect
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
 from tests.jobs.examples import run_job
 from tests.jobs.parts import sink_all
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import openai
 import pytest
 
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
 from tests.service.conftest import _server, gateway, redis_url, settings, start
 from tests.service.gateways import RunningGateway
 from tests.service.openai.workers import RunningWorker, working

@@ -7,8 +7,8 @@ import openai
 import pytest
 import redis
 
-from jobs.redis_keys import KEYS
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.redis_keys import KEYS
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.workers import RunningWorker, working

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.errors import BodyTooLargeError, ChatInvalidError
-from service.openai.chat_bodies import DataUrlExtractor
-from service.openai.uploads import Uploads
+from gigavqa.service.errors import BodyTooLargeError, ChatInvalidError
+from gigavqa.service.openai.chat_bodies import DataUrlExtractor
+from gigavqa.service.openai.uploads import Uploads
 from tests.service.openai.pictures import png
 
 

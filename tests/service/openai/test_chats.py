@@ -6,8 +6,8 @@ import httpx
 import openai
 import pytest
 
-from catalogue.load import SHIPPED_MODELS
-from service.settings import GatewaySettings
+from gigavqa.catalogue.load import SHIPPED_MODELS
+from gigavqa.service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import Start, wait_for_worker
 from tests.service.openai.pictures import asking, data_url, png

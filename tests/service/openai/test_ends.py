@@ -11,14 +11,14 @@ from typing import Any
 import openai
 import pytest
 
-from jobs.connection import connect
-from jobs.leases import Lease
-from jobs.models import InferenceRequest, Response, TokenLogprob, TurnResponse, Usage
-from jobs.queue import JobQueue
-from jobs.results import ResultStore
-from jobs.streaming import TokenPublisher
-from jobs.worker_registry import WorkerRegistry, WorkerStatus
-from service.settings import GatewaySettings
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import InferenceRequest, Response, TokenLogprob, TurnResponse, Usage
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.results import ResultStore
+from gigavqa.store.streaming import TokenPublisher
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 from tests.service.gateways import MODEL
 from tests.service.openai.test_batches import end_of, lines, read, start_batch
 

@@ -8,18 +8,18 @@ import openai
 import pytest
 
 import gigavqa
-from benchmarks.mmcr.sidecars import read_labels
-from benchmarks.vistahop.sidecars import FAILURES, read_sidecars
-from evaluation.response_files import read_replies
-from service.settings import GatewaySettings
+from gigavqa.benchmarks.mmcr.sidecars import read_labels
+from gigavqa.benchmarks.vistahop.sidecars import FAILURES, read_sidecars
+from gigavqa.evaluation.response_files import read_replies
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.answer_script import AnswerScript
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking
 from tests.service.openai.test_batches import end_of, lines, read, start_batch
 from tests.service.openai.workers import ENTRY, RunningWorker, working
 from tests.waiting import wait_until
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.simulation.answer_script import AnswerScript
 
 ENDS = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e\r"
 """Each ends a line for str.splitlines; none but \\r does for bytes, and JSON escapes that."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.public_addresses import parse_url
-from service.errors import ChatInvalidError
-from service.openai.fetching import ImageFetcher, is_public
-from service.openai.uploads import Uploads
+from gigavqa.runtime.public_addresses import parse_url
+from gigavqa.service.errors import ChatInvalidError
+from gigavqa.service.openai.fetching import ImageFetcher, is_public
+from gigavqa.service.openai.uploads import Uploads
 from tests.service.openai.pictures import png
 
 PICTURE = png(1, (64, 64))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as bounds
 from hypothesis import strategies as st
 
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.test_batches import end_of, lines, read, start_batch

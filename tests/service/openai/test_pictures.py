@@ -6,7 +6,7 @@ from typing import Any
 import openai
 import pytest
 
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, deep, png, twin

@@ -7,7 +7,7 @@ from typing import Any
 import openai
 import pytest
 
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import data_url, png
 from tests.service.openai.test_batches import end_of, lines, read, start_batch

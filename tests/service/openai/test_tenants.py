@@ -10,9 +10,9 @@ import openai
 import pytest
 from redis import Redis
 
-from jobs.access import Role
-from jobs.redis_keys import KEYS
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.access import Role
+from gigavqa.store.redis_keys import KEYS
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import png
 from tests.service.openai.test_batches import end_of, lines, read, start_batch

@@ -10,15 +10,15 @@ import openai
 import pytest
 from redis import Redis
 
-from jobs.chats import CHAT_ID_PREFIX
-from jobs.redis_keys import KEYS
-from service.settings import GatewaySettings
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.chats import CHAT_ID_PREFIX
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking, data_url, png
 from tests.service.openai.workers import ENTRY, RunningWorker, folder_of_uploads, working
 from tests.waiting import wait_until
-from workers.engines.simulated_engine import SimulatedEngine
 
 MESSAGES = asking(text="Which one?\nA. One\nB. Two")
 

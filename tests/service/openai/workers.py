@@ -9,20 +9,20 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from catalogue.load import load_catalogue
-from jobs.connection import connect
-from service.settings import GatewaySettings
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.connection import connect
+from gigavqa.tiling.renderer import Renderer
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.workers.engines.engine import Engine
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.instrumentation import Instrumentation
+from gigavqa.workers.model_runtime import ServedModel, WorkerContext
+from gigavqa.workers.tools.searches import SearchSources
+from gigavqa.workers.worker import Worker
 from tests.service.gateways import MODEL
 from tests.waiting import wait_until
 from tests.workers.rig import SETTINGS
-from tiling.renderer import Renderer
-from tiling.roots import ImageRoot
-from workers.engines.engine import Engine
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.instrumentation import Instrumentation
-from workers.model_runtime import ServedModel, WorkerContext
-from workers.tools.searches import SearchSources
-from workers.worker import Worker
 
 ENTRY = load_catalogue()[MODEL]
 Make = Callable[[], Engine]

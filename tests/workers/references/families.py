@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.entry import CatalogueEntry
 from tests.workers.references.deepseek_vl2 import DeepseekVL2Reference
 from tests.workers.references.internvl_chat import InternVLChatReference
 from tests.workers.references.kimi_vl import KimiVLReference

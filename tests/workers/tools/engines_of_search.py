@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from retrieval.sources import SearchSource
+from gigavqa.retrieval.sources import SearchSource
 
 Answer = tuple[int, Mapping[str, str], bytes]
 

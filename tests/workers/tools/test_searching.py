@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.redis_keys import KEYS
-from jobs.registry import JobRegistry
-from jobs.searches import SearchStore, search_key
-from retrieval.errors import SourceFailedError
+from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.searches import SearchStore, search_key
+from gigavqa.workers.tools.searches import SearchExecutor, SearchOutcome
 from tests.waiting import async_wait_until
 from tests.workers.examples import create_job
 from tests.workers.loops import LOOK_UP, CountingSource, write_pages
-from workers.tools.searches import SearchExecutor, SearchOutcome
 
 LEASE_SECONDS = 1.0
 

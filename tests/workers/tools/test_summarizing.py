@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from jobs.embedded_store import running_store
-from jobs.errors import SettingsInvalidError
-from jobs.redis_keys import KEYS
-from jobs.searches import SearchStore
-from retrieval.errors import SourceFailedError
-from retrieval.sources import MAX_RESULT_CHARACTERS, SearchHit, SearchSource
+from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.retrieval.sources import MAX_RESULT_CHARACTERS, SearchHit, SearchSource
+from gigavqa.runtime.embedded_store import running_store
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.store.redis_keys import KEYS
+from gigavqa.store.searches import SearchStore
+from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.answer_script import AnswerScript
+from gigavqa.workers.tools.searches import SearchExecutor, SearchSources
+from gigavqa.workers.tools.sources import read_sources
 from tests.service.gateways import MODEL, running, settings_of
 from tests.service.openai.workers import ENTRY, working
 from tests.workers.examples import create_job
 from tests.workers.loops import LOOK_UP
 from tests.workers.tools.engines_of_search import Server, serving, told
-from workers.engines.simulated_engine import SimulatedEngine
-from workers.engines.simulation.answer_script import AnswerScript
-from workers.tools.searches import SearchExecutor, SearchSources
-from workers.tools.sources import read_sources
 
 PAGES = [
     SearchHit(

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import SettingsInvalidError
-from retrieval.errors import SourceFailedError
-from retrieval.sources import SearchHit, SearchSource
+from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.retrieval.sources import SearchHit, SearchSource
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.workers.tools import json_endpoint
+from gigavqa.workers.tools.markup import plain_text
+from gigavqa.workers.tools.sources import read_sources
 from tests.workers.tools.engines_of_search import Server, serving, shown, told
-from workers.tools import json_endpoint
-from workers.tools.markup import plain_text
-from workers.tools.sources import read_sources
 
 ORGANIC = {
     "organic": [

@@ -13,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from workers.engines.compat.children import sitecustomize
+from gigavqa.workers.engines.compat.children import sitecustomize
 
 CHILDREN = Path(__file__).parent / "children"
 COMPANIONS = ("torchvision", "torchaudio", "torchcodec")

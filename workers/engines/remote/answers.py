@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from catalogue.entry import CatalogueEntry
-from catalogue.families.family import THINK_MARKS
-from jobs.models import FINISH_REASONS, OnTokens, Timings, TokenLogprob, TurnResponse, Usage
-from workers.engines.remote.error_replies import ErrorReply, MalformedReplyError, RetryLaterError, error_for_reply
-from workers.engines.remote.redaction import redact, redact_line, redactable_length
-from workers.engines.remote.replies import ReplyTokenCounts, read_chunk, read_json, read_token_counts
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.families.family import THINK_MARKS
+from gigavqa.contract.models import FINISH_REASONS, OnTokens, Timings, TokenLogprob, TurnResponse, Usage
+from gigavqa.workers.engines.remote.error_replies import (
+    ErrorReply,
+    MalformedReplyError,
+    RetryLaterError,
+    error_for_reply,
+)
+from gigavqa.workers.engines.remote.redaction import redact, redact_line, redactable_length
+from gigavqa.workers.engines.remote.replies import ReplyTokenCounts, read_chunk, read_json, read_token_counts
 
 _REASONS: Mapping[str, str] = {
     **{name: name for name in FINISH_REASONS},

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from workers.engines.engine import Message, PromptRaster
-from workers.engines.remote.dialects import Dialect
-from workers.engines.remote.raster_encoding import EncodedRaster
+from gigavqa.workers.engines.engine import Message, PromptRaster
+from gigavqa.workers.engines.remote.dialects import Dialect
+from gigavqa.workers.engines.remote.raster_encoding import EncodedRaster
 
 _PIECE = 2**18  # bytes written at a time
 _MARK = f"picture-{uuid4().hex}-"

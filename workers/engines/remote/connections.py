@@ -14,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from workers.engines.engine import EngineDeadError
+from gigavqa.workers.engines.engine import EngineDeadError
 
 _CLOSE_HEADER = (b"connection", b"close")  # so that the server closes first, and this machine's ports are free at once
 _KEEP_ALIVE = [

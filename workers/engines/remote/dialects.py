@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from catalogue.entry import CatalogueEntry
-from jobs.models import Sampling
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import Sampling
 
 DialectName = Literal["vllm", "sglang", "dynamo", "openai", "azure", "anthropic", "google"]
 

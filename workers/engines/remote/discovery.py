@@ -9,15 +9,15 @@ from typing import Any
 
 import httpx
 
-from catalogue.entry import CatalogueEntry
-from catalogue.names import did_you_mean
-from workers.engines.engine import EngineDeadError
-from workers.engines.remote.dialects import Dialect, recognise_dialect
-from workers.engines.remote.endpoint_client import EndpointClient
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote.error_replies import MalformedReplyError, RetryLaterError
-from workers.engines.remote.redaction import redact_line
-from workers.engines.remote.replies import RemoteModelCard, bare_model_name, read_json, read_model_cards
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.runtime.names import did_you_mean
+from gigavqa.workers.engines.engine import EngineDeadError
+from gigavqa.workers.engines.remote.dialects import Dialect, recognise_dialect
+from gigavqa.workers.engines.remote.endpoint_client import EndpointClient
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.error_replies import MalformedReplyError, RetryLaterError
+from gigavqa.workers.engines.remote.redaction import redact_line
+from gigavqa.workers.engines.remote.replies import RemoteModelCard, bare_model_name, read_json, read_model_cards
 
 _NO_LIST = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 _MAX_NAMED_MODELS = 10

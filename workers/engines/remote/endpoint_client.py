@@ -10,20 +10,25 @@ from typing import Any
 
 import httpx
 
-from jobs.models import TurnResponse, Usage
-from jobs.public_addresses import NO_COOKIES
-from workers.engines.engine import EngineDeadError, EngineError
-from workers.engines.remote.answers import RemoteAnswer
-from workers.engines.remote.bodies import RequestBody
-from workers.engines.remote.connections import SingleUseTransport
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote.endpoint_status import EndpointProbe, EndpointStatus
-from workers.engines.remote.error_replies import RequestRefusedError, RetryLaterError, error_for_reply, parse_error
-from workers.engines.remote.rate_limiter import RateLimiter
-from workers.engines.remote.redaction import redact_line
-from workers.engines.remote.replies import read_model_cards
-from workers.engines.remote.retry_budget import RetryBudget
-from workers.engines.remote.streaming import read_error_body, receive_answer
+from gigavqa.contract.models import TurnResponse, Usage
+from gigavqa.runtime.public_addresses import NO_COOKIES
+from gigavqa.workers.engines.engine import EngineDeadError, EngineError
+from gigavqa.workers.engines.remote.answers import RemoteAnswer
+from gigavqa.workers.engines.remote.bodies import RequestBody
+from gigavqa.workers.engines.remote.connections import SingleUseTransport
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.endpoint_status import EndpointProbe, EndpointStatus
+from gigavqa.workers.engines.remote.error_replies import (
+    RequestRefusedError,
+    RetryLaterError,
+    error_for_reply,
+    parse_error,
+)
+from gigavqa.workers.engines.remote.rate_limiter import RateLimiter
+from gigavqa.workers.engines.remote.redaction import redact_line
+from gigavqa.workers.engines.remote.replies import read_model_cards
+from gigavqa.workers.engines.remote.retry_budget import RetryBudget
+from gigavqa.workers.engines.remote.streaming import read_error_body, receive_answer
 
 for _teller in ("httpx", "httpcore"):
     logging.getLogger(_teller).setLevel(logging.WARNING)  # they tell of every request, and of its headers

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from workers.engines.remote.dialects import DIALECTS, Dialect, DialectName, vendor_dialect
+from gigavqa.workers.engines.remote.dialects import DIALECTS, Dialect, DialectName, vendor_dialect
 
 
 @dataclass(frozen=True)

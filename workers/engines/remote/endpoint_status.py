@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-from workers.engines.remote.endpoint_settings import RemoteSettings
-from workers.engines.remote.error_replies import RetryLaterError
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.error_replies import RetryLaterError
 
 log = logging.getLogger(__name__)
 

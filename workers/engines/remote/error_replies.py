@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
 
-from jobs.models import Usage
-from workers.engines.engine import ContextExceededError, EngineError
-from workers.engines.remote.redaction import redact_line
+from gigavqa.contract.models import Usage
+from gigavqa.workers.engines.engine import ContextExceededError, EngineError
+from gigavqa.workers.engines.remote.redaction import redact_line
 
 MAX_RETRY_AFTER_SECONDS = 120.0  # seconds; clients of such servers give up on whoever asks for more
 UnansweredReason = Literal["away", "failed", "ended", "busy", "refused", "unpaid", "gone", "moved"]

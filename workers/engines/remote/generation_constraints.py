@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobs.models import GenerationConstraints, StructuredOutput
-from workers.engines.engine import EngineError
-from workers.engines.remote.dialects import Dialect
+from gigavqa.contract.models import GenerationConstraints, StructuredOutput
+from gigavqa.workers.engines.engine import EngineError
+from gigavqa.workers.engines.remote.dialects import Dialect
 
 _OPENAI_PARAMETERS = frozenset(
     {

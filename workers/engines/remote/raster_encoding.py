@@ -12,8 +12,8 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from cachetools import LRUCache
 from PIL import Image
 
-from tiling.decode_threads import usable_cores
-from workers.engines.engine import Message, PromptRaster
+from gigavqa.tiling.decode_threads import usable_cores
+from gigavqa.workers.engines.engine import Message, PromptRaster
 
 _CACHE_BYTES = 512 * 2**20
 _MOST_THREADS = 4

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jobs.models import TokenLogprob
-from workers.engines.remote.error_replies import ErrorReply, MalformedReplyError, error_from_json
-from workers.engines.remote.redaction import redact
+from gigavqa.contract.models import TokenLogprob
+from gigavqa.workers.engines.remote.error_replies import ErrorReply, MalformedReplyError, error_from_json
+from gigavqa.workers.engines.remote.redaction import redact
 
 _MOST_TOKENS = 10**9  # no context is as large; what is beyond is no count
 _LOWEST_LOGPROB = -9999.0  # what OpenAI writes for it; JSON has no infinities

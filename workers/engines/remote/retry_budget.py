@@ -3,9 +3,9 @@
 import math
 import time
 
-from jobs.models import Usage
-from workers.engines.engine import EngineError, GenerationFailedError
-from workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
+from gigavqa.contract.models import Usage
+from gigavqa.workers.engines.engine import EngineError, GenerationFailedError
+from gigavqa.workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
 
 _MAX_BILLED_REPLIES = 4  # asks that were answered with what is no answer: each of them is billed
 _TOKENS = ("prompt_tokens", "completion_tokens")

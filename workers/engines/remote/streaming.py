@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 
-from workers.engines.remote.answers import RemoteAnswer
-from workers.engines.remote.error_replies import MalformedReplyError
-from workers.engines.remote.replies import read_json
+from gigavqa.workers.engines.remote.answers import RemoteAnswer
+from gigavqa.workers.engines.remote.error_replies import MalformedReplyError
+from gigavqa.workers.engines.remote.replies import read_json
 
 STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}
 """What a body says that asks for a stream."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from jobs.errors import SettingsInvalidError
-from workers.engines.engine import Message
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.workers.engines.engine import Message
 
 _CHATS = TypeAdapter(tuple[tuple[str, ...], ...])
 

@@ -8,9 +8,9 @@ of v1/core/sched/scheduler.py): a prefix is found in units of `match_tokens`, wh
 from dataclasses import dataclass, field
 from math import ceil
 
-from workers.engines.simulation.kv_pool import KvPool
-from workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
-from workers.engines.simulation.roofline import Roofline
+from gigavqa.workers.engines.simulation.kv_pool import KvPool
+from gigavqa.workers.engines.simulation.prompts import SimulatedPrompt, count_tokens
+from gigavqa.workers.engines.simulation.roofline import Roofline
 
 
 @dataclass

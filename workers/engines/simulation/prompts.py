@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from workers.engines.engine import Message
+from gigavqa.workers.engines.engine import Message
 
 _TOKEN = re.compile(r"\s*\S{1,4}")
 ROLES = {"system": "<s>", "user": "<u>", "assistant": "<a>"}

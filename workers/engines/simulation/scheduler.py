@@ -8,10 +8,10 @@ from bisect import insort
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from workers.engines.simulation.encoder_cache import EncoderCache
-from workers.engines.simulation.prefix_cache import PrefixCache, SequenceBlocks
-from workers.engines.simulation.prompts import RasterSpan, SimulatedPrompt, first_tokens
-from workers.engines.simulation.roofline import Roofline, StepWork
+from gigavqa.workers.engines.simulation.encoder_cache import EncoderCache
+from gigavqa.workers.engines.simulation.prefix_cache import PrefixCache, SequenceBlocks
+from gigavqa.workers.engines.simulation.prompts import RasterSpan, SimulatedPrompt, first_tokens
+from gigavqa.workers.engines.simulation.roofline import Roofline, StepWork
 
 
 @dataclass(order=True)

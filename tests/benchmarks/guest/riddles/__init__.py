@@ -1,9 +1,9 @@
 """Riddles about pictures, each asked with its picture and without."""
 
-from evaluation.benchmark import Benchmark, Chat, Scene, cross_plan
-from evaluation.metrics.accuracy import Grouping
-from evaluation.samples import Sample
-from jobs.models import Cell, Turn
+from gigavqa.contract.models import Cell, Turn
+from gigavqa.evaluation.benchmark import Benchmark, Chat, Scene, cross_plan
+from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.samples import Sample
 
 
 class Riddle(Sample):

@@ -1,4 +1,4 @@
-"""Runs at the start of every child process that inherits PYTHONPATH from `workers.engines.compat.torch_companions`.
+"""Runs at the start of every child process that inherits PYTHONPATH from `compat.torch_companions`.
 
 Self-contained and cheap: it must not import torch in children that never need it.
 """

@@ -1,0 +1,258 @@
+"""Reads answers that are texts: one of an answer space, several of it, region numbers, or a short text.
+
+Texts are compared lower-cased, trimmed, without trailing punctuation, hyphens and underscores as spaces (appendix D.2).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gigavqa.answers.final import parse_answer
+from gigavqa.answers.negation import Mention, joined, said_values, settled, stances
+from gigavqa.answers.normalization import is_blank, passages
+from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
+from gigavqa.answers.text import lines_backwards, plain, sentences
+from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
+
+_JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
+_RATIO = re.compile(r"(?<![\d.])(\d{1,6})\s*(?::|：|∶|/|\bto\b)\s*(\d{1,6})(?!\d|\.\d)", re.IGNORECASE)
+_SPLIT = re.compile(r"[,;，；、\n]|(?:^|\s)[-*•]\s+|\band\b")
+_LETTERS = re.compile(r"\b([A-Z])\b")
+_REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")
+_RANGE = re.compile(r"(?<![\d.])(\d{1,2})\s*(?:-|–|to|through)\s*(\d{1,2})(?![\d.])")
+_DIGIT = re.compile(r"\d")
+_LISTING = re.compile(r"\[[^\[\]]*\]")
+_REGIONS = range(1, 37)
+_GRID = re.compile(r"\b6\s*[x×*]\s*6\b|\b1\s*(?:-|–|to)\s*36\b|\bQ2(?:\.1)?\b", re.IGNORECASE)
+"""What an answer may say of the question: the grid, its numbers, the step's own id."""
+
+
+def key_of(text: str) -> str:
+    """Return the form in which texts are compared."""
+    return _JOINTS.sub(" ", plain(text)).strip(" .,:;!?()[]")
+
+
+class AnswerSpace:
+    """The texts that a step may be answered with, each with its variants. Empty: any text.
+
+    `canonical` maps the compared form of a text to the choice it stands for.
+    """
+
+    def __init__(self, choices: Sequence[str], variants: Mapping[str, Iterable[str]]) -> None:
+        self.choices = tuple(choices)
+        self.canonical = {key_of(choice): choice for choice in choices}
+        for text, others in variants.items():
+            self.canonical |= dict.fromkeys(map(key_of, others), self.canonical_of(text))
+        self._named = _named(sorted(filter(None, self.canonical), key=len, reverse=True))
+
+    def canonical_of(self, text: str) -> str:
+        """Return the choice that a text stands for; for any other text, the form in which it is compared."""
+        key = key_of(text)
+        return self.canonical.get(key, key)
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Return where a text names choices as whole words, in order, no part of one counted as another."""
+        if self._named is None:
+            return []
+        found = self._named.finditer(text)
+        return [Mention(*match.span(), self.canonical[_key_named(match[0], self.canonical)]) for match in found]
+
+    def named_in(self, text: str) -> list[str]:
+        """Return the choices that a text names and does not deny, in order."""
+        named = (
+            value
+            for line in text.splitlines()
+            for sentence in sentences(line)
+            for value in said_values(sentence, self.mentions(sentence))
+        )
+        return list(dict.fromkeys(map(str, named)))
+
+    def settled_in(self, sentence: str) -> frozenset[str]:
+        """Return the choices that a sentence settles on."""
+        return frozenset(map(str, settled(sentence, self.mentions(sentence), alone=True)))
+
+
+_JOINT = r"[\s_\-‐‑–—/\\]+"
+_ARTICLE = re.compile(r"^(?:an|the|a(?! is\b)) ")
+
+
+def _named(keys: Sequence[str]) -> re.Pattern[str] | None:
+    if not keys:
+        return None
+    words = "|".join(_JOINT.join(map(re.escape, _ARTICLE.sub("", key).split(" "))) for key in keys)
+    return re.compile(rf"(?<![A-Za-z0-9_])(?:(?:an?|the)\s+)?(?:{words})(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
+def _key_named(text: str, known: Mapping[str, str]) -> str:
+    key = key_of(text.replace("\\", " "))
+    if key in known:
+        return key
+    bare = _ARTICLE.sub("", key)
+    return bare if bare in known else next(whole for whole in known if _ARTICLE.sub("", whole) == bare)
+
+
+def read_choice(value: Any, space: AnswerSpace) -> Reading:
+    """Read one text of a space: the whole answer, the one announced, or the last sentence's; else an option letter."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, bool) and {"yes", "no"} <= space.canonical.keys():
+        return parsed(space.canonical["yes" if value else "no"])
+    text = _as_text(value)
+    if text is None:
+        return UNPARSABLE
+    if not space.choices:
+        return _read_free(text, space)
+    if (key := key_of(text)) in space.canonical:
+        return parsed(space.canonical[key])
+    text = behind_retraction(text, lambda rest: bool(space.named_in(rest)))
+    return _announced(text, space) or _lettered(text, space) or _last_named(text, space)
+
+
+def _announced(text: str, space: AnswerSpace) -> Reading | None:
+    for passage in passages(text):
+        first = next((line for line in passage.splitlines() if line.strip()), "")
+        if passage is text:
+            return _opening(first, space)
+        told = next(iter(sentences(first)), "")
+        if named := space.settled_in(told) or space.settled_in(first):
+            return parsed(*named) if len(named) == 1 else _opening(first, space) or AMBIGUOUS
+    return None
+
+
+def _opening(line: str, space: AnswerSpace) -> Reading | None:
+    """Read a line that begins with a choice and then explains it."""
+    opening = re.split(r"[,.;:!(—\n]|\s[–-]\s|\bbecause\b|\bsince\b", line, maxsplit=1)[0]
+    key = key_of(opening)
+    if key not in space.canonical or len(joined(line, space.mentions(line))) > 1:
+        return None
+    return None if is_first_thought(line) else parsed(space.canonical[key])
+
+
+def _lettered(text: str, space: AnswerSpace) -> Reading | None:
+    options = {chr(ord("A") + at): choice for at, choice in enumerate(space.choices[:26])}
+    answer = parse_answer(text, options) if len(options) > 1 else None
+    if answer is None or answer.value is None or (answer.status != "marker" and len(plain(text)) > 1):
+        return None
+    return parsed(options[answer.value])
+
+
+def _last_named(text: str, space: AnswerSpace) -> Reading:
+    for line in lines_backwards(text):
+        for sentence in reversed(sentences(line)):
+            if named := space.settled_in(sentence):
+                return parsed(*named) if len(named) == 1 else AMBIGUOUS
+    return UNPARSABLE
+
+
+def _read_free(text: str, space: AnswerSpace) -> Reading:
+    for passage in passages(text):
+        line = passage.strip().partition("\n")[0] if passage is not text else passage
+        if key := space.canonical_of(line):
+            return parsed(key)
+    return UNPARSABLE
+
+
+def read_ratio(value: Any) -> Reading:
+    """Read a ratio of two whole numbers, "2:1" as it is written; the last one announced or written."""
+    text = _as_text(value)
+    if isinstance(value, list) and len(value) == 2:
+        text = f"{value[0]}:{value[1]}"
+    for passage in passages(text or ""):
+        if ratios := list(_RATIO.finditer(passage)):
+            return _ratio_of(passage, ratios, announced=passage is not text)
+    return UNPARSABLE
+
+
+def _ratio_of(passage: str, ratios: list[re.Match[str]], *, announced: bool) -> Reading:
+    mentions = [Mention(*ratio.span(), f"{int(ratio[1])}:{int(ratio[2])}") for ratio in ratios]
+    meant = settled(passage, mentions)
+    if len(meant) == 1:
+        return parsed(*meant)
+    if not meant or len(joined(passage, mentions)) > 1:
+        return AMBIGUOUS if meant else UNPARSABLE
+    return parsed(mentions[0 if announced else -1].value)
+
+
+def read_choices(value: Any, space: AnswerSpace) -> Reading:
+    """Read several texts of a space: a JSON list, or those that a text names; for an open space, its parts."""
+    if isinstance(value, str):
+        value = _listed(value)
+    if isinstance(value, list | tuple):
+        texts = [text for item in value if (text := _as_text(item)) is not None]
+        return parsed(tuple(dict.fromkeys(_item(text, space) for text in texts))) if texts else UNPARSABLE
+    return UNPARSABLE if not isinstance(value, str) else _read_several(value, space)
+
+
+def _item(text: str, space: AnswerSpace) -> str:
+    key = key_of(text)
+    if key in space.canonical:
+        return space.canonical[key]
+    if len(key) == 1 and (at := ord(key) - ord("a")) in range(len(space.choices)):
+        return space.choices[at]
+    named = space.named_in(text)
+    return named[0] if len(named) == 1 else key
+
+
+def _listed(text: str) -> Any:
+    """Return the items of the last bracketed list of quoted texts; the text itself where there is none."""
+    lists = [found for found in _LISTING.findall(text) if '"' in found or "'" in found]
+    if not lists:
+        return text
+    return [item.strip(" \"'") for item in re.findall(r"\"[^\"]*\"|'[^']*'", lists[-1])] or text
+
+
+def _read_several(text: str, space: AnswerSpace) -> Reading:
+    for passage in passages(text):
+        if is_blank(passage.strip().partition("\n")[0]):
+            return BLANK
+        if not space.choices:
+            parts = [space.canonical_of(part) for part in _SPLIT.split(passage) if key_of(part)]
+            return parsed(tuple(dict.fromkeys(parts))) if parts else UNPARSABLE
+        if named := space.named_in(passage):
+            return parsed(tuple(named))
+        if letters := _letters_alone(passage, len(space.choices)):
+            return parsed(tuple(space.choices[at] for at in letters))
+    return UNPARSABLE
+
+
+def _letters_alone(text: str, count: int) -> list[int]:
+    found = [ord(letter) - ord("A") for letter in _LETTERS.findall(text)]
+    alone = not re.search(r"[a-z]{4,}", text)
+    return list(dict.fromkeys(found)) if alone and found and max(found) < count else []
+
+
+def read_regions(value: Any) -> Reading:
+    """Read numbers of regions, 1 to 36; a number outside is kept, and makes the answer incorrect."""
+    if isinstance(value, list | tuple):
+        numbers = [number for item in value for number in _region_numbers(str(item))]
+        return parsed(tuple(sorted(set(numbers)))) if numbers else UNPARSABLE
+    if isinstance(value, int) and not isinstance(value, bool):
+        return parsed((value,))
+    if not isinstance(value, str):
+        return UNPARSABLE
+    value = _GRID.sub(" ", value)
+    for passage in passages(value):
+        told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
+        listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
+        if named := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
+            return parsed(tuple(sorted(named)))
+    return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
+
+
+def _denied_regions(text: str) -> frozenset[Any]:
+    return stances(text, [Mention(*region.span(), int(region[0])) for region in _REGION.finditer(text)]).denied
+
+
+def _region_numbers(text: str) -> Iterator[int]:
+    for first, last in _RANGE.findall(text):
+        if int(first) in _REGIONS and int(last) in _REGIONS:
+            yield from range(int(first), int(last) + 1)
+    yield from (int(number) for number in _REGION.findall(text))
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else None

@@ -1,0 +1,251 @@
+"""Parses a raw response into a final answer, by rules alone (source of the rules: arXiv 2606.05576, appendix D.2).
+
+First what was only thought is cut off. Then the last announcement of a final answer decides, by the nearest option
+letter behind it; without one, the text is read from its end, and the last sentence that names a letter decides. An
+answer that only repeats an option's text names no letter and is incorrect, as the paper's rule has it; its status
+says so.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from gigavqa.answers.abstention import abstains
+from gigavqa.answers.cells import join_halves
+from gigavqa.answers.final_sentences import from_the_end
+from gigavqa.answers.forms import DENIES
+from gigavqa.answers.glosses import without_glosses
+from gigavqa.answers.letters import behind_glue
+from gigavqa.answers.lexicon import Words
+from gigavqa.answers.listed import listings, may_be_list, option_line
+from gigavqa.answers.markers import Marker, answer_markers, final_markers
+from gigavqa.answers.negation import joined
+from gigavqa.answers.opening_answers import opening_answer
+from gigavqa.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
+from gigavqa.answers.readers import CELLS, AnswerReader, announced_in, letter_reader, quoted_option, remembered
+from gigavqa.answers.text import Answer, answer_of, is_ended, last_sentence
+from gigavqa.answers.withdrawals import (
+    behind_retraction,
+    holds_if,
+    is_ascribed,
+    is_conditional,
+    is_denied_at_once,
+    is_doubted,
+    is_hypothesis,
+    is_unreal,
+    opens_with_contrast,
+)
+
+READER_VERSION = "answers/8"
+"""What each version changed stands in `versions.toml`."""
+
+
+def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool = False) -> ParsedAnswer:
+    """Parse a response to a question with lettered `options`; without options, to one that asks for a coordinate.
+
+    What a text that was `cut_off` amid a sentence names in passing, there or before, is no answer.
+    """
+    answer = answer_of(text)
+    if answer is None:
+        return ParsedAnswer(None, "unfinished")
+    said = without_glosses(answer.text, options) if options else join_halves(answer.text)
+    reader = letter_reader(options) if options else CELLS
+    read = remembered(partial(_read, reader=reader))
+    if len(said) > _SHORTEST_RETRACTION:
+        rest = behind_retraction(said, lambda rest: read(rest).value is not None)
+        said = rest if rest is said or not _is_in_list(said, len(said) - len(rest), reader) else said
+    parsed = read(said)
+    if cut_off and not is_ended(said) and _is_broken_off(said, parsed, read, reader):
+        return ParsedAnswer(None, "unfinished")
+    return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
+
+
+def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: AnswerReader) -> bool:
+    """Return whether what was read of the end of an answer alone may not be what all of it says."""
+    if parsed.status in ("marker", "ambiguous"):
+        return False
+    return (
+        parsed.status == "none" or parsed.rule == "opening" or answer.is_torn or _tells(answer.before, reader.options)
+    )
+
+
+def _tells(text: str, options: Mapping[str, str]) -> bool:
+    """Return whether a text announces anything, or opens with an option."""
+    if final_markers(text) or answer_markers(text):
+        return True
+    return bool(options) and option_line(text.partition("\n")[0], options) is not None
+
+
+def _is_broken_off(text: str, parsed: ParsedAnswer, read: Callable[[str], ParsedAnswer], reader: AnswerReader) -> bool:
+    """Return whether the answer of a text that ends amid a sentence was but named in passing, or is not closed there.
+
+    Nor does a conclusion hold that a last "But" goes against.
+    """
+    last = last_sentence(text)
+    if parsed.status == "marker":
+        return read(text[: len(text) - len(last)]).value != parsed.value and not _is_closed(last)
+    if parsed.status != "last":
+        return False
+    if parsed.rule not in ("last", "described", "only left"):
+        return opens_with_contrast(last) or bool(_EITHER.search(last.lower()))
+    return not reader.is_whole(text.rpartition("\n")[2])
+
+
+_CLOSED = re.compile(r".*(?:(?<![^\W_])[A-Z]|\))[)\]*_`\"'”’}>$\s]*", re.DOTALL)
+
+
+def _is_closed(sentence: str) -> bool:
+    """Return whether a sentence without an end is whole up to its value: "Answer: B", no "either B", no `\\boxed{B`."""
+    is_balanced = sentence.count("{") == sentence.count("}") and sentence.count('"') % 2 == 0
+    return is_balanced and bool(_CLOSED.fullmatch(sentence)) and not _EITHER.search(sentence.lower())
+
+
+_EITHER = Words("either")
+_SHORTEST_RETRACTION = 8
+
+
+def _read(answer: str, reader: AnswerReader) -> ParsedAnswer:
+    return (
+        _announced_answer(answer, reader)
+        or opening_answer(answer, reader)
+        or from_the_end(answer, reader)
+        or ParsedAnswer(None, "none")
+    )
+
+
+def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
+    """Return what the last announcement says: final ones first, then others; of an option's words, its letter's."""
+    quoted: str | None = None
+    conditional = False
+    for markers_in in (final_markers, answer_markers):
+        for marker in reversed(markers_in(text)):
+            before = _clause_before(text, marker)
+            if (before and is_hypothesis(before)) or _is_in_list(text, marker.end, reader):
+                continue
+            announced = announced_in(text, marker)
+            end = text.find(announced, marker.end) + len(announced)
+            if _is_not_meant(text, marker, before, announced, end=end, reader=reader):
+                continue
+            parsed, words = _from_marker(text, marker, announced, reader)
+            if parsed and ((before and is_conditional(before)) or _holds_if(parsed, announced, reader)):
+                conditional = True
+            elif parsed and quoted:
+                return parsed if parsed.value == quoted else AMBIGUOUS_ANSWER
+            elif parsed and markers_in is answer_markers and _is_contested(text[end:], parsed, reader):
+                return AMBIGUOUS_ANSWER
+            elif parsed:
+                return parsed
+            quoted = quoted or words
+    if quoted:
+        last = from_the_end(text, reader)
+        return last if last and last.value == quoted else ParsedAnswer(None, "option_text", quoted, "option text")
+    return AMBIGUOUS_ANSWER if conditional and not _unconditional(text, reader) else None
+
+
+_CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
+
+
+def _is_contested(behind: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
+    """Return whether what stands behind an announcement, in its paragraph, settles on another value."""
+    rest = behind.partition("\n")[0]
+    if parsed.value is None or len(rest) < _SHORTEST_RETRACTION or not reader.mentions(rest):
+        return False
+    last = from_the_end(rest, reader)
+    return last is not None and last.value not in (None, parsed.value) and last.rule in _CONTESTS
+
+
+def _holds_if(parsed: ParsedAnswer, announced: str, reader: AnswerReader) -> bool:
+    """Return whether an announcement goes on to say on which condition it holds."""
+    return len(announced) > _SHORTEST_RETRACTION and any(
+        mention.value == parsed.value and holds_if(announced[mention.end :]) for mention in reader.mentions(announced)
+    )
+
+
+def _unconditional(text: str, reader: AnswerReader) -> bool:
+    last = from_the_end(text, reader)
+    return last is not None and last.value is not None
+
+
+def _is_in_list(text: str, position: int, reader: AnswerReader) -> bool:
+    """Return whether a place of a text is in a list of options, all of it one line, or at the end of a line of one."""
+    line_start, line_end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+    line = text[line_start:] if line_end < 0 else text[line_start:line_end]
+    ends_line = line_end >= 0 and not any(map(str.isalnum, text[position:line_end]))
+    if not reader.options or not (ends_line or may_be_list(line, reader.options)):
+        return False
+    listing = listings(text, text.splitlines(), reader.options).get(text.count("\n", 0, position))
+    return listing is not None and (ends_line or listing.first == listing.last)
+
+
+def _is_not_meant(text: str, marker: Marker, before: str, announced: str, *, end: int, reader: AnswerReader) -> bool:
+    """Return whether an announcement is another's, denied by the next sentence, or holds on a condition that does not.
+
+    `end` is where what is announced ends in the text.
+    """
+    if (
+        _is_quoted(text, marker)
+        or (before and is_doubted(before))
+        or is_ascribed(before, announced)
+        or is_denied_at_once(text[end : end + _CLAUSE_REACH])
+    ):
+        return True
+    value = end - len(announced) + next((mention.start for mention in reader.mentions(announced)), len(announced))
+    return is_unreal(f"{before} {text[marker.start : value]}", text[value:end])
+
+
+_QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"), ('"', '"'))
+
+
+def _is_quoted(text: str, marker: Marker) -> bool:
+    """Return whether an announcement in words stands amid a line's quotation, which others said or wrote."""
+    if marker.form != "announced" or not any(opening in text for opening, _ in _QUOTES):
+        return False
+    start = text.rfind("\n", 0, marker.start) + 1
+    before, behind = text[start : marker.start], text[marker.end :].partition("\n")[0]
+    if behind.lstrip().startswith('":') or before.rpartition('"')[0].rstrip().endswith('":'):  # a key or value of JSON
+        return False
+    return any(
+        opening in before
+        and before.rpartition(opening)[0].strip(" {,:*_(")
+        and closing in behind
+        and (before.count(opening) % 2 == 1 if opening == closing else closing not in before.rpartition(opening)[2])
+        for opening, closing in _QUOTES
+    )
+
+
+_CLAUSE = re.compile(r"[.!?;。！？;।\n]")
+_CLAUSE_REACH = 160
+
+
+def _clause_before(text: str, marker: Marker) -> str:
+    """Return what stands before an announcement in its clause."""
+    return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
+
+
+def _from_marker(
+    text: str, marker: Marker, announced: str, reader: AnswerReader
+) -> tuple[ParsedAnswer | None, str | None]:
+    """Return what one announcement says, or the letter of the option whose words it quotes instead."""
+    values = reader.behind(text, marker)
+    if marker.form != "json" and values and len(announced) > 1 and reader.options:
+        mentions = reader.mentions(announced)
+        if any(mention.value not in values for mention in mentions):
+            values |= frozenset(map(str, joined(announced, mentions)))
+    if not values and not marker.direct:
+        values = frozenset(map(str, reader.within(announced).values))
+    elif (
+        values
+        and marker.form != "json"
+        and len(announced) > _SHORTEST_RETRACTION
+        and DENIES.may_be_in(announced.lower())
+    ):
+        within = reader.within(announced)
+        if values <= within.denied and not within.values:
+            return AMBIGUOUS_ANSWER, None
+        values = frozenset(map(str, within.values)) if values & within.denied else values
+    if values:
+        return single(values, "marker", marker.form), None
+    if marker.direct:
+        return None, None
+    quoted = quoted_option(announced, reader.options) or quoted_option(behind_glue(announced), reader.options)
+    return (ParsedAnswer(None, "abstained") if not quoted and abstains(announced) else None), quoted

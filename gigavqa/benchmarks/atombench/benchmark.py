@@ -1,0 +1,115 @@
+"""ATOM-Bench, as the host sees it. Source: the paper's sections 3 and 4 and its appendices."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gigavqa.benchmarks.atombench.answers import READER_VERSION
+from gigavqa.benchmarks.atombench.asking import DECODING, EVIDENCE_PROTOCOLS, PROTOCOLS, AtomOptions, ask
+from gigavqa.benchmarks.atombench.checks import check_sample, compare_samples
+from gigavqa.benchmarks.atombench.evidence import GoldenEvidence, evidence_line, golden_clues
+from gigavqa.benchmarks.atombench.judging import AtomDetails, AtomJudge
+from gigavqa.benchmarks.atombench.metrics import METRICS_VERSION
+from gigavqa.benchmarks.atombench.reading import FIELDS, record_of, sample_fields
+from gigavqa.benchmarks.atombench.repeats import AtomBaseScores
+from gigavqa.benchmarks.atombench.report import report
+from gigavqa.benchmarks.atombench.samples import AtomSample
+from gigavqa.benchmarks.atombench.taxonomy import DOMAINS
+from gigavqa.contract.models import Cell
+from gigavqa.evaluation.benchmark import (
+    LOCAL_CONDITIONS,
+    Benchmark,
+    Chat,
+    Evidence,
+    Finding,
+    RecordContext,
+    Scene,
+    cross_plan,
+)
+from gigavqa.evaluation.departures import read_departures
+from gigavqa.evaluation.errors import EvidenceMissingError
+from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.records import Record
+from gigavqa.evaluation.revisions import read_version_notes
+from gigavqa.evaluation.tables import Contents
+from gigavqa.evaluation.verdicts import ReplyJudge
+
+
+class AtomBench(Benchmark[AtomSample, AtomDetails]):
+    """Whether a conclusion about a picture rests on clues that the model understood."""
+
+    name = "atombench"
+    title = "ATOM-Bench"
+    known_by = ("level", "clues", "conclusions", "certainty", "dimension", "scope")
+    budget = "published"
+    sample_type = AtomSample
+    details_type = AtomDetails
+    plans: Mapping[str, tuple[Cell, ...]] = {
+        "atombench": cross_plan("A0 AG", "V2"),
+        "blind": cross_plan("A0", "V0 V1 V2"),
+        "chat": cross_plan("A0 AG AGC", "V2"),
+    }
+    protocols: Mapping[str, str] = PROTOCOLS
+    decoding: Mapping[str, float | int] = DECODING
+    fields = FIELDS
+    grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
+    options = AtomOptions
+    departures = read_departures(Path(__file__).parent)
+    versions: Mapping[str, str] = {"atombench": READER_VERSION, "metrics": METRICS_VERSION}
+    version_notes = read_version_notes(Path(__file__).parent)
+
+    def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
+        """Yield the questions of a record: one, or all of an image."""
+        return sample_fields(record, origin)
+
+    def record(self, sample: AtomSample) -> dict[str, Any]:
+        """Write a question as a record that reads as the same question."""
+        return record_of(sample)
+
+    def checklist(self, sample: AtomSample) -> list[str]:
+        """Say what keeps a question from a table."""
+        return check_sample(sample)
+
+    def compare(self, samples: Sequence[AtomSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say which clues of an image have the same step."""
+        return compare_samples(samples, place_of)
+
+    def evidence(self, sample: AtomSample, samples: Sequence[AtomSample]) -> Evidence:
+        """Golden evidence of a conclusion question, beside its first and its final answer."""
+        if sample.level != "conclusion":
+            return Evidence()
+        return Evidence(tuple(map(evidence_line, golden_clues(sample, samples))))
+
+    def applies(self, sample: AtomSample, cell: Cell) -> bool:
+        """Golden evidence is told with conclusion questions alone."""
+        return cell.protocol not in EVIDENCE_PROTOCOLS or sample.level == "conclusion"
+
+    def admit(self, samples: Sequence[AtomSample], cells: Sequence[Cell]) -> None:
+        """Refuse local evidence: none is annotated."""
+        if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
+            raise EvidenceMissingError("ATOM-Bench annotates no evidence regions; V3 and V4 cannot be asked")
+
+    def prepare(
+        self, samples: Sequence[AtomSample], options: AtomOptions, seed: int
+    ) -> tuple[GoldenEvidence, AtomOptions]:
+        """Collect the golden evidence of every picture, from the whole data set."""
+        return GoldenEvidence(samples), options
+
+    def ask(self, sample: AtomSample, cell: Cell, scene: Scene) -> Chat:
+        """Write the turns of a protocol. Raises EvidenceMissingError naming every question without golden evidence."""
+        if cell.condition in LOCAL_CONDITIONS:
+            self.admit([sample], [cell])
+        golden, options = scene.shared
+        clues = golden.of(sample) if cell.protocol in EVIDENCE_PROTOCOLS else ()
+        if cell.protocol in EVIDENCE_PROTOCOLS and not clues:
+            reason = f"its image has no clue question with an answer, which {cell.protocol} tells"
+            raise EvidenceMissingError("\n".join(f"sample '{name}': {reason}" for name in golden.missing))
+        return ask(sample, cell.protocol, cell.condition, scene, clues, words=options.ag)
+
+    def judge(self, sample: AtomSample) -> ReplyJudge[AtomDetails]:
+        """Make a question ready to judge replies to it."""
+        return AtomJudge(sample)
+
+    def report(self, scores: AtomBaseScores) -> Contents:
+        """Fill Tables 1 to 4 and Figures 3 and 5 to 8."""
+        return report(scores)

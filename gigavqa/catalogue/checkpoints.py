@@ -1,0 +1,105 @@
+"""The two configurations of a checkpoint that tell how to serve it, from its folder or from Hugging Face."""
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError
+
+CheckpointConfig = Mapping[str, Any]
+_ANSWER_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a checkpoint's files are: `weights` is what an entry calls it, `path` gives a file's path by its name."""
+
+    weights: str
+    path: Callable[[str], Path]
+
+    def read(self, file: str) -> CheckpointConfig:
+        """Read one JSON file; raises CheckpointInvalidError and CheckpointUnavailableError naming it."""
+        path = self.path(file)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise CheckpointInvalidError(f"{path}: the checkpoint has no such file") from error
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise CheckpointInvalidError(f"{path}: {error}") from error
+        if not isinstance(content, dict):
+            raise CheckpointInvalidError(f"{path}: not a JSON object")
+        return content
+
+    def read_processing(self) -> CheckpointConfig:
+        """Read what the image processor is configured with; newer checkpoints keep it beside the other processors."""
+        try:
+            return self.read("preprocessor_config.json")
+        except (CheckpointInvalidError, CheckpointUnavailableError):
+            try:
+                processing = self.read("processor_config.json").get("image_processor")
+            except (CheckpointInvalidError, CheckpointUnavailableError):
+                processing = None
+            if not isinstance(processing, dict):
+                raise
+            return processing
+
+
+def folder_checkpoint(folder: Path) -> Checkpoint:
+    """Return a checkpoint on this machine."""
+    return Checkpoint(str(folder.resolve()), folder.joinpath)
+
+
+def hub_checkpoint(hub_id: str, revision: str | None = None) -> Checkpoint:
+    """Return a checkpoint on Hugging Face; only the files that are read are fetched."""
+    return Checkpoint(hub_id, lambda file: _fetch(hub_id, file, revision))
+
+
+def _fetch(hub_id: str, file: str, revision: str | None) -> Path:
+    try:
+        from huggingface_hub import constants, hf_hub_download
+        from huggingface_hub.errors import (
+            EntryNotFoundError,
+            HFValidationError,
+            HTTPError,
+            LocalEntryNotFoundError,
+            RepositoryNotFoundError,
+        )
+    except ImportError as error:
+        raise CheckpointUnavailableError(
+            f"{hub_id}: huggingface_hub is not installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'"
+        ) from error
+    is_reachable = _is_reachable(constants.ENDPOINT)
+    try:
+        # Without a network the library would try for half a minute, and tell of each attempt.
+        return Path(hf_hub_download(hub_id, file, revision=revision, local_files_only=not is_reachable))
+    except RepositoryNotFoundError as error:
+        raise CheckpointUnavailableError(
+            f"{hub_id}: Hugging Face has no such model, or shows it to others alone: look at the name, "
+            "set HF_TOKEN to a token that may read it, or name a local checkpoint folder"
+        ) from error
+    except LocalEntryNotFoundError as error:
+        raise CheckpointUnavailableError(
+            f"{hub_id}: Hugging Face does not answer, and its cache {constants.HF_HUB_CACHE} has no {file} of it: set "
+            "HF_HOME to a cache that has (and HF_TOKEN where a token is wanted), or name a local checkpoint folder"
+        ) from error
+    except EntryNotFoundError as error:
+        raise CheckpointUnavailableError(f"{hub_id}: its repository on Hugging Face has no {file}") from error
+    except (HTTPError, HFValidationError, OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise CheckpointUnavailableError(f"{hub_id}: {file} cannot be fetched from Hugging Face: {reason}") from error
+
+
+@functools.cache
+def _is_reachable(endpoint: str) -> bool:
+    """Return whether anything answers there, through whatever proxy; asked once."""
+    from huggingface_hub.errors import HTTPError
+    from huggingface_hub.utils import get_session
+
+    try:
+        get_session().head(endpoint, timeout=_ANSWER_SECONDS)
+    except (HTTPError, OSError):
+        return False
+    return True

@@ -1,0 +1,104 @@
+"""From a name to an entry: of the catalogue, of a checkpoint folder, or of a Hugging Face id of a supported family."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from gigavqa.catalogue.checkpoints import Checkpoint, CheckpointConfig, folder_checkpoint, hub_checkpoint
+from gigavqa.catalogue.entry import HUB_ID, CatalogueEntry
+from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
+from gigavqa.catalogue.families.family import Family
+from gigavqa.catalogue.families.registry import BY_MODEL_TYPE
+from gigavqa.runtime.names import did_you_mean
+
+_MAX_CONTEXT = 131072  # tokens; checkpoints declare up to a million, whose KV cache few machines hold
+
+
+def resolve_model(name: str, catalogue: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
+    """Return the entry of a catalogue id, or make one for a checkpoint folder or a Hugging Face id; writes nothing.
+
+    Of a Hugging Face id only the configurations are fetched.
+    Raises CheckpointUnavailableError, FamilyUnsupportedError, CheckpointInvalidError.
+    """
+    if name in catalogue:
+        return catalogue[name]
+    checkpoint = find_checkpoint(name)
+    if checkpoint is None:
+        known = ", ".join(sorted(catalogue))
+        raise CheckpointUnavailableError(
+            f"'{name}' is neither a model of the catalogue ({known}), nor a checkpoint folder, nor a Hugging Face id"
+            f"{did_you_mean(name, catalogue)}"
+        )
+    return describe_checkpoint(checkpoint)
+
+
+def find_checkpoint(name: str, revision: str | None = None) -> Checkpoint | None:
+    """Return the checkpoint of a folder or of a Hugging Face id; None where the name can be neither."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder_checkpoint(folder)
+    return hub_checkpoint(name, revision) if HUB_ID.fullmatch(name) else None
+
+
+def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
+    """Make an entry of what a checkpoint's own files say: its family, visual budget and context.
+
+    Raises CheckpointUnavailableError, FamilyUnsupportedError, CheckpointInvalidError.
+    """
+    weights, config = checkpoint.weights, checkpoint.read("config.json")
+    family = _family(weights, config)
+    processing = checkpoint.read_processing() if family.has_processing else {}
+    try:
+        budget, context = family.budget(config, processing), min(_context(config), _MAX_CONTEXT)
+        return CatalogueEntry(
+            id=_model_id(weights),
+            title=Path(weights).name,
+            weights=weights,
+            family=family.name,
+            licence="unknown",
+            max_model_len=context,
+            box_convention=family.box_convention,
+            visual_budget=budget,
+            chat_template=dict(family.chat_template),
+            notes=_notes(family),
+        )
+    except ValidationError as error:
+        fields = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise CheckpointInvalidError(f"{weights}: {fields}") from error
+    except (TypeError, ValueError, KeyError, IndexError) as error:
+        raise CheckpointInvalidError(f"{weights}: its limits cannot be read: {error!r}") from error
+
+
+def _family(weights: str, config: CheckpointConfig) -> Family:
+    architectures = [str(name) for name in config.get("architectures") or ()]
+    for name in (config.get("model_type"), *architectures):
+        if isinstance(name, str) and name in BY_MODEL_TYPE:
+            return BY_MODEL_TYPE[name]
+    raise FamilyUnsupportedError(
+        f"{weights}: model_type '{config.get('model_type')}' (architecture {', '.join(architectures) or 'unnamed'}) is "
+        f"of no supported family; supported: {', '.join(BY_MODEL_TYPE)}"
+    )
+
+
+def _context(config: CheckpointConfig) -> int:
+    """Positions of the language model, which families configure under different names."""
+    for part in ("text_config", "llm_config", "language_config"):
+        length = (config.get(part) or {}).get("max_position_embeddings")
+        if isinstance(length, int):
+            return length
+    length = config.get("max_position_embeddings")
+    if not isinstance(length, int):
+        raise CheckpointInvalidError("config.json: max_position_embeddings is missing")
+    return length
+
+
+def _notes(family: Family) -> tuple[str, ...]:
+    if not family.remote_code:
+        return ()
+    return ("The tokenizer is code that comes with this checkpoint: set trust_remote_code once you have read it.",)
+
+
+def _model_id(weights: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", Path(weights).name.lower()).lstrip("._-") or "model"

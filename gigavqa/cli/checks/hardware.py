@@ -1,0 +1,160 @@
+"""Checks of the machine: its processor's cores and what they can do, GPU, disk."""
+
+import os
+import platform
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.errors import CatalogueError
+from gigavqa.catalogue.gpus import GpuRequirement
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.checks import Diagnosis
+from gigavqa.cli.errors import CommandError
+from gigavqa.launcher.machine import VISIBLE_DEVICES, GpuDevice, HostMachine, format_cpus, read_machine
+from gigavqa.launcher.placement import WorkerPlan
+from gigavqa.launcher.worker_plans import divide_cores
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.plurals import count_noun
+from gigavqa.tiling.decode_threads import usable_cores
+
+_CPUINFO = Path("/proc/cpuinfo")
+_MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)
+_FLAGS = re.compile(r"^(?:flags|Features)\s*:\s*(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Architecture:
+    """Names of features by Linux's flags; vLLM cannot run without those `needed`, and gains from the others."""
+
+    needed: Mapping[str, str]
+    faster: Mapping[str, str]
+
+
+_X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AVX-512 bfloat16", "amx_tile": "AMX"})
+_ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
+_ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
+_CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
+_DRIVER, _CAPABILITY = (580,), (8, 0)  # CUDA 13, which vLLM's wheels are built with; bfloat16, which entries are in
+_WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
+
+
+def cpu() -> Diagnosis:
+    """Return the processor of this machine."""
+    cpuinfo = _CPUINFO.read_text(encoding="utf-8", errors="replace") if _CPUINFO.exists() else ""
+    usable = usable_cores()
+    return describe_cpu(cpuinfo, platform.machine(), usable, os.cpu_count() or 1)
+
+
+def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnosis:
+    """Say what Linux tells of a processor in `cpuinfo`: name, cores that may be used, features that it has or lacks."""
+    architecture = _ARCHITECTURES.get(machine)
+    name = match[1].strip() if (match := _MODEL.search(cpuinfo)) else machine
+    found = f"{name}, {usable} of {count_noun(cores, 'core')}"
+    flags = match[1].split() if (match := _FLAGS.search(cpuinfo)) else []
+    if architecture is None or not flags:
+        return Diagnosis("CPU", "warn", f"{found}; features unknown", "vLLM has wheels for x86_64 and aarch64 on Linux")
+    lacks = [feature for flag, feature in architecture.needed.items() if flag not in flags]
+    found += f"; {_list(architecture, flags)}"
+    if lacks:
+        return Diagnosis("CPU", "fail", found, f"vLLM's kernels need {', '.join(lacks)}: use another machine or a GPU")
+    return Diagnosis("CPU", "ok", found)
+
+
+def gpu() -> Diagnosis:
+    """NVIDIA GPUs as the driver lists them, and the cores that `gigavqa up --gpus all` would give each."""
+    if shutil.which("nvidia-smi") is None:
+        return Diagnosis(
+            "GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it"
+        )
+    try:
+        machine = read_machine()
+        return describe_gpus(machine, machine.visible(os.environ))
+    except CommandError as error:
+        return Diagnosis("GPU", "warn", str(error), "look at what `nvidia-smi` says")
+
+
+def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnosis:
+    """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible."""
+    if not visible:
+        return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE_DEVICES}")
+    kinds = Counter(f"{device.title} ({device.memory_mib} MiB)" for device in machine.devices)
+    found = "; ".join(f"{number} x {kind}" for kind, number in kinds.items())
+    cpus = divide_cores([WorkerPlan(device.id, (), (device,)) for device in visible], machine.nodes)
+    places = ((device, "?" if device.node is None else device.node) for device in visible)
+    shares = [f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}" for device, node in places]
+    found = "; ".join([found, *shares])
+    if split := [device.number for device in visible if device.is_split]:
+        return Diagnosis("GPU", "warn", found, f"`up` takes no GPU that MIG has split: {', '.join(split)}")
+    if old := [device for device in visible if _is_below(device.driver, _DRIVER)]:
+        advice = f"install NVIDIA's driver {_DRIVER[0]} or later, or vLLM's CUDA 13 does not start"
+        return Diagnosis("GPU", "warn", f"{found}; driver {old[0].driver}", advice)
+    if weak := [device.number for device in visible if _is_below(device.capability, _CAPABILITY)]:
+        advice = f"GPU {', '.join(weak)} cannot reckon in bfloat16 (compute capability 8.0): choose others with --gpus"
+        return Diagnosis("GPU", "warn", found, advice)
+    if min(len(cpus[device.id]) for device in visible) < _CPUS_PER_GPU:
+        advice = f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
+        return Diagnosis("GPU", "warn", found, advice)
+    return Diagnosis("GPU", "ok", found)
+
+
+def models() -> Diagnosis:
+    """Return the catalogue's models by whether the GPUs that are visible hold them."""
+    try:
+        devices = read_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
+        return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
+    except (CommandError, CatalogueError) as error:
+        return Diagnosis("models", "warn", str(error), "mend it; `gigavqa models` lists what can be served")
+
+
+def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
+    """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for."""
+    if not visible:
+        return Diagnosis("models", "ok", "no GPU for those of the catalogue; the demo's run on the CPU")
+    largest = sorted((device.memory_mib for device in visible), reverse=True)
+    lacks = {each.id: _memory_shortage(each, each.gpus, largest) for each in entries if each.gpus}
+    held = [model for model, lack in lacks.items() if lack is None]
+    found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"
+    shorter = [lack for lack in lacks.values() if lack and "--context" in lack]
+    advice = "; ".join(shorter) or ("" if held else "use larger GPUs, or a server elsewhere (`--engine remote`)")
+    return Diagnosis("models", "ok" if held else "warn", found, advice)
+
+
+def _memory_shortage(entry: CatalogueEntry, gpus: GpuRequirement, largest: Sequence[int]) -> str | None:
+    if len(largest) < gpus.number:
+        return f"'{entry.id}' wants {gpus.number} GPUs"
+    return gpus.lack(entry.id, sum(largest[: gpus.number]))
+
+
+def disk() -> Diagnosis:
+    """Free space where the data folder is, or will be."""
+    folder = _existing(Home.from_environment().folder)
+    free = shutil.disk_usage(folder).free / 1e9
+    found = f"{free:.0f} GB free at {folder}"
+    if free < _NEEDED_GB:
+        return Diagnosis("disk", "fail", found, f"free {_NEEDED_GB} GB, or set GIGAVQA_HOME to a larger disk")
+    if free < _WANTED_GB:
+        return Diagnosis("disk", "warn", found, "pyramids of flat images may need more; GIGAVQA_HOME moves the folder")
+    return Diagnosis("disk", "ok", found)
+
+
+def _list(architecture: _Architecture, flags: Sequence[str]) -> str:
+    features = {**architecture.needed, **architecture.faster}
+    has = [feature for flag, feature in features.items() if flag in flags]
+    lacks = [feature for flag, feature in features.items() if flag not in flags]
+    parts = [f"has {', '.join(has)}"] if has else []
+    return ", ".join([*parts, *([f"lacks {', '.join(lacks)}"] if lacks else [])])
+
+
+def _is_below(version: str, least: Sequence[int]) -> bool:
+    """Return whether a version as the driver writes it is older; one that cannot be read is not said to be."""
+    parts = version.split(".")
+    return all(map(str.isdecimal, parts)) and tuple(map(int, parts)) < tuple(least)
+
+
+def _existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.exists())

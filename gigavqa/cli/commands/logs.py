@@ -1,0 +1,92 @@
+"""`gigavqa logs`: what the processes of `gigavqa up` say."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gigavqa.cli.completion import match_names
+from gigavqa.cli.console import out
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.launcher.supervisor import read_tail
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.names import did_you_mean
+
+_LOOK_SECONDS = 0.25
+
+
+def complete_logs(incomplete: str) -> list[str]:
+    """Logs of this installation."""
+    return match_names(incomplete, lambda: log_files(Home.from_environment().folder))
+
+
+def logs(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[WORKER|gateway]",
+            help="A worker, `gateway` or `server`; all of them if omitted.",
+            autocompletion=complete_logs,
+        ),
+    ] = None,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="So many of the last lines of each.")] = 20,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written from now on.")] = False,
+) -> None:
+    """Print the ends of the logs of this installation's processes (GIGAVQA_HOME), each line with its process.
+
+    \b
+    gigavqa logs
+    gigavqa logs gateway -n 100
+    gigavqa logs worker-demo-qwen3-vl -f
+    """
+    chosen = _choose_logs(log_files(Home.from_environment().folder), name)
+    width = max(map(len, chosen))
+    try:
+        for process, line in _lines(chosen, lines, follow=follow):
+            out.print(f"{process:<{width}}  {line}" if len(chosen) > 1 else line)
+    except KeyboardInterrupt:
+        return
+
+
+def log_files(home: Path) -> dict[str, Path]:
+    """Return the logs of an installation by the names of the processes that write them."""
+    found = {path.stem: path for path in sorted((home / "logs").glob("*.log"))}
+    server = home / "server" / "server.log"
+    return found | ({"server": server} if server.is_file() else {})
+
+
+def _choose_logs(known: Mapping[str, Path], name: str | None) -> dict[str, Path]:
+    if not known:
+        raise ArgumentError("there are no logs: `gigavqa up` has not run with this GIGAVQA_HOME")
+    if name is None:
+        return dict(known)
+    for spelt in (name, f"worker-{name}"):
+        if spelt in known:
+            return {spelt: known[spelt]}
+    raise ArgumentError(f"there is no log of '{name}'{did_you_mean(name, known) or ';'} there are {', '.join(known)}")
+
+
+def _lines(files: Mapping[str, Path], last: int, *, follow: bool) -> Iterator[tuple[str, str]]:
+    read = {name: path.stat().st_size for name, path in files.items()}
+    for name, path in files.items():
+        yield from ((name, line) for line in read_tail(path, last))
+    while follow:
+        time.sleep(_LOOK_SECONDS)
+        for name, path in files.items():
+            news, read[name] = _new_lines(path, read[name])
+            yield from ((name, line) for line in news)
+
+
+def _new_lines(path: Path, after: int) -> tuple[list[str], int]:
+    """Whole lines behind a place in a file, and the place behind them; a file that was replaced is read anew."""
+    try:
+        with path.open("rb") as file:
+            file.seek(after if file.seek(0, 2) >= after else 0)
+            start = file.tell()
+            text = file.read()
+    except FileNotFoundError:
+        return [], 0
+    whole = text[: text.rfind(b"\n") + 1]
+    return whole.decode(errors="replace").split("\n")[:-1], start + len(whole)

@@ -1,0 +1,132 @@
+"""What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.evaluation.errors import EvaluationError
+from gigavqa.tiling.errors import RegionError
+from gigavqa.tiling.geometry import Size, grid_region, resolve_region
+from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.views import View
+
+if TYPE_CHECKING:
+    from gigavqa.evaluation.benchmark import Benchmark
+
+DeclaredView = tuple[Path, View]
+"""The file that is read, and what is read of it."""
+
+
+@dataclass(frozen=True)
+class EvidenceArguments:
+    """Local evidence as the command line names it: regions, and cells `row,column` of a `grid`, counted from 1."""
+
+    regions: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    grid: str = "2x2"
+
+    def regions_of(self, image: Path, size: Size) -> list[str]:
+        """Return every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
+        try:
+            parts = [resolve_region(region, size) for region in self.regions]
+            parts += [grid_region(size, _pair(cell, ",", "--cell", "ROW,COL"), self._grid()) for cell in self.cells]
+        except RegionError as error:
+            raise ArgumentError(f"{image.name}: {error}") from error
+        return [str(part) for part in parts]
+
+    def _grid(self) -> tuple[int, int]:
+        return _pair(self.grid, "x", "--grid", "ROWSxCOLS")
+
+
+def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
+    try:
+        first, second = (int(number) for number in text.lower().split(separator))
+    except ValueError:
+        raise ArgumentError(f"{option} '{text}' is not {form}") from None
+    return first, second
+
+
+def views_of_image(image: Path, condition: str, evidence: EvidenceArguments, thumbnail: int) -> list[DeclaredView]:
+    """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
+    condition = _image_condition(condition)
+    if condition in {"V1", "V2"} and (evidence.regions or evidence.cells):
+        raise ArgumentError(f"{condition} shows no local evidence; --cell and --region need V3 or V4")
+    full = View(image=image.name)
+    if condition == "V1":
+        return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
+    if condition == "V2":
+        return [(image, full)]
+    regions = evidence.regions_of(image, read_header(image).size)
+    if not regions:
+        raise ArgumentError(f"{condition} shows local evidence: give --cell or --region")
+    local = [(image, View(image=image.name, region=region)) for region in regions]
+    return local if condition == "V3" else [(image, full), *local]
+
+
+def views_of_sample(
+    dataset: Path, sample: str, condition: str, entry: CatalogueEntry, thumbnail: int
+) -> list[DeclaredView]:
+    """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
+    condition = _image_condition(condition)
+    request, root = request_of_sample(dataset, sample, None, condition, entry, options={"thumbnail": thumbnail})
+    return [(root.locate(view.image), view) for view in request.views]
+
+
+def _image_condition(condition: str) -> str:
+    if condition.upper() not in {"V1", "V2", "V3", "V4"}:
+        raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
+    return condition.upper()
+
+
+def request_of_sample(
+    folder: Path, sample: str, protocol: str | None, condition: str, entry: CatalogueEntry, **spec: Any
+) -> tuple[InferenceRequest, ImageRoot]:
+    """Return a sample's request and the root that its views' images lie below; `spec` are further fields of a JobSpec.
+
+    Without a protocol it is the benchmark's first. Raises ArgumentError for what no job can ask.
+    """
+    # Half a second, which whoever looks at an image alone need not wait for.
+    from gigavqa.cli.datasets import load_checked, sample_in  # noqa: PLC0415
+    from gigavqa.evaluation.expansion import expand  # noqa: PLC0415
+
+    folder = folder.absolute()
+    dataset, root = load_checked(folder), ImageRoot(folder.parent)
+    asked = sample_in(dataset, sample)
+    cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition, dataset.benchmark)
+    job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked.id,), **spec)
+    try:
+        requests = [request for _, request in expand(dataset, job, {entry.id: entry}, size_in(root))]
+    except EvaluationError as error:
+        raise ArgumentError(str(error)) from error
+    if not requests:
+        raise ArgumentError(dataset.benchmark.unfit(asked, cell.protocol, cell.condition))
+    return requests[0], root
+
+
+def size_in(root: ImageRoot) -> Callable[[str], Size]:
+    """Return how big an image below a root is, in level-0 pixels, by its header."""
+    return lambda name: read_header(root.locate(name)).size
+
+
+def _protocol(named: str | None, known: Iterable[str]) -> str:
+    """Return the first protocol unless one is named, which may be written small."""
+    known = list(known)
+    return next((name for name in known if name.lower() == named.lower()), named) if named else known[0]
+
+
+def _cell(protocol: str, condition: str, benchmark: "Benchmark[Any, Any]") -> Any:
+    """Return the cell; of chats that go on in rounds with as many as the first plan gives that has any."""
+    planned = (cell.rounds for cells in benchmark.plans.values() for cell in cells if cell.protocol == protocol)
+    try:
+        return Cell.model_validate(
+            {"protocol": protocol, "condition": condition.upper(), "rounds": next(planned, None)}
+        )
+    except ValidationError:
+        raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None

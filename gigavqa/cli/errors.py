@@ -1,0 +1,99 @@
+"""What can go wrong at the command line, and the exit status that a script sees for each room's errors.
+
+0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 a job without full success.
+"""
+
+from http import HTTPStatus
+
+from gigavqa.backup.errors import BackupInvalidError
+from gigavqa.catalogue.errors import CatalogueError
+from gigavqa.client.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
+from gigavqa.contract.errors import JobsError, KeyNotFoundError
+from gigavqa.demo.errors import DemoError, DemoUnknownError
+from gigavqa.evaluation.errors import EvaluationError
+from gigavqa.launcher.errors import LaunchError
+from gigavqa.retrieval.errors import RetrievalError
+from gigavqa.runtime.errors import InstallationError, RestoreRefusedError, SettingsInvalidError
+from gigavqa.tiling.errors import TilingError
+from gigavqa.workers.errors import WorkerError
+
+WRONG_INPUT = 2
+_NO_GATEWAY = 3
+_TEMPORARY = 4
+
+
+class CommandError(Exception):
+    """A command could not do what was asked; the message says why in one line."""
+
+    exit_code = 1
+
+
+class ArgumentError(CommandError):
+    """An argument names nothing that there is, or arguments do not go together."""
+
+    exit_code = WRONG_INPUT
+
+
+class JobUnsuccessfulError(CommandError):
+    """The job ended otherwise than completed, or some of its requests failed."""
+
+    exit_code = 5
+
+
+class GatewayUnusableError(CommandError):
+    """A gateway of another machine cannot be asked: it does not answer, serve the models, or have the data set."""
+
+    exit_code = _TEMPORARY
+
+
+_TEMPORARY_STATUSES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+"""Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
+
+EXPECTED = (
+    CommandError,
+    CatalogueError,
+    DemoError,
+    EvaluationError,
+    GigavqaError,
+    InstallationError,
+    JobsError,
+    LaunchError,
+    RetrievalError,
+    TilingError,
+    WorkerError,
+    OSError,
+    UnicodeDecodeError,
+)
+"""What a user can run into; everything else is a fault of the program."""
+
+_INPUTS = (
+    BackupInvalidError,
+    CatalogueError,
+    DemoUnknownError,
+    EvaluationError,
+    KeyNotFoundError,
+    QuestionsError,
+    RetrievalError,
+    SettingsInvalidError,
+    TilingError,
+    WorkerError,
+    UnicodeDecodeError,
+)
+_FILES = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
+
+
+def exit_status(error: BaseException) -> int:
+    """Return the status that the program ends with because of an error."""
+    if isinstance(error, CommandError):
+        return error.exit_code
+    if isinstance(error, GatewayUnreachableError):
+        return _NO_GATEWAY
+    if isinstance(error, RestoreRefusedError):
+        return _TEMPORARY
+    if isinstance(error, ProblemError):
+        return (
+            _TEMPORARY
+            if error.status in _TEMPORARY_STATUSES or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            else WRONG_INPUT
+        )
+    return WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else 1

@@ -1,0 +1,220 @@
+"""What is asked of a gateway, and how its answers are read: the same for both clients, which only send it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, Literal, TypedDict, TypeVar
+from uuid import uuid4
+
+import httpx
+from pydantic import ValidationError
+
+from gigavqa.client.errors import GigavqaError, RefusedError
+from gigavqa.contract.models import (
+    Condition,
+    Job,
+    JobSpec,
+    JobStatus,
+    JobSummary,
+    RequestCounts,
+    Response,
+    UnreadableResponse,
+)
+from gigavqa.contract.schema_versions import read_response
+from gigavqa.store.worker_registry import WorkerStatus
+
+_PAGE_SIZE = 100
+TIMEOUT = httpx.Timeout(10.0, read=300.0)
+EVENTS_SILENCE = 60.0
+"""Seconds after which a stream of events is broken; the gateway sends a ping every 15 s."""
+
+AnswerT = TypeVar("AnswerT")
+ReportFormat = Literal["json", "md", "csv", "tex", "html"]
+VerdictFormat = Literal["csv", "jsonl", "parquet"]
+
+
+class ResultFilter(TypedDict, total=False):
+    """Which responses to show; all when nothing is given."""
+
+    condition: Condition
+    protocol: str
+    max_rounds: int
+    model: str
+    sample_id: str
+    status: Literal["ok", "failed"]
+
+
+class JobFilter(TypedDict, total=False):
+    """Which jobs to list; all when nothing is given."""
+
+    status: JobStatus | str
+    dataset: str
+    model: str
+    metadata: Mapping[str, str]
+    created_after: datetime
+    created_before: datetime
+    order: Literal["newest", "oldest"]
+
+
+@dataclass(frozen=True)
+class ApiCall(Generic[AnswerT]):
+    """One request, and how its answer is read. One that is `repeatable` does no harm when it arrives twice."""
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response], AnswerT]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    repeatable: bool = True
+
+
+def submit(spec: JobSpec | Mapping[str, Any], idempotency_key: str | None) -> ApiCall[Job]:
+    """Submit a job. It has a key in any case, so that one whose answer was lost can be asked again."""
+    body = validate_spec(spec).model_dump(mode="json", exclude_defaults=True)
+    named = {"Idempotency-Key": idempotency_key or uuid4().hex}
+    return ApiCall("POST", "/v1/jobs", _parse_job, {"json": body, "headers": named})
+
+
+def validate_spec(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
+    """Return a specification given whole or by its fields; raises RefusedError that names each field that is wrong."""
+    try:
+        return spec if isinstance(spec, JobSpec) else JobSpec.model_validate(spec)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise RefusedError("; ".join(wrong), 422, kind="request-invalid") from error
+
+
+def submission_key(spec: JobSpec | Mapping[str, Any], *, again: bool) -> str:
+    """Return the key under which a specification is asked once, or one that no other submission has."""
+    return f"ask-{uuid4().hex if again else hashlib.sha256(validate_spec(spec).model_dump_json().encode()).hexdigest()}"
+
+
+def next_step(job: Job) -> Literal["retry", "anew"] | None:
+    """Return what has to be done with an earlier job, so that all of it is asked."""
+    steps: dict[JobStatus, Literal["retry", "anew"]] = {JobStatus.CANCELLED: "retry", JobStatus.FAILED: "anew"}
+    return steps.get(job.status)
+
+
+def read_line(line: str) -> Response | UnreadableResponse:
+    """Return a line of a stream of responses as an object."""
+    # Looked for as text first: few lines are worth reading twice.
+    if '"unreadable"' in line and "unreadable" in (fields := json.loads(line)):
+        return UnreadableResponse.model_validate(fields, extra="ignore")
+    return read_response(line, extra="ignore")
+
+
+def single_response(found: Sequence[Response | UnreadableResponse]) -> Response:
+    """Return the response of a job of one request, its newest.
+
+    Raises GigavqaError where there is none that can be read.
+    """
+    if not found:
+        raise GigavqaError("the job ended without a response")
+    if isinstance(found[-1], UnreadableResponse):
+        raise GigavqaError(found[-1].unreadable)
+    return found[-1]
+
+
+def job(job_id: str) -> ApiCall[Job]:
+    return ApiCall("GET", f"/v1/jobs/{job_id}", _parse_job)
+
+
+def jobs(after: str | None, limit: int | None, filters: JobFilter) -> ApiCall[tuple[list[JobSummary], str | None]]:
+    """Return a page of jobs, newest first, and the id to go on behind, where there are more."""
+    asked = {**filters, "after": after, "limit": min(_PAGE_SIZE, limit or _PAGE_SIZE)}
+    return ApiCall("GET", "/v1/jobs", _parse_job_page, {"params": _query_params(asked)})
+
+
+def cancel(job_id: str) -> ApiCall[Job]:
+    """Cancel a job."""
+    return ApiCall("POST", f"/v1/jobs/{job_id}/cancel", _parse_job)
+
+
+def retry(job_id: str, *, empty: bool) -> ApiCall[Job]:
+    """Retry what is not answered of a job, and what is no answer."""
+    asked = {"params": {"empty": True}} if empty else {}
+    return ApiCall("POST", f"/v1/jobs/{job_id}/retry", _parse_job, asked, repeatable=False)
+
+
+def set_webhook(job_id: str, url: str, secret: str) -> ApiCall[None]:
+    """Give a job its webhook."""
+    body = {"url": url, "secret": secret}
+    return ApiCall("PUT", f"/v1/jobs/{job_id}/webhook", lambda _: None, {"json": body})
+
+
+def delete(job_id: str) -> ApiCall[str]:
+    """Delete a final job."""
+    return ApiCall("DELETE", f"/v1/jobs/{job_id}", lambda answer: str(answer.json()["id"]), repeatable=False)
+
+
+def workers() -> ApiCall[list[WorkerStatus]]:
+    """Return the workers that announce themselves."""
+    return ApiCall(
+        "GET",
+        "/v1/workers",
+        lambda answer: [WorkerStatus.model_validate(worker, extra="ignore") for worker in answer.json()["data"]],
+    )
+
+
+def list_items(path: str) -> ApiCall[list[dict[str, Any]]]:
+    """Return what a list holds, as it comes."""
+    return ApiCall("GET", path, lambda answer: list(answer.json()["data"]))
+
+
+def report(job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = ()) -> ApiCall[str]:
+    """One report over jobs of one data set, by the judges of other jobs."""
+    asked = {"job": list(job_ids), "judge": list(judges), "format": str(form)}
+    return ApiCall("GET", "/v1/reports", lambda answer: answer.text, {"params": asked})
+
+
+def verdicts(
+    job_ids: Sequence[str], form: VerdictFormat, *, parts: bool, texts: bool, judges: Sequence[str] = ()
+) -> ApiCall[bytes]:
+    """Return a file of the verdicts on jobs of one data set."""
+    asked = {"job": list(job_ids), "judge": list(judges), "format": str(form), "parts": parts, "texts": texts}
+    return ApiCall("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
+
+
+def results(job_id: str, after: str | None, limit: int | None, *, follow: bool, filters: ResultFilter) -> ApiCall[None]:
+    """Return a stream of responses; its lines are read by whoever opens it."""
+    asked = {**filters, "after": after, "limit": limit, "follow": follow or None}
+    return ApiCall("GET", f"/v1/jobs/{job_id}/results", lambda _: None, {"params": _query_params(asked)})
+
+
+def events(job_id: str, after: str | None, silence: float = EVENTS_SILENCE) -> ApiCall[None]:
+    """Return a stream of a job's events behind the event `after`, given up after so many seconds of silence."""
+    asked = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+    asked |= {"Last-Event-ID": after} if after else {}
+    return ApiCall(
+        "GET",
+        f"/v1/jobs/{job_id}/events",
+        lambda _: None,
+        {"headers": asked, "timeout": httpx.Timeout(10.0, read=silence)},
+    )
+
+
+def _query_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _query_value(value) for name, value in params.items() if value is not None}
+
+
+def _query_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return [f"{name}={inner}" for name, inner in value.items()]
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+
+
+def _parse_job(answer: httpx.Response) -> Job:
+    return Job.model_validate(answer.json(), extra="ignore")
+
+
+def _parse_job_page(answer: httpx.Response) -> tuple[list[JobSummary], str | None]:
+    page = answer.json()
+    found = [JobSummary.model_validate(one, extra="ignore") for one in page["data"]]
+    return found, page["last_id"] if page["has_more"] else None
+
+
+def apply_event(job: Job, data: Mapping[str, Any]) -> Job:
+    """Return the job as an event tells that it is now."""
+    counts = RequestCounts.model_validate(data["request_counts"], extra="ignore")
+    return job.model_copy(update={"status": JobStatus(data["status"]), "request_counts": counts})

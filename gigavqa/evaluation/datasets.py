@@ -1,0 +1,286 @@
+"""Loads data sets: a folder with `dataset.toml`, `samples/` and `images/`; or just files of records, for scoring."""
+
+import hashlib
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gigavqa.evaluation.benchmark import Benchmark, find_benchmark, installed_benchmarks
+from gigavqa.evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
+from gigavqa.evaluation.judgements import Panel
+from gigavqa.evaluation.records import Record
+from gigavqa.evaluation.sample_files import (
+    images_by_stem,
+    list_pages,
+    load_samples,
+    make_record_context,
+    read_samples,
+    record_files,
+)
+from gigavqa.evaluation.samples import Sample
+
+_SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
+"""Endings of what benchmarks read beside records."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A named set of samples.
+
+    `digest` identifies by content what is asked (records, not images), `labels` what people said of replies since; ''
+    where nobody did.
+    """
+
+    name: str
+    benchmark: Benchmark[Any, Any]
+    title: str
+    description: str
+    samples: tuple[Sample, ...]
+    digest: str
+    labels: str = ""
+    panel: Panel = field(default_factory=Panel)
+
+    def judged_with(self, panel: Panel) -> "Dataset":
+        """Return the data set whose replies are judged by what models said of them, where there is any judge."""
+        if not panel.judges:
+            return self
+        panel = panel.called()
+        return replace(self, benchmark=self.benchmark.judged_with(panel), panel=panel)
+
+    def image_of(self, image: str) -> str:
+        """Name of one of its images relative to the data root, as views name it."""
+        return f"{self.name}/{image}"
+
+    def by_image(self, samples: Iterable[Sample]) -> Mapping[str, Sequence[Sample]]:
+        """Group samples by the name of their first image relative to the data root."""
+        found: dict[str, list[Sample]] = {}
+        for sample in samples:
+            found.setdefault(self.image_of(sample.images[0]), []).append(sample)
+        return found
+
+
+def load_dataset(folder: Path) -> Dataset:
+    """Load and check a data set's folder. Raises DatasetInvalidError listing every problem by file and line.
+
+    Names of images are checked for where they point, not for whether the files exist.
+    """
+    problems: list[Problem] = []
+    settings = _dataset_settings(folder, problems)
+    benchmark = _configure_benchmark(_find_benchmark_of(settings, problems), folder, problems)
+    if benchmark is None:
+        raise DatasetInvalidError(problems)
+    files = record_files(folder / "samples")
+    samples = load_samples(
+        benchmark, files, folder, problems,
+        images=images_by_stem(folder), images_required=True, pages=partial(list_pages, folder),
+    )  # fmt: skip
+    problems.extend(_check_not_empty("samples", files, samples, problems))
+    if problems:
+        raise DatasetInvalidError(problems)
+    digest, labels = _digests(benchmark, folder, [folder / "dataset.toml"], files)
+    return Dataset(
+        name=settings["name"],
+        benchmark=benchmark,
+        title=settings.get("title", settings["name"]),
+        description=settings.get("description", ""),
+        samples=tuple(samples),
+        digest=digest,
+        labels=labels,
+    )
+
+
+def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
+    """Load records for scoring alone: a data set's folder, a folder of records, or one file; images are not needed.
+
+    Without a name, the benchmark is that of `dataset.toml`, else the one that reads most of the records. Raises
+    DatasetInvalidError as `load_dataset` does, and BenchmarkUnknownError.
+    """
+    if path.is_dir():
+        base, files = path, record_files(path / "samples" if (path / "samples").is_dir() else path)
+    else:
+        base, files = path.parent, [path]
+    settings = base / "dataset.toml" if path.is_dir() and (base / "dataset.toml").is_file() else None
+    problems: list[Problem] = []
+    if benchmark:
+        chosen: Benchmark[Any, Any] | None = find_benchmark(benchmark)
+    else:
+        chosen = (
+            _find_benchmark_of(_dataset_settings(base, problems), problems) if settings else _best_reader(files, base)
+        )
+    chosen = _configure_benchmark(chosen, base, problems) if settings else chosen
+    if chosen is None:
+        raise DatasetInvalidError(problems)
+    problems.clear()
+    samples = load_samples(
+        chosen, [file for file in files if file.name not in chosen.beside], base, problems,
+        images=images_by_stem(path), pages=lambda name: list_pages(base, name) or None,
+    )  # fmt: skip
+    problems.extend(_check_not_empty(str(path), files, samples, problems))
+    if problems:
+        raise DatasetInvalidError(problems)
+    digest, labels = _digests(chosen, base, [settings] if settings else [], files)
+    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), digest, labels)
+
+
+def find_reader(
+    path: Path, benchmark: str | None = None, named: Callable[[Record], Record] = lambda record: record
+) -> Benchmark[Any, Any]:
+    """Return the benchmark of that name, or the one that reads most of a file's or folder's records.
+
+    `named` gives records' columns other names before. Raises BenchmarkUnknownError.
+    """
+    if benchmark:
+        return find_benchmark(benchmark)
+    return _best_reader(record_files(path) if path.is_dir() else [path], path if path.is_dir() else path.parent, named)
+
+
+def _best_reader(
+    files: Sequence[Path], base: Path, named: Callable[[Record], Record] = lambda record: record
+) -> Benchmark[Any, Any]:
+    """Return the benchmark that finds the fewest problems in files of records, of those that are made for such records.
+
+    One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
+    what it needs of its own, such as options, or are known by fields that there are not.
+    """
+    seen: set[str] = set()
+
+    def noted(record: Record) -> Record:
+        record = named(record)
+        seen.update(record.value if isinstance(record.value, dict) else ())
+        return record
+
+    vital = [name for benchmark in installed_benchmarks().values() for name in benchmark.asked_by]
+
+    def rank(benchmark: Benchmark[Any, Any]) -> tuple[bool, bool, bool, bool, int]:
+        problems: list[Problem] = []
+        unread: dict[str, Counter[str]] = {}
+        own = [file for file in files if file.name not in benchmark.beside]
+        samples = load_samples(benchmark, own, base, problems, named=noted, unread=unread)
+        lost = any(
+            fnmatch(name.lower().replace(" ", "_"), one) for names in unread.values() for name in names for one in vital
+        )
+        bad = {(problem.file, problem.line) for problem in problems}
+        is_other = bool(benchmark.known_by) and seen.isdisjoint(benchmark.known_by)
+        return len(samples) < max(1, len(bad)), lost, is_other, benchmark.general, len(problems)
+
+    return min(installed_benchmarks().values(), key=rank)
+
+
+def _find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any, Any] | None:
+    try:
+        return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
+    except BenchmarkUnknownError as error:
+        problems.append(Problem("dataset.toml", None, None, str(error)))
+        return None
+
+
+def _configure_benchmark(
+    benchmark: Benchmark[Any, Any] | None, folder: Path, problems: list[Problem]
+) -> Benchmark[Any, Any] | None:
+    try:
+        if benchmark is None:
+            return None
+        return benchmark.settled(read_settings(sidecar_files(benchmark, folder))).settled_in(folder)
+    except ValueError as error:
+        file, _, message = str(error).partition(": ")
+        problems.append(Problem(file, None, None, message))
+        return None
+
+
+def read_settings(files: Iterable[Path]) -> dict[str, str]:
+    """Return the texts of files beside `dataset.toml`, by name.
+
+    Raises ValueError, beginning with the name, for no UTF-8.
+    """
+    texts = {}
+    for path in files:
+        try:
+            texts[path.name] = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path.name}: is not UTF-8 text: {error}") from error
+    return texts
+
+
+def _check_not_empty(
+    place: str, files: Sequence[Path], samples: Sequence[Sample], problems: Sequence[Problem]
+) -> Iterator[Problem]:
+    if not files:
+        yield Problem(place, None, None, "holds no file of records (.jsonl, .json, .csv, .tsv, .parquet)")
+    elif not samples and not problems:
+        yield Problem(place, None, None, "holds no record: each is one JSON object, in a list or one a line")
+
+
+def list_settings_files(folder: Path) -> list[Path]:
+    """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path."""
+    texts = (path for suffix in _SETTINGS for path in folder.glob(f"*{suffix}"))
+    return sorted([*texts, *folder.glob("*/*.jsonl")])
+
+
+def sidecar_files(benchmark: Benchmark[Any, Any], folder: Path) -> list[Path]:
+    """Return those of the benchmark's own files that lie in a folder."""
+    return [path for name in benchmark.beside if (path := folder / name).is_file()]
+
+
+def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any, Any], str, int, Sample]]:
+    """Yield the samples of a data set's folder with benchmark, file and line; what is no sample is passed over."""
+    images, benchmark = (
+        images_by_stem(folder),
+        _configure_benchmark(_find_benchmark_of(_dataset_settings(folder, []), []), folder, []),
+    )
+    if benchmark is None:
+        return
+    for path in record_files(folder / "samples"):
+        name = path.relative_to(folder).as_posix()
+        for found in read_samples(
+            benchmark, path, name, make_record_context(path, images, pages=partial(list_pages, folder))
+        ):
+            if not isinstance(found, Problem):
+                yield benchmark, name, *found
+
+
+def _dataset_settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
+    """Return what `dataset.toml` says, or so much of it as can be read."""
+    try:
+        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        problems.append(Problem("dataset.toml", None, None, f"is missing in {folder.name}"))
+        return {"name": folder.name}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(Problem("dataset.toml", None, None, str(error)))
+        return {"name": folder.name}
+    problems.extend(Problem("dataset.toml", None, None, message) for message in _check_settings(settings, folder))
+    return {"name": folder.name, **settings}
+
+
+def _check_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
+    for key in ("name", "benchmark", "title", "description"):
+        if not isinstance(settings.get(key, ""), str):
+            yield f"{key}: must be a text"
+    if settings.get("name") != folder.resolve().name:
+        yield f"name: '{settings.get('name')}' differs from the folder's name '{folder.resolve().name}'"
+    if not settings.get("benchmark"):
+        yield f"benchmark: is missing; known: {', '.join(installed_benchmarks())}"
+
+
+def _digests(
+    benchmark: Benchmark[Any, Any], folder: Path, settings: Sequence[Path], files: Sequence[Path]
+) -> tuple[str, str]:
+    """Name what is asked, and what people said of replies; without settings nothing beside the records counts."""
+    beside = sidecar_files(benchmark, folder) if settings else []
+    labels = [path for path in beside if path.name in benchmark.labels]
+    asked = [*settings, *(path for path in beside if path not in labels), *files]
+    return _digest(asked, folder, benchmark.content), _digest(labels, folder) if labels else ""
+
+
+def _digest(files: Iterable[Path], base: Path, content_beside: str = "") -> str:
+    digest = hashlib.sha256(content_beside.encode())
+    for path in files:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(base).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,290 @@
+"""Expands a job into requests: deterministic ids, seeds, views and prompts."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import nsmallest
+from typing import Any, NamedTuple, get_args
+
+from pydantic import ValidationError
+
+from gigavqa.catalogue.entry import CatalogueEntry, Decoding
+from gigavqa.contract.models import (
+    Cell,
+    Closing,
+    ClosingKind,
+    ClosingSetting,
+    InferenceRequest,
+    JobSpec,
+    Sampling,
+    Turn,
+)
+from gigavqa.evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, require_reachable_truths, select_cells
+from gigavqa.evaluation.chat_order import order_chats
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import ClosingUnavailableError, SampleUnknownError, SamplingInvalidError
+from gigavqa.evaluation.options import ViewOptions, read_options
+from gigavqa.evaluation.samples import Sample
+
+_SEED_BITS = 31
+_MOST_CACHED_CHATS = 1000  # chats of one image that are brought into their order together
+_MOST_CLOSINGS = 1 << 16  # closing turns, by sample and protocol, that are made once for all that asks for them
+_MOST_NAMED, _LONGEST_ID = 100, 200  # unknown samples in one message, and what of each is shown
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A job whose names all exist, ready to be expanded as often as wanted, into the same requests every time."""
+
+    dataset: Dataset
+    spec: JobSpec
+    samples: tuple[Sample, ...]
+    cells: tuple[Cell, ...]
+    decodings: Mapping[str, Decoding]
+    shown: ViewOptions
+    options: Any
+
+    @property
+    def digest(self) -> str:
+        """What it is made from, besides the job and the images: the data set's records."""
+        return self.dataset.digest
+
+    @property
+    def num_requests(self) -> int:
+        """How many requests there are."""
+        return self.num_asked * self._times
+
+    @cached_property
+    def num_asked(self) -> int:
+        """How many pairs of a sample and a cell are asked, whoever is and however often."""
+        return sum(self._applies(sample, cell) for cell in self.cells for sample in self.samples)
+
+    def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
+        """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
+
+        Pairs of one (model, image) are consecutive, and among a thousand of them chats that share work are neighbours
+        (`chat_order`). `image` is the sample's first image relative to the data root, as views name it;
+        `size_of` gives such an image's level-0 size. `repeats` takes fewer of them than the job asks for. Raises
+        EvidenceMissingError where an image is smaller than its evidence says.
+        """
+        repeated = range(self.spec.repeats if repeats is None else repeats)
+        for image, samples in self.dataset.by_image(self.samples).items():
+            portions = self._portions(samples)
+            kept = self._ask(samples, size_of) if len(portions) == 1 else ()  # made once for all models
+            for model, decoding in self.decodings.items():
+                settings = decoding.model_dump()
+                for portion in portions:
+                    for asked in kept or self._ask(portion, size_of):
+                        for repeat in repeated:
+                            yield image, self._request(asked, model, settings, repeat)
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what to know of how the job asks: which requests get no closing turn, where it wants them."""
+        if unclosed := self.unclosed:
+            requests = Counter({kind: number * self._times for kind, number in unclosed.items()})
+            yield (
+                f"closing {self.spec.closing}: {requests.total()} of {self.num_requests} requests get no closing turn, "
+                f"since their answers are of other forms: {_list_unclosed(requests)}"
+            )
+
+    @cached_property
+    def unclosed(self) -> Counter[str]:
+        """How many pairs of a sample and a cell no closing turn of the job's kind fits, by what their answer is."""
+        if self.spec.closing is None:
+            return Counter()
+        asked = ((one, cell) for cell in self.cells for one in self.samples if self._applies(one, cell))
+        form_of = self.dataset.benchmark.answer_form
+        return Counter(form_of(one).kind for one, cell in asked if self._closing(one, cell) is None)
+
+    @property
+    def _times(self) -> int:
+        """How often each of these pairs is asked."""
+        return len(self.decodings) * self.spec.repeats
+
+    def _applies(self, sample: Sample, cell: Cell) -> bool:
+        return self.dataset.benchmark.applies(sample, cell)
+
+    def _closing(self, sample: Sample, cell: Cell) -> Closing | None:
+        """Return the closing turn that the job wants of a sample in a cell.
+
+        None where its answer is of another form.
+        """
+        if self.spec.closing is None:
+            return None
+        key = (sample.id, cell.protocol)
+        if key in self._closings:
+            return self._closings[key]
+        form = self.dataset.benchmark.closed_form(sample, cell.protocol)
+        closing = form.closing(self.spec.closing) if form else None
+        if len(self._closings) < _MOST_CLOSINGS:
+            self._closings[key] = self._alike.setdefault(closing.model_dump_json() if closing else "", closing)
+        return closing
+
+    @cached_property
+    def _closings(self) -> dict[tuple[str, str], Closing | None]:
+        return {}
+
+    @cached_property
+    def _alike(self) -> dict[str, Closing | None]:  # equal ones are kept once
+        return {}
+
+    @cached_property
+    def _choices(self) -> "ChatSettings":
+        # Prepared from the whole data set, whatever samples are asked.
+        shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
+        return ChatSettings(self.spec.seed, self.shown, shared)
+
+    def _portions(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
+        """As many samples together as have a thousand chats."""
+        size = max(1, _MOST_CACHED_CHATS // len(self.cells))
+        return [samples[start : start + size] for start in range(0, len(samples), size)]
+
+    def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_PlannedChat]":
+        asked = ((sample, cell) for cell in self.cells for sample in samples if self._applies(sample, cell))
+        return order_chats(
+            _PlannedChat(
+                sample,
+                cell,
+                ask_sample(self.dataset, sample, cell, size_of, self._choices),
+                self._closing(sample, cell),
+            )
+            for sample, cell in asked
+        )
+
+    def _request(self, asked: "_PlannedChat", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
+        identity = request_id(asked.sample.id, asked.cell, model, repeat)
+        closing = asked.closing.kind if asked.closing else None
+        return InferenceRequest(
+            request_id=request_id(asked.sample.id, asked.cell, model, repeat, closing),
+            sample_id=asked.sample.id,
+            model=model,
+            protocol=asked.cell.protocol,
+            condition=asked.cell.condition,
+            repeat=repeat,
+            prompt_version=asked.chat.prompt_version,
+            system=asked.chat.system,
+            turns=asked.chat.turns,
+            loop=asked.chat.loop,
+            closing=asked.closing,
+            details=asked.chat.details,
+            # The decoding was checked, once for all requests of the model. A closing turn changes no draw before it.
+            sampling=Sampling.model_construct(**settings, seed=request_seed(self.spec.seed, identity)),
+        )
+
+
+class _PlannedChat(NamedTuple):
+    """How one sample is asked in one cell."""
+
+    sample: Sample
+    cell: Cell
+    chat: Chat
+    closing: Closing | None = None
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the chat."""
+        return self.chat.turns
+
+
+def prepare_expansion(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> Expansion:
+    """Check everything of a job but its images.
+
+    Raises PlanUnknownError, ProtocolUnavailableError, SampleUnknownError, SamplingInvalidError, OptionsInvalidError,
+    EvidenceMissingError, AnnotationMissingError, AnnotationInvalidError, ClosingUnavailableError, and the catalogue's
+    ModelUnknownError.
+    """
+    cells = select_cells(dataset.benchmark, spec)
+    options = read_options(spec.options, dataset.benchmark.options)
+    samples = _select_samples(dataset, spec)
+    require_reachable_truths(dataset.benchmark, samples, dataset.samples)
+    dataset.benchmark.admit(samples, cells)
+    decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
+    expansion = Expansion(dataset, spec, samples, cells, decodings, *options)
+    _require_closing(expansion)
+    return expansion
+
+
+def _require_closing(expansion: Expansion) -> None:
+    """Refuse a kind of closing turn that fits nothing that is asked."""
+    unclosed = expansion.unclosed
+    if unclosed and unclosed.total() == expansion.num_asked:
+        raise ClosingUnavailableError(
+            f"closing: {expansion.spec.closing} fits none of what is asked, whose answers are of other forms: "
+            f"{_list_unclosed(unclosed)}; leave it out, or name another of {', '.join(get_args(ClosingSetting))}"
+        )
+
+
+def _list_unclosed(unclosed: Counter[str]) -> str:
+    return ", ".join(f"{kind} {number}" for kind, number in unclosed.most_common())
+
+
+def expand(
+    dataset: Dataset,
+    spec: JobSpec,
+    catalogue: Mapping[str, CatalogueEntry],
+    size_of: SizeOf,
+) -> Iterator[tuple[str, InferenceRequest]]:
+    """Return the (image, request) pairs of a job; raises what `prepare_expansion` does before the first one."""
+    return prepare_expansion(dataset, spec, catalogue).requests(size_of)
+
+
+class ChatSettings(NamedTuple):
+    """What a job fixes for all its chats; `shared` is what the benchmark prepared for them."""
+
+    seed: int
+    shown: ViewOptions
+    shared: Any
+
+
+def ask_sample(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, choices: ChatSettings) -> Chat:
+    """Ask one sample in one cell. Raises EvidenceMissingError as the benchmark does."""
+    images = tuple(dataset.image_of(image) for image in sample.images)
+    scene = Scene(images, size_of, f"{choices.seed}:{sample.id}", choices.shown.thumbnail, choices.shared)
+    chat = dataset.benchmark.ask(sample, cell, scene)
+    first, *others = chat.turns
+    return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
+
+
+def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any, Any], spec: JobSpec) -> Decoding:
+    """Return the model's own decoding, over it the benchmark's, of judges that of judges, and over that the job's.
+
+    A benchmark asks for no longer answers than the model gives by itself. Raises SamplingInvalidError naming every
+    field.
+    """
+    known = set(Decoding.model_fields)
+    if unknown := sorted(set(spec.sampling) - known):
+        raise SamplingInvalidError(f"sampling has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+    try:
+        own = {**entry.decoding.model_dump(), **(benchmark.judge_decoding if spec.judge else benchmark.decoding)}
+        own["max_tokens"] = min(own["max_tokens"], entry.decoding.max_tokens)
+        return Decoding.model_validate({**own, **spec.sampling})
+    except ValidationError as error:
+        details = (f"sampling.{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
+        raise SamplingInvalidError("; ".join(details)) from error
+
+
+def request_id(sample_id: str, cell: Cell, model: str, repeat: int, closing: ClosingKind | None = None) -> str:
+    """Readable identity of a request within its job; one with a closing turn is another than one without."""
+    rounds = "" if cell.rounds is None else f"-n{cell.rounds}"
+    closed = "" if closing is None else f"+{closing}"
+    return f"{sample_id}:{cell.protocol}-{cell.condition}{rounds}{closed}:{model}:{repeat}"
+
+
+def request_seed(seed: int, identity: str) -> int:
+    """Seed of one request's draws, 0 to 2^31 - 1: a hash of the job's seed and the request's id."""
+    digest = hashlib.sha256(f"{seed}\0{identity}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> (32 - _SEED_BITS)
+
+
+def _select_samples(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
+    if not spec.samples:
+        return dataset.samples
+    wanted = dict.fromkeys(spec.samples)
+    unknown = wanted.keys() - {sample.id for sample in dataset.samples}
+    if unknown:
+        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
+        named = ", ".join(name[:_LONGEST_ID] for name in nsmallest(_MOST_NAMED, unknown))
+        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}{more}")
+    return tuple(sample for sample in dataset.samples if sample.id in wanted)

@@ -1,0 +1,287 @@
+"""Brings records in any layout that a benchmark reads, and the images that they are about, into a data set's folder.
+
+One JSONL file a group goes out, with ids and image names written down, so that nothing has to be derived from file
+names any more.
+"""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from gigavqa.evaluation.answer_forms import (
+    count_answer_kinds,
+    find_letters_without_options,
+    find_unread_truths,
+    unreachable_truths,
+)
+from gigavqa.evaluation.benchmark import Benchmark, ConfiguredDataset, find_benchmark, installed_benchmarks
+from gigavqa.evaluation.columns import ImportColumns, check_columns, describe_missing_image
+from gigavqa.evaluation.datasets import read_settings
+from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
+from gigavqa.evaluation.image_lookup import DocumentRendering, ImageLookup
+from gigavqa.evaluation.sample_files import load_samples, record_files
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.unread_fields import report_unread_fields
+
+
+@dataclass(frozen=True)
+class ImportSummary:
+    """What became of an import: how many samples and images came in, and which records were left out.
+
+    `kinds` counts samples by the kind of answer that they ask for. `notes` say how files were read, and what of their
+    records nothing reads; `warnings` what samples lack that some table needs.
+    """
+
+    folder: Path
+    samples: int
+    images: int
+    left_out: list[Problem] = field(default_factory=list)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    notes: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def import_dataset(
+    benchmark: Benchmark[Any, Any],
+    source: Path,
+    images: Path | None,
+    target: Path,
+    *,
+    check_image: Callable[[Path], object],
+    remarks_on: Callable[[Path], Sequence[str]] = lambda path: (),
+    rendering: DocumentRendering | None = None,
+    columns: Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    settings: Mapping[str, Path] | None = None,
+    described: ConfiguredDataset | None = None,
+    copy: bool = False,
+    leave_out_bad: bool = False,
+    follows_links: bool = False,
+) -> ImportSummary:
+    """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
+
+    Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image.
+    An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
+    by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
+    pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
+    `decimal` what the decimal sign of its numbers is; `settings` are files that it reads beside `dataset.toml`, by
+    their names there; `described` is what a configuration says of the records. `follows_links` takes links out of the
+    folder, which the caller must have made. Nothing is made unless everything is good, or bad records may be left out;
+    what is wrong with a file as a whole is never left out. Raises DatasetInvalidError naming every bad record,
+    FileExistsError where `target` exists.
+    """
+    if target.exists():
+        raise FileExistsError(f"{target} exists already")
+    problems: list[Problem] = []
+    places: dict[str, tuple[str, int]] = {}
+    told = _ImportNotes()
+    with _draft_folder(target) as draft:
+        benchmark = _configure_benchmark(benchmark, settings or {}, described.settings if described else {}, draft)
+        gallery = ImageLookup(images, draft, check_image, rendering, follows_links=follows_links)
+        renamed = ImportColumns(columns or {}, described.stem if described else None, decimal)
+        placed = list(_locate_samples(benchmark, source, gallery, renamed, problems=problems, places=places, told=told))
+        problems.sort(key=lambda problem: (problem.file, problem.line or 0))
+        wrong = [*check_columns(benchmark, renamed, source.name)] if renamed.seen else []
+        whole = [problem for problem in problems if isinstance(problem, FileProblem)]
+        if wrong or whole:
+            raise DatasetInvalidError(wrong or whole)
+        if not placed or (problems and not leave_out_bad):
+            raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
+        used = {image: gallery.found[image] for sample in placed for image in sample.images}
+        remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
+        tables = {**_import_settings(benchmark, target.name, gallery), **(described.settings if described else {})}
+        _write(benchmark, draft, tables, placed, used, copy=copy)
+        draft.chmod(0o755)
+        draft.rename(target)
+    known = (*benchmark.fields, *benchmark.sample_type.model_fields)
+    return ImportSummary(
+        target,
+        samples=len(placed),
+        images=len(used),
+        left_out=problems,
+        kinds=count_answer_kinds(placed, benchmark.answer_form),
+        notes=[*told.notes, *remarks, *report_unread_fields(told.unread, known)],
+        warnings=list(_collect_warnings(benchmark, placed, places)),
+    )
+
+
+@dataclass(frozen=True)
+class _ImportNotes:
+    """What is to be told of the files that were read: what of them nobody reads, and what else there is to know."""
+
+    unread: dict[str, Counter[str]] = field(default_factory=dict)
+    notes: list[Problem] = field(default_factory=list)
+
+
+@contextmanager
+def _draft_folder(target: Path) -> Iterator[Path]:
+    """A folder beside the target, which is gone afterwards unless it became the target."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _configure_benchmark(
+    benchmark: Benchmark[Any, Any], settings: Mapping[str, Path], tables: Mapping[str, Any], draft: Path
+) -> Benchmark[Any, Any]:
+    """Return the benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
+    copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
+    try:
+        settled = benchmark.settled(read_settings(copies))
+        if not tables:
+            return settled
+        (draft / "dataset.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
+        return settled.settled_in(draft)
+    except ValueError as error:
+        file, _, message = str(error).partition(": ")
+        raise DatasetInvalidError([Problem(file, None, None, message)]) from error
+
+
+def _import_settings(benchmark: Benchmark[Any, Any], name: str, gallery: ImageLookup) -> dict[str, Any]:
+    dpi = gallery.rendered_at
+    return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
+
+
+def find_config(
+    path: Path, name: str, benchmark: str | None = None
+) -> tuple[Benchmark[Any, Any], ConfiguredDataset] | None:
+    """Return what a configuration says of a data set, and whose it is; None where the file is one of records.
+
+    `benchmark` names the only one to be asked. Raises DatasetInvalidError for a configuration that cannot be used.
+    """
+    readers = [find_benchmark(benchmark)] if benchmark else installed_benchmarks().values()
+    for reader in readers:
+        try:
+            if described := reader.described(path, name):
+                return reader, described
+        except ValueError as error:
+            file, _, message = str(error).partition(": ")
+            raise DatasetInvalidError([Problem(file, None, None, message)]) from error
+    return None
+
+
+def _locate_samples(
+    benchmark: Benchmark[Any, Any],
+    source: Path,
+    gallery: ImageLookup,
+    columns: ImportColumns,
+    *,
+    problems: list[Problem],
+    places: dict[str, tuple[str, int]],
+    told: "_ImportNotes",
+) -> Iterator[Sample]:
+    """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
+    base = source if source.is_dir() else source.parent
+    files = record_files(source) if source.is_dir() else [source]
+    files = [file for file in files if file.name not in benchmark.beside]
+    found = load_samples(
+        benchmark, files, base, problems,
+        images=gallery.by_stem, keep=gallery.keep, pages=gallery.pages, named=columns, places=places,
+        unread=told.unread, notes=told.notes,
+    )  # fmt: skip
+    problems.extend(_check_truths(benchmark, found, places))
+    for sample in found:
+        placed = [gallery.find(image) for image in sample.images]
+        wrong = [message for _, message in placed if message]
+        if not sample.images:
+            wrong = [describe_missing_image(benchmark, columns)]
+        numbered = [gallery.by_number(message, sample.images) for message in wrong]
+        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in numbered)
+        if not wrong:
+            yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
+
+
+def _collect_warnings(
+    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+) -> Iterator[Problem]:
+    """Yield what a check of the data set will say of records, with the lines that these had in their source."""
+    for finding in benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample]))):
+        yield Problem(*places[finding.sample], finding.sample, finding.text)
+    for sample in samples:
+        yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
+    if found := find_unread_truths(samples, benchmark.answer_form):
+        yield FileProblem(*places[found[0].id], None, found[1])
+
+
+def _check_truths(
+    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+) -> Iterator[Problem]:
+    """Yield what is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
+    by_file: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_file.setdefault(places[sample.id][0], []).append(sample)
+        for message in unreachable_truths(sample, benchmark.answer_form(sample)):
+            yield Problem(*places[sample.id], sample.id, message)
+    for file, members in by_file.items():
+        if found := find_letters_without_options(members, benchmark.answer_form):
+            yield FileProblem(file, places[found[0].id][1], None, f"{found[1]}{_remedy_for_letters(benchmark)}")
+
+
+def _remedy_for_letters(benchmark: Benchmark[Any, Any]) -> str:
+    if "options" not in benchmark.fields:
+        return ""
+    return (
+        "; `--map COLUMN=options` says which column holds them; where the letters themselves are to be answered, say "
+        "`--map COLUMN=answer_text` of the answers' column"
+    )
+
+
+def _write(
+    benchmark: Benchmark[Any, Any],
+    draft: Path,
+    settings: Mapping[str, Any],
+    samples: Sequence[Sample],
+    images: Mapping[str, Path],
+    *,
+    copy: bool,
+) -> None:
+    for image, path in images.items():
+        _place_image(path, draft / image, copy=copy)
+    for stray in set((draft / "images").rglob("*")) - {draft / image for image in images} if images else ():
+        if stray.is_file():
+            stray.unlink()  # the picture of a record that was left out
+    (draft / "samples").mkdir()
+    for file, lines in _lines_by_file(benchmark, samples).items():
+        (draft / "samples" / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
+    (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
+
+
+def _lines_by_file(benchmark: Benchmark[Any, Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
+    """Return the lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
+    files: dict[str, list[str]] = {}
+    for sample in samples:
+        known = benchmark.grouping.known
+        group = benchmark.grouping.place(sample)[0] if known else "samples"
+        line = json.dumps(benchmark.record(sample), ensure_ascii=False) + "\n"
+        files.setdefault(_file_name(group), []).append(line)
+    return files
+
+
+def _file_name(group: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", group).strip("-.") or "samples"
+
+
+def _place_image(path: Path, place: Path, *, copy: bool) -> None:
+    if path == place:
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not copy:
+        try:
+            os.link(path.resolve(), place)
+            return
+        except OSError:
+            pass  # another file system, or one without links
+    shutil.copy2(path, place)

@@ -1,0 +1,102 @@
+"""Looks at a data set's folder as closely as its files allow, before any model is asked."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gigavqa.evaluation.answer_forms import (
+    count_answer_kinds,
+    find_letters_without_options,
+    find_unread_truths,
+    unreachable_truths,
+)
+from gigavqa.evaluation.benchmark import Scene, SizeOf
+from gigavqa.evaluation.datasets import Dataset, load_dataset, locate_samples
+from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
+from gigavqa.evaluation.samples import Sample
+from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.geometry import Size
+
+
+@dataclass
+class Inspection:
+    """What was found: the data set where it can be loaded at all, and problems by file and record.
+
+    `kinds` counts samples by the kind of answer that they ask for.
+    `errors` keep a sample from being asked; `warnings` let it be asked, and keep it from a condition or a table.
+    """
+
+    dataset: Dataset | None = None
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+
+
+ImageRemarks = Callable[[str], Sequence[str]]
+"""What a person should know of an image's file, in sentences that go on from its name."""
+
+
+def inspect_dataset(
+    folder: Path, size_of: SizeOf, *, checklists: bool = True, remarks_on: ImageRemarks = lambda image: ()
+) -> Inspection:
+    """Check every record, every image, evidence inside the image, and the benchmark's own checklists.
+
+    Without `checklists`, only what keeps a sample from being asked, or from being shown, is told.
+    """
+    found = Inspection()
+    try:
+        found.dataset = load_dataset(folder)
+    except DatasetInvalidError as error:
+        found.errors.extend(error.problems)
+    sizes = _SizeReader(size_of)
+    places: dict[str, tuple[str, int]] = {}
+    for benchmark, file, line, sample in locate_samples(folder):
+        places.setdefault(sample.id, (file, line))
+        wrong = [*_check_images(sample, sizes), *unreachable_truths(sample, benchmark.answer_form(sample))]
+        found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
+        scene = Scene(sample.images, sizes.of, seed="inspection")
+        doubts = [] if wrong else list(benchmark.doubts(sample, scene))
+        doubts += benchmark.checklist(sample) if checklists else ()
+        doubts += [] if wrong else [f"{image}: {remark}" for image in sample.images for remark in remarks_on(image)]
+        found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
+    if found.dataset:
+        form_of = found.dataset.benchmark.answer_form
+        found.kinds = count_answer_kinds(found.dataset.samples, form_of)
+        if letters := find_letters_without_options(found.dataset.samples, form_of):
+            found.errors.append(FileProblem(*places[letters[0].id], None, letters[1]))
+        if truths := find_unread_truths(found.dataset.samples, form_of):
+            found.warnings.append(FileProblem(*places[truths[0].id], None, truths[1]))
+    if checklists and found.dataset:
+        findings = found.dataset.benchmark.compare(
+            found.dataset.samples, lambda sample: ":".join(map(str, places[sample]))
+        )
+        found.warnings.extend(Problem(*places[one.sample], one.sample, one.text) for one in findings)
+    return found
+
+
+class _SizeReader:
+    """Sizes that are read once an image, and what is wrong with the others."""
+
+    def __init__(self, size_of: SizeOf) -> None:
+        self._size_of = size_of
+        self._known: dict[str, Size | TilingError] = {}
+
+    def of(self, image: str) -> Size:
+        """Return an image's size; raises the same TilingError every time."""
+        if image not in self._known:
+            try:
+                self._known[image] = self._size_of(image)
+            except TilingError as error:
+                self._known[image] = error
+        known = self._known[image]
+        if isinstance(known, TilingError):
+            raise known
+        return known
+
+
+def _check_images(sample: Sample, sizes: _SizeReader) -> Iterator[str]:
+    for image in sample.images:
+        try:
+            sizes.of(image)
+        except TilingError as error:
+            yield str(error) if image in str(error) else f"{image}: {error}"

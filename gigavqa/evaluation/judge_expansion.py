@@ -1,0 +1,142 @@
+"""Expands a job that judges into requests: one for every different case that the replies of other jobs bring."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gigavqa.catalogue.entry import CatalogueEntry, Decoding
+from gigavqa.contract.errors import JobTooLargeError
+from gigavqa.contract.models import JUDGE, InferenceRequest, JobSpec, JudgeSpec, Sampling
+from gigavqa.evaluation.benchmark import Scene, SizeOf
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import JudgeUnavailableError
+from gigavqa.evaluation.expansion import decoding_of, request_seed
+from gigavqa.evaluation.judgements import JudgeCase
+from gigavqa.evaluation.options import ViewOptions, read_options
+from gigavqa.evaluation.replies import Reply
+from gigavqa.evaluation.samples import Sample
+
+_UNUSED_FIELDS = ("plan", "cells", "rounds", "repeats", "samples", "closing")
+"""What a job that judges does not choose: it asks about whatever the judged jobs were answered."""
+
+
+@dataclass(frozen=True)
+class JudgingExpansion:
+    """A job that judges, ready to be expanded as often as wanted, into the same requests every time.
+
+    `cases` are by the id of their sample, samples in the data set's order.
+    """
+
+    dataset: Dataset
+    spec: JobSpec
+    prompt: str
+    cases: Mapping[str, tuple[JudgeCase, ...]]
+    decodings: Mapping[str, Decoding]
+    shown: ViewOptions
+    options: Any
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """The samples of which there is something to judge, in the data set's order."""
+        return tuple(sample for sample in self.dataset.samples if sample.id in self.cases)
+
+    @cached_property
+    def num_requests(self) -> int:
+        """How many requests there are."""
+        return sum(map(len, self.cases.values())) * len(self.decodings)
+
+    @cached_property
+    def digest(self) -> str:
+        """What it is made from, besides the job and the images: the data set's records, and all cases."""
+        digest = hashlib.sha256(f"{self.dataset.digest}\0".encode())
+        for cases in self.cases.values():
+            digest.update("".join(case.id for case in cases).encode())
+        return digest.hexdigest()
+
+    def remarks(self) -> Iterator[str]:
+        """Nothing is to be known of how it asks."""
+        return iter(())
+
+    def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
+        """Yield (image, request) pairs as `Expansion.requests` does: those of one (model, image) are consecutive."""
+        shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
+        for image, samples in self.dataset.by_image(self.samples).items():
+            for model, decoding in self.decodings.items():
+                for sample in samples:
+                    images = tuple(map(self.dataset.image_of, sample.images))
+                    scene = Scene(images, size_of, f"{self.spec.seed}:{sample.id}", self.shown.thumbnail, shared)
+                    for case in self.cases[sample.id]:
+                        yield image, self._request(sample, case, model, decoding, scene)
+
+    def _request(
+        self, sample: Sample, case: JudgeCase, model: str, decoding: Decoding, scene: Scene
+    ) -> InferenceRequest:
+        chat = self.dataset.benchmark.ask_judge(sample, case, self.prompt, scene)
+        identity = f"{sample.id}:{JUDGE}-{case.id}:{model}"
+        return InferenceRequest(
+            request_id=identity,
+            sample_id=sample.id,
+            model=model,
+            protocol=JUDGE,
+            condition="V2" if any(turn.views for turn in chat.turns) else "V0",
+            prompt_version=chat.prompt_version,
+            system=chat.system,
+            turns=chat.turns,
+            details={"truth": case.truth, "answer": case.answer, **chat.details},
+            sampling=Sampling(**decoding.model_dump(), seed=request_seed(self.spec.seed, identity)),
+        )
+
+
+def judge_prompt_of(dataset: Dataset, spec: JudgeSpec) -> str:
+    """Return the prompt by which a job judges.
+
+    Raises JudgeUnavailableError where there is none, or none of that name.
+    """
+    prompts = dataset.benchmark.judge_prompts
+    if not prompts:
+        raise JudgeUnavailableError(f"data set '{dataset.name}' is of {dataset.benchmark.title}, which no model judges")
+    prompt = spec.prompt or next(iter(prompts))
+    if prompt not in prompts:
+        raise JudgeUnavailableError(f"judge.prompt: there is no '{prompt}'; there is {', '.join(prompts)}")
+    return prompt
+
+
+def prepare_judging(
+    dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry], replies: Iterable[Reply], most: int
+) -> JudgingExpansion:
+    """Check everything of a job that judges `replies` but its images; `most` bounds the requests.
+
+    Raises JudgeUnavailableError, also where nothing is left to judge, SamplingInvalidError, OptionsInvalidError and
+    JobTooLargeError.
+    """
+    assert spec.judge is not None
+    prompt = judge_prompt_of(dataset, spec.judge)
+    if chosen := [name for name in _UNUSED_FIELDS if getattr(spec, name) != JobSpec.model_fields[name].default]:
+        raise JudgeUnavailableError(f"a job that judges has no {', '.join(chosen)}: it asks once about every answer")
+    options = read_options(spec.options, dataset.benchmark.options)
+    decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
+    cases = _collect_cases(dataset, replies, most // len(decodings))
+    if not cases:
+        told = ", ".join(spec.judge.jobs)
+        raise JudgeUnavailableError(
+            f"nothing to judge: every answer of {told} is settled without a model, or there is none"
+        )
+    return JudgingExpansion(dataset, spec, prompt, cases, decodings, *options)
+
+
+def _collect_cases(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[JudgeCase, ...]]:
+    """Return every different case of replies by its sample, in an order that does not depend on that of the replies."""
+    samples = {sample.id: sample for sample in dataset.samples}
+    found: dict[str, set[JudgeCase]] = {}
+    number = 0
+    for reply in replies:
+        sample = samples.get(reply.sample_id)
+        for case in dataset.benchmark.cases(sample, reply) if sample else ():
+            known = found.setdefault(case.sample, set())
+            number += case not in known
+            known.add(case)
+            if number > most:
+                raise JobTooLargeError(f"there are more than {most} answers to judge; the queue holds no more")
+    return {name: tuple(sorted(found[name])) for name in samples if name in found}

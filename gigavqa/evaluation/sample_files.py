@@ -1,0 +1,172 @@
+"""Reads samples from files of records, and names what is wrong by file and line."""
+
+import re
+import reprlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gigavqa.evaluation.benchmark import Benchmark, RecordContext, stored_image_name
+from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem
+from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
+from gigavqa.evaluation.samples import Sample
+
+_PLAIN_WORDS = {
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "tuple_type": "must be a list",
+    "missing": "is missing",
+}
+"""What a record must hold, in the words of JSON instead of Python's."""
+
+_REMEDIES = {("options", "dict_type"): "must be an object of letters and texts, or a list of texts"}
+PAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".jp2"})
+_NEEDS_A_VALUE = frozenset({"string_type", "dict_type", "tuple_type", "list_type"})
+_SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
+
+
+def record_files(folder: Path) -> list[Path]:
+    """Files of records below a folder, sorted by path."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in RECORD_SUFFIXES and path.is_file())
+
+
+def load_samples(
+    benchmark: Benchmark[Any, Any],
+    files: Iterable[Path],
+    base: Path,
+    problems: list[Problem],
+    *,
+    images: Mapping[str, str] | None = None,
+    images_required: bool = False,
+    keep: Callable[[bytes], str] = stored_image_name,
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
+    named: Callable[[Record], Record] = lambda record: record,
+    places: dict[str, tuple[str, int]] | None = None,
+    unread: dict[str, Counter[str]] | None = None,
+    notes: list[Problem] | None = None,
+) -> list[Sample]:
+    """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
+
+    `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
+    record's columns other names before it is read; `places` is filled with the file and line of each sample, `unread`
+    with what of each file no reader took, `notes` with what people should know of how files were read.
+    """
+    samples: list[Sample] = []
+    places = {} if places is None else places
+    notes = [] if notes is None else notes
+    for path in files:
+        name = path.relative_to(base).as_posix()
+        note = partial(_note_problem, notes, name)
+        note(encoding_note(path))
+        origin = replace(make_record_context(path, images or {}, keep, pages, named), note=note)
+        for found in read_samples(benchmark, path, name, origin, named):
+            if isinstance(found, Problem):
+                problems.append(found)
+                continue
+            line, sample = found
+            if sample.id in places:
+                first = ":".join(map(str, places[sample.id]))
+                problems.append(Problem(name, line, sample.id, f"the id is already used at {first}"))
+                continue
+            if images_required and not sample.images:
+                problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
+            places[sample.id] = (name, line)
+            samples.append(sample)
+        if unread is not None:
+            unread[name] = origin.unread
+    findings = benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample])))
+    wrong = [finding for finding in findings if finding.is_error]
+    problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
+    bad = {finding.sample for finding in wrong}
+    return [sample for sample in samples if sample.id not in bad] if bad else samples
+
+
+def _note_problem(notes: list[Problem], name: str, text: str) -> None:
+    if text:
+        notes.append(Problem(name, None, None, text))
+
+
+def read_samples(
+    benchmark: Benchmark[Any, Any],
+    path: Path,
+    name: str,
+    origin: RecordContext,
+    named: Callable[[Record], Record] = lambda record: record,
+) -> Iterator[tuple[int, Sample] | Problem]:
+    """Yield each sample of a file with its line, or the problem in its place; nothing behind a bad column."""
+    for record in read_records(path, name):
+        if isinstance(record, Problem):
+            yield record
+            continue
+        try:
+            yield from _read_record(benchmark, named(record), name, origin)
+        except ColumnError as error:
+            yield FileProblem(name, None, None, str(error))
+            return
+
+
+def _read_record(
+    benchmark: Benchmark[Any, Any], record: Record, name: str, origin: RecordContext
+) -> Iterator[tuple[int, Sample] | Problem]:
+    unread: set[str] = set()
+    try:
+        for fields in benchmark.read(record, origin):
+            unread.update(fields.get("extra", ()))
+            try:
+                yield record.line, benchmark.sample_type.model_validate(fields)
+            except ValidationError as error:
+                yield from _validation_problems(error, name, record.line, fields["id"])
+    except ColumnError:
+        raise
+    except ValueError as error:
+        yield Problem(name, record.line, record.place if record.crowded else None, str(error))
+    origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
+
+
+def _validation_problems(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
+    for detail in error.errors(include_url=False):
+        place = ".".join(str(part) for part in detail["loc"])
+        message = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+        message = _REMEDIES.get((place, detail["type"]), message)
+        if detail["type"] in _NEEDS_A_VALUE and detail["input"] is None:
+            message = _PLAIN_WORDS["missing"]
+        elif detail["type"] not in _SAYS_ITS_INPUT:
+            message += f", not {reprlib.repr(detail['input'])}"
+        yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
+
+
+def make_record_context(
+    path: Path,
+    images: Mapping[str, str],
+    keep: Callable[[bytes], str] = stored_image_name,
+    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
+    named: Callable[[Record], Record] = lambda record: record,
+) -> RecordContext:
+    """Return where records of a file come from, as a benchmark reads them."""
+
+    def again() -> Iterator[Record]:
+        return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
+
+    return RecordContext(path.stem, images, keep, pages, again)
+
+
+def images_by_stem(folder: Path) -> dict[str, str]:
+    """Return what lies in `images/` of a data set's folder, relative to it, by names without endings."""
+    images = sorted((folder / "images").rglob("*"), reverse=True)
+    return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
+
+
+def list_pages(base: Path, name: str) -> tuple[str, ...]:
+    """Return the images of a folder below `base`, by the numbers in their names; none where there is no such folder."""
+    found = (path for path in (base / name).glob("*") if path.suffix.lower() in PAGE_SUFFIXES)
+    return tuple(path.relative_to(base).as_posix() for path in sorted(found, key=order_pages))
+
+
+def order_pages(path: Path) -> tuple[list[int], str]:
+    """Return the order of pages: by the numbers in their files' names, page 9 before page 10."""
+    return [int(number) for number in re.findall(r"\d+", path.stem)], path.name

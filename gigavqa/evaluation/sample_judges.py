@@ -1,0 +1,87 @@
+"""The judges of a data set's samples, made when first needed, and what else judging takes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gigavqa.answers.boxes import BoxFrame
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import JUDGE
+from gigavqa.evaluation.closing import ClosingForm, ClosingReading, read_closing
+from gigavqa.evaluation.judgements import case_of
+from gigavqa.evaluation.replies import Reply
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
+
+
+class SampleJudges:
+    """The judges of samples, made when first needed; `judge_of` makes a sample's, and `form_of` its closed form."""
+
+    def __init__(
+        self,
+        samples: Sequence[Sample],
+        judge_of: Callable[[Any], ReplyJudge[Any]],
+        catalogue: Mapping[str, CatalogueEntry],
+        read_judgement: Callable[[str], bool | None] = lambda text: None,
+        form_of: Callable[[Any, str], ClosingForm | None] = lambda sample, protocol: None,
+    ) -> None:
+        self._samples = samples
+        self._judge_of = judge_of
+        self._read_judgement = read_judgement
+        self._form_of = form_of
+        self._catalogue = catalogue
+        self._judges: dict[int, ReplyJudge[Any]] = {}
+        self._forms: dict[tuple[int, str], ClosingForm | None] = {}
+        self._positions = {sample.id: position for position, sample in enumerate(samples)}
+        self.judged = 0
+        """Replies that were judged."""
+
+    def position(self, sample_id: str) -> int | None:
+        """Return where a sample stands; None for one that the data set does not have."""
+        return self._positions.get(sample_id)
+
+    def judge(self, reply: Reply, position: int) -> Verdict[Any] | None:
+        """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""
+        if reply.failed:
+            return None
+        self.judged += 1
+        if reply.protocol == JUDGE:
+            return self._judgement(reply)
+        return self.of(position)(reply, self._frame(reply))
+
+    def closing(self, reply: Reply, position: int, verdict: Verdict[Any] | None) -> ClosingReading | None:
+        """Return what a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
+        if reply.closing is None or verdict is None or reply.protocol == JUDGE:
+            return None
+        sample, key = self._samples[position], (position, reply.protocol)
+        if key not in self._forms:
+            self._forms[key] = self._form_of(sample, reply.protocol)
+        form = self._forms[key]
+        abstained = verdict.outcome == "abstained"
+        return read_closing(form, reply.closing, verdict.value, abstained=abstained, scored=sample.scored)
+
+    def within(self, reply: Reply) -> Reply:
+        """Return the reply, told whether it ended because the context of its model was full."""
+        known = reply.model in self._catalogue
+        return reply.within(self._catalogue[reply.model].max_model_len if known else None)
+
+    def of(self, position: int) -> ReplyJudge[Any]:
+        """Return the judge of the sample at `position`."""
+        if position not in self._judges:
+            self._judges[position] = self._judge_of(self._samples[position])
+        return self._judges[position]
+
+    def _judgement(self, reply: Reply) -> Verdict[Any]:
+        """Return what a model that judges says itself.
+
+        Yes, no, or nothing that can be read; it is neither right nor wrong.
+        """
+        said = None if reply.text is None else self._read_judgement(reply.text)
+        status = "unreadable" if said is None else "yes" if said else "no"
+        case = case_of(reply)
+        tags = (("truth", case.truth), ("answer", case.answer)) if case else ()
+        return Verdict(None if said is None else status, status, None, tags=tags)
+
+    def _frame(self, reply: Reply) -> BoxFrame:
+        known = reply.model in self._catalogue
+        raster = reply.rasters[0].raster_size if reply.rasters else None
+        return BoxFrame(self._catalogue[reply.model].box_convention if known else "unit", raster)

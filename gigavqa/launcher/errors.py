@@ -1,0 +1,29 @@
+"""What keeps the processes of a machine from starting; wrong arguments are a `SettingsInvalidError`."""
+
+
+class LaunchError(Exception):
+    """A process could not be started, or did not stay."""
+
+
+class PortTakenError(LaunchError):
+    """Another program listens on the port."""
+
+
+class ProcessFailedError(LaunchError):
+    """A process of the service ended before it was ready, or again and again; the message names its log."""
+
+
+class ExtraMissingError(LaunchError):
+    """What was asked needs packages of an extra that is not installed."""
+
+
+class DevicesTooFewError(LaunchError):
+    """The machine shows fewer GPUs than the workers need."""
+
+
+class DevicesTooSmallError(LaunchError):
+    """GPUs have less memory than the entry of a model asks for."""
+
+
+class DevicesUnusableError(LaunchError):
+    """There is no GPU, the driver does not list them, or workers cannot take them as they are."""

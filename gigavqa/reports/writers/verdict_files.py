@@ -1,0 +1,264 @@
+"""Verdicts as files that pandas, DuckDB and spreadsheets read: one row a response, or one a judged part.
+
+The columns are flat and known before the first row, so that a file is written as the verdicts stream past and an empty
+one has its columns, too. `docs/report.md` lists them.
+"""
+
+import errno
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, get_args
+
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+from pydantic_core import to_json
+
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.outcomes import SampleOutcome
+from gigavqa.reports.writers.exports import escape_formula
+
+VerdictFormat = Literal["csv", "jsonl", "parquet"]
+VERDICT_FORMATS: tuple[VerdictFormat, ...] = get_args(VerdictFormat)
+MOST_ROWS = 4096
+_MOST_CHARACTERS = 16_000_000
+"""A batch, which is a row group of Parquet and all that is held, ends at as many rows or characters."""
+
+ColumnType = Literal["text", "integer", "number", "boolean", "json", "any"]
+"""What a column holds: `json` is JSON text, `any` a text as it is and all else as JSON; both are values in JSONL."""
+VerdictFileRow = dict[str, Any]
+
+_ARROW_TYPES = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "boolean": pyarrow.bool_()}
+_REQUEST_COLUMNS: dict[str, ColumnType] = {
+    **dict.fromkeys(("job_id", "request_id", "sample_id", "model", "protocol", "condition"), "text"),
+    "max_rounds": "integer",
+    "repeat": "integer",
+}
+_VERDICT_COLUMNS: dict[str, ColumnType] = {"status": "text", "outcome": "text", "score": "number", "correct": "boolean"}
+_RESPONSE_COLUMNS: dict[str, ColumnType] = {
+    "question": "text",
+    "options": "json",
+    "truth": "text",
+    "value": "text",
+    **_VERDICT_COLUMNS,
+    "failure": "text",
+    "cut_off": "boolean",
+    "overflowed": "boolean",
+    "filtered": "boolean",
+    "empty": "boolean",
+    "closing": "text",
+    "closing_value": "text",
+    "closing_outcome": "text",
+    "closing_agrees": "boolean",
+    "tags": "json",
+    "parts": "json",
+    "rule": "text",
+}
+_PART_COLUMNS: dict[str, ColumnType] = {
+    "number": "integer",
+    "part": "text",
+    "question": "text",
+    "truth": "any",
+    "value": "any",
+    **{name: kind for name, kind in _VERDICT_COLUMNS.items() if name != "outcome"},
+    "tags": "json",
+    "notes": "json",
+    "boxes": "json",
+    "true_boxes": "json",
+}
+
+
+@dataclass(frozen=True)
+class VerdictFileLayout:
+    """Which rows and columns a file of verdicts has.
+
+    `levels` name what samples are grouped by, each a column `group_<level>`. With `parts`, a row is a judged part of a
+    chat, else a response. With `texts`, a last column holds the raw text, and so does each of a response's parts.
+    """
+
+    levels: tuple[str, ...] = ()
+    parts: bool = False
+    texts: bool = False
+
+    @classmethod
+    def of(cls, dataset: Dataset, *, parts: bool = False, texts: bool = False) -> "VerdictFileLayout":
+        """Return the layout for a data set: the levels of its benchmark, then what else its samples belong to."""
+        found = (level for sample in dataset.samples for level in sample.groups)
+        return cls(tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *found])), parts, texts)
+
+    @cached_property
+    def columns(self) -> Mapping[str, ColumnType]:
+        """What each column holds, in order."""
+        groups: dict[str, ColumnType] = {f"group_{level}": "text" for level in self.levels}
+        text: dict[str, ColumnType] = {"text": "text"} if self.texts else {}
+        return {**_REQUEST_COLUMNS, **groups, **(_PART_COLUMNS if self.parts else _RESPONSE_COLUMNS), **text}
+
+    def rows(self, outcome: SampleOutcome) -> Iterator[VerdictFileRow]:
+        """Yield the rows of one response, with a value for every column, None where there is none."""
+        shared = {name: _none_if_empty(getattr(outcome, name)) for name in _REQUEST_COLUMNS}
+        shared |= {f"group_{level}": _none_if_empty(outcome.groups.get(level)) for level in self.levels}
+        left_out = None if self.texts else {"text"}
+        parts = [part.model_dump(mode="json", exclude=left_out) for part in outcome.parts]
+        if not self.parts:
+            known = {name: getattr(outcome, name) for name in self.columns if name not in shared}
+            yield {
+                **shared,
+                **known,
+                "truth": _none_if_empty(outcome.truth),
+                "parts": parts,
+                "rule": _none_if_empty(outcome.rule),
+            }
+            return
+        for number, part in enumerate(parts):
+            known = {"number": number, "part": part.pop("name"), **part}
+            yield {**shared, **{name: known[name] for name in self.columns if name not in shared}}
+
+
+def _none_if_empty(value: Any) -> Any:
+    return None if value == "" else value
+
+
+def write_verdicts(
+    outcomes: Iterable[SampleOutcome], target: Path | BinaryIO, form: VerdictFormat, layout: VerdictFileLayout
+) -> None:
+    """Write verdicts as they stream past; a path is written whole or not at all."""
+    with open_whole_file(target) as file:
+        for chunk in verdict_chunks(outcomes, form, layout):
+            file.write(chunk)
+
+
+def verdict_chunks(
+    outcomes: Iterable[SampleOutcome], form: VerdictFormat, layout: VerdictFileLayout
+) -> Iterator[bytes]:
+    """Yield the bytes of a file of verdicts in their order; no more than one batch of rows is held."""
+    yield from _WRITERS[form](_batches(outcomes, layout), layout)
+
+
+@contextmanager
+def open_whole_file(target: Path | BinaryIO) -> Iterator[BinaryIO]:
+    """Open what is to be written; a file takes its name when the block ends well, and leaves nothing behind else."""
+    if not isinstance(target, Path):
+        yield target
+        return
+    target = target.resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+    if target.exists() and not target.is_file():  # a pipe or a device
+        with target.open("wb") as file:
+            yield file
+    else:
+        draft = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            with draft.open("wb") as file:
+                yield file
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _batches(outcomes: Iterable[SampleOutcome], layout: VerdictFileLayout) -> Iterator[list[VerdictFileRow]]:
+    rows: list[VerdictFileRow] = []
+    characters = 0
+    for outcome in outcomes:
+        texts = [outcome.text, *(part.text for part in outcome.parts)]
+        characters += sum(len(text) for text in texts if text)
+        for row in layout.rows(outcome):
+            rows.append(row)
+            if len(rows) == MOST_ROWS or characters >= _MOST_CHARACTERS:
+                yield rows
+                rows, characters = [], 0
+    if rows:
+        yield rows
+
+
+def _jsonl(batches: Iterable[list[VerdictFileRow]], layout: VerdictFileLayout) -> Iterator[bytes]:
+    for rows in batches:
+        yield b"".join(_json(row) + b"\n" for row in rows)
+
+
+def _csv(batches: Iterable[list[VerdictFileRow]], layout: VerdictFileLayout) -> Iterator[bytes]:
+    """Commas, every text in quotes, and nothing between commas where there is no value."""
+    schema = _schema(layout)
+    yield _csv_of(schema.empty_table(), header=True)
+    for rows in batches:
+        yield _csv_of(_table(rows, layout, schema, escape_formula), header=False)
+
+
+def _csv_of(table: Any, *, header: bool) -> bytes:
+    out = io.BytesIO()
+    pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(include_header=header))
+    return out.getvalue()
+
+
+def _parquet(batches: Iterable[list[VerdictFileRow]], layout: VerdictFileLayout) -> Iterator[bytes]:
+    """One row group a batch, and the index at the end."""
+    schema, sent = _schema(layout), _ChunkBuffer()
+    with pyarrow.parquet.ParquetWriter(sent, schema, compression="zstd") as writer:
+        for rows in batches:
+            writer.write_table(_table(rows, layout, schema))
+            yield sent.take()
+    yield sent.take()
+
+
+_WRITERS: dict[VerdictFormat, Callable[[Iterable[list[VerdictFileRow]], VerdictFileLayout], Iterator[bytes]]] = {
+    "csv": _csv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+}
+
+
+class _ChunkBuffer(io.RawIOBase):
+    """A file that is written and never read, whose bytes are taken away as they come."""
+
+    def __init__(self) -> None:
+        self._position = 0
+        self._waiting: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def write(self, chunk: Any) -> int:
+        self._waiting.append(bytes(chunk))
+        self._position += len(self._waiting[-1])
+        return len(self._waiting[-1])
+
+    def take(self) -> bytes:
+        """Return what was written since the last call."""
+        taken, self._waiting = b"".join(self._waiting), []
+        return taken
+
+
+def _schema(layout: VerdictFileLayout) -> Any:
+    return pyarrow.schema([(name, _ARROW_TYPES.get(kind, pyarrow.string())) for name, kind in layout.columns.items()])
+
+
+def _table(
+    rows: list[VerdictFileRow], layout: VerdictFileLayout, schema: Any, text_of: Callable[[str], str] = str
+) -> Any:
+    columns = {
+        name: [_cell(row[name], kind, text_of) for row in rows]
+        if kind not in _ARROW_TYPES
+        else [row[name] for row in rows]
+        for name, kind in layout.columns.items()
+    }
+    return pyarrow.table(columns, schema=schema)
+
+
+def _cell(value: Any, kind: ColumnType, text_of: Callable[[str], str]) -> str | None:
+    if value is None:
+        return None
+    if kind == "json" or not isinstance(value, str):
+        return _json(value).decode()
+    return text_of(value)
+
+
+def _json(value: Any) -> bytes:
+    return to_json(value, inf_nan_mode="null")

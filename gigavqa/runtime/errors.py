@@ -1,0 +1,32 @@
+"""What keeps an installation from running as it is told: settings, folders, and the server of its state."""
+
+
+class InstallationError(Exception):
+    """The installation could not be set up, found or used as asked."""
+
+
+class SettingsInvalidError(InstallationError):
+    """An argument, a variable or a line of the settings file does not say what it must say; the message names it."""
+
+
+class TracesMissingError(SettingsInvalidError):
+    """Traces are to be sent, and OpenTelemetry is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__("--traces wants OpenTelemetry: pip install 'gigavqa[traces]'")
+
+
+class StateStoreUnavailableError(InstallationError):
+    """There is no server to use: the embedded one has no binary, or ended before it answered."""
+
+
+class StateStoreEvictsError(StateStoreUnavailableError):
+    """The server drops keys when its memory is full, so it would lose jobs without a word."""
+
+
+class FolderNotPrivateError(StateStoreUnavailableError):
+    """A folder that must be this user's alone belongs to somebody else."""
+
+
+class RestoreRefusedError(InstallationError):
+    """An installation runs, or holds something, where a backup should be restored."""

@@ -1,0 +1,53 @@
+"""The names that a process is called by, and whether other machines can reach where it listens."""
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from gigavqa.runtime.errors import SettingsInvalidError
+
+
+class TrustedHosts:
+    """Names by which clients may call a process, besides `localhost` and addresses in figures.
+
+    A page of somebody else's can point its own name at this machine (DNS rebinding) and then read answers; addresses in
+    figures cannot be pointed anywhere. `*` trusts every name, `*.example.org` those directly below.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._names = {"localhost", *(name.lower() for name in names)}
+
+    def trusts(self, host: str) -> bool:
+        """Return whether a request with this Host header may be answered; programs send none at times, and may pass."""
+        if not host:
+            return True
+        name = _name_of(f"//{host}")
+        trusted = name in self._names or "*" in self._names or name.endswith(".localhost")
+        return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches what listens on `host`.
+
+    Raises SettingsInvalidError where that is nowhere.
+    """
+    try:
+        addresses: Iterable[str] = {str(found[4][0]) for found in socket.getaddrinfo(host or "0.0.0.0", None)}
+    except socket.gaierror as error:
+        raise SettingsInvalidError(f"host '{host}' is no address of this machine: {error.strerror}") from error
+    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses)
+
+
+def _name_of(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return None

@@ -1,0 +1,134 @@
+"""How every process connects: a restart of the server is waited out for half a minute; one that evicts is refused."""
+
+import asyncio
+import logging
+import re
+from typing import Any
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from gigavqa.runtime.errors import StateStoreEvictsError
+
+log = logging.getLogger(__name__)
+
+BLOCK_SECONDS = 5.0
+"""Longest time that a blocking read waits on the server; callers that want to wait longer read again."""
+
+_SOCKET_TIMEOUT = BLOCK_SECONDS + 15.0
+_RETRIES = 45  # with the backoff below, 35-45 s of waiting in all
+_DOWN_ERRORS = (RedisConnectionError, RedisTimeoutError)
+_REFUSAL_ERRORS = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
+_REFUSAL_MESSAGE = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
+
+
+def connect(url: str, *, max_connections: int = 32) -> Redis:
+    """Make a client of the server at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
+
+    Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
+    the server's policy for full memory, and the command that wanted it raises ServerEvictsError.
+    """
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=max_connections,
+        timeout=60,  # seconds to wait for a free connection of the pool
+        protocol=2,
+        socket_timeout=_SOCKET_TIMEOUT,
+        socket_connect_timeout=5,
+        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), _RETRIES),
+        retry_on_error=[ReadOnlyError],  # the server was replaced by another one: its address must be looked up anew
+        health_check_interval=0,
+    )
+    pool.connection_class = _with_eviction_check(_with_cancellation(pool.connection_class))
+    return Redis.from_pool(pool)
+
+
+async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:
+    """Look at the policy of the server at `url` once; one that does not answer by then is passed over.
+
+    Raises ServerEvictsError.
+    """
+    client = connect(url)
+    try:
+        await asyncio.wait_for(client.ping(), within_seconds)
+    except (TimeoutError, *_DOWN_ERRORS):
+        log.warning("the server at REDIS_URL does not answer yet")
+    finally:
+        await client.aclose()
+
+
+def is_state_store_down(error: Exception) -> bool:
+    """Return whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
+
+    It changed nothing then, or a lost reply hides what it did; the same call is worth making again.
+    """
+    refused = isinstance(error, _REFUSAL_ERRORS) or (
+        isinstance(error, ResponseError) and _REFUSAL_MESSAGE.search(str(error))
+    )
+    return isinstance(error, _DOWN_ERRORS) or bool(refused)
+
+
+def _with_cancellation(connection_class: Any) -> type:
+    """Extend a class of connections so that a cancelled task ends there.
+
+    redis-py sends under `asyncio.wait_for`, which in Python 3.11 forgets a cancellation that comes as the send ends
+    (cpython issue 86296); a loop that only waits for the server would then go on for ever.
+    """
+
+    async def send_packed_command(self: Any, *args: Any, **kwargs: Any) -> None:
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        await connection_class.send_packed_command(self, *args, **kwargs)
+        if task and task.cancelling() > before:
+            await self.disconnect(nowait=True)  # the reply to what was sent will not be read
+            raise asyncio.CancelledError
+
+    return type(connection_class.__name__, (connection_class,), {"send_packed_command": send_packed_command})
+
+
+def _with_eviction_check(connection_class: Any) -> type:
+    """Extend a class of connections so that each asks for the server's policy before it is used."""
+
+    async def connect_check_health(self: Any, **options: bool) -> None:
+        if self.is_connected:
+            return
+        await connection_class.connect_check_health(self, **options)
+        if self._connect_callbacks:  # it listens, as it did before it was lost, and takes no other command
+            return
+        policy = await _read_policy(self)
+        if policy is None:
+            log.warning("the server does not tell its maxmemory-policy; it must be noeviction, or jobs can be lost")
+        elif policy != "noeviction":
+            await self.disconnect()
+            raise StateStoreEvictsError(
+                f"the server's maxmemory-policy is {policy}, so jobs and responses vanish when its memory is full; "
+                "set `maxmemory-policy noeviction`"
+            )
+
+    return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})
+
+
+async def _read_policy(connection: Any) -> str | None:
+    """Ask for the policy in both ways, of which managed servers forbid the second."""
+    for command in (("INFO", "memory"), ("CONFIG", "GET", "maxmemory-policy")):
+        try:
+            await connection.send_command(*command, check_health=False)
+            reply = await connection.read_response()
+        except NoPermissionError:
+            continue
+        text = b" ".join(reply).decode() if isinstance(reply, list) else reply.decode()
+        if found := re.search(r"maxmemory[_-]policy[: ]([\w-]+)", text):
+            return found.group(1)
+    return None

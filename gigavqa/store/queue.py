@@ -1,0 +1,491 @@
+"""The queue of bundles: one stream per model and priority, leases, and a probation lane for suspected poison."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from types import MappingProxyType
+from typing import Literal, NoReturn, TypeVar
+
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+from zstandard import ZstdError
+
+from gigavqa.contract.codec import decompress, pack
+from gigavqa.contract.errors import (
+    JobNotFoundError,
+    JobNotRetryableError,
+    JobTooLargeError,
+    QueueFullError,
+    QuotaExceededError,
+)
+from gigavqa.contract.leases import Lease
+from gigavqa.contract.models import Bundle, Job, JobStatus
+from gigavqa.contract.schema_versions import read_bundle
+from gigavqa.store.access import NO_OWNER, Owner
+from gigavqa.store.connection import BLOCK_SECONDS
+from gigavqa.store.crashes import CrashHistory
+from gigavqa.store.lua_scripts import (
+    ClaimedEntry,
+    ClaimRequest,
+    EntryRef,
+    LuaScripts,
+    PackedBundle,
+    QueueStream,
+    RetryBundle,
+)
+from gigavqa.store.redis_keys import KEYS, PRIORITIES, RedisKeys
+from gigavqa.store.registry import JobRegistry
+from gigavqa.store.results import ResultStore
+
+log = logging.getLogger(__name__)
+
+GROUP = "workers"
+
+_CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the server's time
+_RETRY_AFTER_SECONDS = 10.0
+_COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
+_UNLIMITED = 1_000_000_000
+_AFFINITY_PRIORITY: Literal["batch"] = "batch"  # nobody waits for another worker's caches on the interactive lane
+
+
+@dataclass(frozen=True)
+class QueueDepth:
+    """Bundles of one model that wait for a worker, and that workers hold."""
+
+    waiting: int
+    leased: int
+
+
+@dataclass(frozen=True)
+class QueueAges:
+    """Seconds since the oldest bundle of a model was queued that waits, and that a worker holds; None for none.
+
+    What nobody wants any more is not counted.
+    """
+
+    waiting: float | None
+    leased: float | None
+
+
+@dataclass(frozen=True)
+class ClaimableCounts:
+    """Bundles of one model that a claim could lease now, and those among them that are interactive (100 at most)."""
+
+    bundles: int
+    interactive: int
+
+
+_ReplyT = TypeVar("_ReplyT")
+
+
+class JobQueue:
+    """Bundles between the gateway that enqueues them and the workers that claim them.
+
+    `limit_requests` bounds the requests that are queued and not recorded, over all jobs. A lease that is not renewed
+    for `lease_seconds` passes to whoever claims next; a bundle that was lost in all of `max_attempts` but one goes on
+    probation, where what kills workers is found (`gigavqa.store.crashes`).
+
+    With `defer_seconds`, bundles find the worker that looked at their image last: others park them for it, and take
+    them when they waited so long (half a lease at most) and nothing else is to be had.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        *,
+        limit_requests: int = 200_000,
+        lease_seconds: float = 30.0,
+        max_attempts: int = 3,
+        defer_seconds: float = 0.0,
+        keys: RedisKeys = KEYS,
+    ) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._calls = LuaScripts(redis, keys)
+        self._registry = JobRegistry(redis, keys=keys)
+        self._results = ResultStore(redis, keys=keys)
+        self._limit = limit_requests
+        self._lease_seconds = lease_seconds
+        self._max_attempts = max_attempts
+        self._defer_ms = int(min(defer_seconds, lease_seconds / 2) * 1000)
+        self._grouped: set[str] = set()
+
+    async def enqueue(self, job_id: str, bundles: Sequence[Bundle], dataset_digest: str | None) -> Job:
+        """Reserve room for the whole job, append its bundles and put it in progress; safe to repeat after a crash.
+
+        A job that was cancelled or failed meanwhile is returned as it is. Raises QueueFullError, JobTooLargeError,
+        JobNotFoundError.
+        """
+        await self.reserve(job_id, sum(len(bundle.requests) for bundle in bundles), dataset_digest)
+        return await self.append(job_id, bundles)
+
+    async def open_lanes(self, models: Iterable[str]) -> None:
+        """Make the lanes of these models where there are none, so that autoscalers find something to look at."""
+        await self._ensure_groups(models)
+
+    async def require_room(self, num_requests: int, owner: Owner = NO_OWNER) -> None:
+        """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
+        outstanding = int(await self._redis.get(self._keys.outstanding()) or 0)
+        if outstanding + num_requests > self._limit:
+            self._refuse("a job", num_requests)
+        if owner.name and owner.queued_requests is not None:
+            queued = int(await self._redis.hget(self._keys.queued(), owner.name) or 0)
+            if queued + num_requests > owner.queued_requests:
+                _refuse_owner("a job", num_requests, owner.queued_requests)
+
+    async def owner_of(self, job_id: str) -> Owner:
+        """Whose a job is, and how many requests of his may be in the queue: as it was when the job was submitted."""
+        fields = ["owner", "queued_limit", "interactive_limit"]
+        name, queued, interactive = await self._redis.hmget(self._keys.job(job_id), fields)
+        limits = {"interactive_requests": int(interactive) if interactive else None}
+        return Owner(name.decode() if name else None, int(queued) if queued else None, **limits)
+
+    async def reserve(self, job_id: str, num_requests: int, dataset_digest: str | None) -> None:
+        """Keep room for a whole job, before any of its bundles is made; a job that has its room already keeps it.
+
+        Raises QueueFullError, JobTooLargeError, JobNotFoundError.
+        """
+        status = await self._calls.reserve(
+            job_id, num_requests=num_requests, limit=self._limit, dataset_digest=dataset_digest or ""
+        )
+        await self._check_reserved(status, job_id, num_requests)
+
+    async def append(self, job_id: str, bundles: Iterable[Bundle], warnings: Sequence[str] = ()) -> Job:
+        """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
+
+        The job keeps the `warnings` of its check.
+        `bundles` is read in threads, and a few of them are in memory at a time. A job that was cancelled or failed
+        meanwhile is returned as it is, and one that the server lost a part of meanwhile is still `validating`: repeat.
+        Raises JobNotFoundError.
+        """
+        remaining, num_bundles = iter(bundles), 0
+        while chunk := await asyncio.to_thread(self._pack_some, remaining):
+            await self._ensure_groups({bundle.model for bundle in chunk})
+            if await self._calls.append(job_id, chunk) != "validating":
+                break
+            num_bundles += len(chunk)
+        await self._calls.start(job_id, num_bundles, warnings)
+        return await self._registry.get(job_id)
+
+    async def reopen(
+        self,
+        job_id: str,
+        bundles: Iterable[Bundle],
+        dataset_digest: str | None = None,
+        taken_back: Mapping[str, str] = MappingProxyType({}),
+    ) -> Job:
+        """Drop the failure responses of these bundles' requests and queue the bundles again.
+
+        A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
+        so, but for `taken_back`, cursors by request id, which are dropped as failures are. Raises
+        JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
+        """
+        retried = await asyncio.to_thread(self._retried, bundles)
+        await self._ensure_groups({bundle.model for bundle, _ in retried})
+        status = await self._calls.reopen(
+            job_id,
+            limit=self._limit,
+            token=secrets.token_hex(8),
+            dataset_digest=dataset_digest or "",
+            taken_back=taken_back,
+            bundles=retried,
+        )
+        await self._check_reserved(status, job_id, sum(bundle.num_requests for bundle, _ in retried))
+        if status in {"validating", "in_progress", "cancelling", "finalizing", "failed"}:
+            raise JobNotRetryableError(f"job {job_id} is {status}; completed and cancelled jobs are retried")
+        return await self._registry.get(job_id)
+
+    async def claim(
+        self,
+        models: Sequence[str],
+        worker: str,
+        max_bundles: int,
+        block_seconds: float,
+        *,
+        max_requests: int = _UNLIMITED,
+        room: int = 0,
+        probation: bool = False,
+    ) -> list[Lease]:
+        """Lease up to `max_bundles` bundles: `interactive` before `batch`, expired leases before new bundles.
+
+        The one that brings the requests to `max_requests` is the last. Bundles of the worker's own images that others
+        find are parked for it while they have up to `room` requests. With `probation`, a bundle of the probation lane
+        comes first, and alone. Waits up to `block_seconds` while there is nothing to lease, and then returns an empty
+        list. Bundles that cannot be read are passed over, counted and logged.
+        """
+        await self._ensure_groups(models)
+        wanted = ClaimRequest(
+            max_bundles, max_requests, room, self._lease_ms, self._max_attempts, self._defer_ms, False
+        )
+        deadline = time.monotonic() + block_seconds
+        while True:
+            seen = await self._newest(models)
+            if probation and (leases := await self._claim_probation(models, worker, wanted)):
+                return leases
+            more, leases = await self._run_claim(models, worker, wanted)
+            left = deadline - time.monotonic()
+            if leases or (left <= 0 and not more):
+                return leases
+            if not more:
+                await self._wait_for_news(seen, left)
+
+    async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
+        """Keep leases for another `lease_seconds`, with what is parked for their worker.
+
+        Returns those that are lost to another worker or ended; that they ran out was no death of a worker.
+        """
+        lost: list[Lease] = []
+        for worker in {lease.worker for lease in leases}:
+            held = [lease for lease in leases if lease.worker == worker]
+            renewed = await self._calls.renew(
+                worker,
+                lease_ms=self._lease_ms,
+                parking={
+                    self._keys.queue(lease.bundle.model, _AFFINITY_PRIORITY): lease.bundle.model for lease in held
+                },
+                entries=(
+                    (lease.stream, lease.entry_id, _ownership_of(lease.bundle), lease.deliveries) for lease in held
+                ),
+            )
+            lost += [lease for lease, kept in zip(held, renewed, strict=True) if not kept]
+        return lost
+
+    async def release(self, model: str, worker: str) -> None:
+        """Own no images of a model any more: what is parked for the worker is claimable at once, by anyone.
+
+        For a worker that claims no more of this model; its leases stay.
+        """
+        lane = self._keys.queue(model, _AFFINITY_PRIORITY)
+        await self._on_groups([model], partial(self._calls.release, worker, lane=lane, model=model))
+
+    async def hand_back(self, lease: Lease) -> None:
+        """Give a bundle up: claimable at once, its attempt unspent.
+
+        It is dropped instead when its job is being cancelled, and acknowledged when all its requests are recorded.
+        Does nothing when the lease was lost.
+        """
+        await self._calls.hand_back(
+            _entry_of(lease),
+            deliveries=lease.deliveries,
+            job_id=lease.job_id,
+            bundle_id=lease.bundle.id,
+            request_ids=[request.id for request in lease.bundle.requests],
+        )
+
+    async def begin_probation(self, lease: Lease, request_id: str) -> bool:
+        """Mark the request that runs next; it takes the blame if workers die of it. False when the lease was lost."""
+        return await self._calls.suspect(
+            _entry_of(lease),
+            deliveries=lease.deliveries,
+            job_id=lease.job_id,
+            bundle_id=lease.bundle.id,
+            request_id=request_id,
+        )
+
+    async def cancelled(self, job_ids: Iterable[str]) -> set[str]:
+        """Return which of these jobs need no more playing: being cancelled, ended, or deleted."""
+        ids = sorted(set(job_ids))
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for job_id in ids:
+                pipeline.hget(self._keys.job(job_id), "status")
+            statuses = await pipeline.execute()
+        going_on = {JobStatus.VALIDATING, JobStatus.IN_PROGRESS, JobStatus.FINALIZING}
+        return {
+            job_id for job_id, status in zip(ids, statuses, strict=True) if (status or b"").decode() not in going_on
+        }
+
+    async def depth(self, model: str) -> QueueDepth:
+        """Count the bundles of a model that wait and that are leased."""
+        waiting, leased = await self._redis.hmget(self._keys.depth(), [f"waiting:{model}", f"leased:{model}"])
+        return QueueDepth(int(waiting or 0), int(leased or 0))
+
+    async def claimable(self, models: Sequence[str]) -> dict[str, ClaimableCounts]:
+        """Count the bundles of each model that a claim could lease now: those that wait, and expired leases."""
+        lanes = {model: self._lanes(model) for model in models}
+        call = partial(self._calls.claimable, lanes, lease_ms=self._lease_ms, bound=_COUNTED_ENTRIES)
+        return {model: ClaimableCounts(*count) for model, count in (await self._on_groups(models, call)).items()}
+
+    async def ages(self) -> dict[str, QueueAges]:
+        """Tell of every model that was ever queued for how old its oldest bundles are."""
+        models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        lanes = {model: self._lanes(model) for model in models}
+        found = await self._on_groups(models, partial(self._calls.ages, lanes, lease_ms=self._lease_ms))
+        return {model: QueueAges(*(None if ms < 0 else ms / 1000 for ms in pair)) for model, pair in found.items()}
+
+    async def trim(self) -> int:
+        """Remove entries that are done with from all lanes and drop expired leases of ended jobs; run it periodically.
+
+        Returns the number of entries removed.
+        """
+        models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        self._grouped.clear()
+        await self._ensure_groups(models)
+        lanes = (lane for model in models for lane in self._lanes(model))
+        return sum([await self._calls.trim(lane, lease_ms=self._lease_ms) for lane in lanes])
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(self._lease_seconds * 1000)
+
+    def _lanes(self, model: str) -> list[str]:
+        return [*(self._keys.queue(model, priority) for priority in PRIORITIES), self._keys.probation(model)]
+
+    def _pack_some(self, bundles: Iterator[Bundle]) -> list[PackedBundle]:
+        # Each is packed as it is made, which is a fiftieth of its size.
+        return [self._packed(bundle) for bundle in islice(bundles, _CHUNK_BUNDLES)]
+
+    def _retried(self, bundles: Iterable[Bundle]) -> list[RetryBundle]:
+        return [RetryBundle(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in bundles]
+
+    def _packed(self, bundle: Bundle) -> PackedBundle:
+        lane = self._keys.queue(bundle.model, bundle.priority)
+        return PackedBundle(bundle.id, len(bundle.requests), bundle.model, lane, _image_of(bundle), pack(bundle))
+
+    async def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
+        if status == "missing":
+            raise JobNotFoundError(f"there is no job {job_id}")
+        if status == "full":
+            self._refuse(f"job {job_id}", requests)
+        if status == "quota":
+            _refuse_owner(f"job {job_id}", requests, (await self.owner_of(job_id)).queued_requests or 0)
+        if status == "interactive":
+            owner = await self.owner_of(job_id)
+            raise interactive_limit_error(f"job {job_id}", requests, owner.interactive_requests or 0)
+
+    def _refuse(self, job: str, requests: int) -> NoReturn:
+        if requests > self._limit:
+            raise JobTooLargeError(f"{job} has {requests} requests; the queue holds {self._limit}")
+        message = f"{job}: the queue has no room for {requests} more requests (limit {self._limit})"
+        raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+
+    async def _ensure_groups(self, models: Iterable[str]) -> None:
+        for lane in (lane for model in models for lane in self._lanes(model)):
+            if lane not in self._grouped:
+                try:
+                    await self._redis.xgroup_create(lane, GROUP, id="0", mkstream=True)
+                except ResponseError as error:
+                    if "BUSYGROUP" not in str(error):
+                        raise
+                self._grouped.add(lane)
+
+    async def _run_claim(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> tuple[bool, list[Lease]]:
+        lanes = [
+            QueueStream(
+                self._keys.queue(model, priority),
+                self._keys.probation(model),
+                model if priority == _AFFINITY_PRIORITY else "",
+            )
+            for priority in PRIORITIES
+            for model in models
+        ]
+        more, claimed = await self._on_groups(models, partial(self._calls.claim, worker, wanted, lanes))
+        leases = [lease for one in claimed if (lease := await self._read(one, worker, wanted.probation))]
+        return more or len(leases) < len(claimed), leases
+
+    async def _read(self, claimed: ClaimedEntry, worker: str, probation: bool) -> Lease | None:
+        """Return the lease of a bundle; what is lost or damaged is passed over, so that nothing beside it waits."""
+        try:
+            return _make_lease(claimed, worker, probation)
+        except (ZstdError, ValueError) as error:
+            job_id, bundle_id = claimed.job_id.decode(), claimed.bundle_id.decode()
+            held = EntryRef(worker, claimed.lane.decode(), claimed.entry_id.decode())
+            await self._calls.pass_over(held, job_id=job_id, bundle_id=bundle_id)
+            log.error("job %s: bundle %s is passed over: %s; cancel the job and retry it", job_id, bundle_id, error)
+            return None
+
+    async def _on_groups(self, models: Sequence[str], call: Callable[[], Awaitable[_ReplyT]]) -> _ReplyT:
+        await self._ensure_groups(models)
+        try:
+            return await call()
+        except ResponseError as error:
+            if "NOGROUP" not in str(error):
+                raise
+            self._grouped.clear()  # the server came back with less than it had: another, or one that lost power
+            await self._ensure_groups(models)
+            return await call()
+
+    async def _claim_probation(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> list[Lease]:
+        more = True
+        while more:
+            more, leases = await self._run_claim(models, worker, wanted._replace(slots=1, probation=True))
+            if leases and await self._judge(leases[0]):
+                return leases
+            more = more or bool(leases)
+        return []
+
+    async def _judge(self, lease: Lease) -> bool:
+        """Record what has killed the workers of a bundle on probation; False when no request of it is left."""
+        if lease.deliveries == 1:
+            return True
+        suspicion = CrashHistory.of(lease)
+        for request in suspicion.blamed(lease):
+            await self._results.record(suspicion.response(lease, request), lease)
+        ids = [request.id for request in lease.bundle.requests]
+        return len(await self._results.recorded(lease.job_id, ids)) < len(ids)
+
+    async def _newest(self, models: Sequence[str]) -> dict[str, bytes]:
+        lanes = [lane for model in models for lane in self._lanes(model)]
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for lane in lanes:
+                pipeline.xrevrange(lane, count=1)
+            newest = await pipeline.execute()
+        return {lane: rows[0][0] if rows else b"0-0" for lane, rows in zip(lanes, newest, strict=True)}
+
+    async def _wait_for_news(self, seen: dict[str, bytes], seconds: float) -> None:
+        # Neither an expired lease nor a hand-back adds an entry, so the wait is cut into slices.
+        slice_seconds = min(seconds, self._lease_seconds / 2, 0.5, BLOCK_SECONDS)
+        await self._redis.xread(seen, count=1, block=max(1, int(slice_seconds * 1000)))
+
+
+def _image_of(bundle: Bundle) -> str:
+    """Return the image of a bundle, if any of its requests looks at one."""
+    return bundle.image if any(request.views for request in bundle.requests) else ""
+
+
+def _ownership_of(bundle: Bundle) -> str:
+    image = _image_of(bundle)
+    return image and f"{bundle.model}:{image}"
+
+
+def _entry_of(lease: Lease) -> EntryRef:
+    return EntryRef(lease.worker, lease.stream, lease.entry_id)
+
+
+def _require_payload(payload: bytes | None) -> bytes:
+    if payload is None:
+        raise ValueError("its requests are gone")
+    return payload
+
+
+def _make_lease(claimed: ClaimedEntry, worker: str, probation: bool) -> Lease:
+    return Lease(
+        bundle=read_bundle(decompress(_require_payload(claimed.payload))),
+        attempt=int(claimed.crashes) + claimed.deliveries,
+        probation=probation,
+        queued_seconds=max(0, claimed.queued_ms) / 1000,
+        worker=worker,
+        stream=claimed.lane.decode(),
+        entry_id=claimed.entry_id.decode(),
+        deliveries=claimed.deliveries,
+        mark=claimed.mark.decode(),
+    )
+
+
+def interactive_limit_error(asked: str, requests: int, limit: int) -> JobTooLargeError | QuotaExceededError:
+    """Return the error of so many requests that would go before those of others."""
+    told = f"this key's owner may have {limit} interactive requests in the queue"
+    if requests > limit:
+        return JobTooLargeError(f"{asked} has {requests} requests; {told}, and any number with priority batch")
+    return QuotaExceededError(f"{asked}: {told}, and has no room for {requests} more", _RETRY_AFTER_SECONDS)
+
+
+def _refuse_owner(job: str, requests: int, limit: int) -> NoReturn:
+    if requests > limit:
+        raise JobTooLargeError(f"{job} has {requests} requests; this key's owner may have {limit} in the queue")
+    message = f"{job}: its owner has no room for {requests} more requests in the queue (limit {limit})"
+    raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)

@@ -1,0 +1,92 @@
+"""What the server counts and holds, read at a cost that does not grow with jobs: for the gateway's instrumentation."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import Redis
+
+from gigavqa.store.queue import QueueDepth
+from gigavqa.store.redis_keys import KEYS, RedisKeys
+
+JOB_SECONDS = ("1", "10", "60", "300", "900", "3600", "14400", "43200", "86400", "+Inf")
+"""Bounds that jobs are counted by; `gigavqa/store/lua/common.lua` has the same."""
+
+
+@dataclass(frozen=True)
+class StoreTotals:
+    """What was ever counted. Neither a deletion nor the end of a process makes a number smaller."""
+
+    _numbers: Mapping[str, int]
+    recorded: Mapping[str, int]
+    """Responses by outcome, those included that releases recorded which did not count by model."""
+
+    def by(self, name: str) -> Mapping[str, int]:
+        """Return the numbers of this name, by what they are of: a model."""
+        return dict(self._of(name))
+
+    def durations(self) -> Iterator[tuple[str, str, list[tuple[str, int]], float]]:
+        """By kind (`job`, `batch`, `chat`) and status: how many ended within each bound, cumulated, and all seconds."""
+        for of, microseconds in sorted(self._of("job_microseconds")):
+            kind, status = of.split(" ")
+            counted = self.by(f"job_seconds {of}")
+            sums = [sum(counted.get(bound, 0) for bound in JOB_SECONDS[: i + 1]) for i in range(len(JOB_SECONDS))]
+            yield kind, status, list(zip(JOB_SECONDS, sums, strict=True)), microseconds / 1e6
+
+    def _of(self, name: str) -> Iterator[tuple[str, int]]:
+        for field, number in self._numbers.items():
+            if field.startswith(f"{name} "):
+                yield field[len(name) + 1 :], number
+
+
+@dataclass(frozen=True)
+class StoreStats:
+    """One look at the server. `limit_bytes` is the machine's memory where the server has no limit of its own."""
+
+    totals: StoreTotals
+    depths: Mapping[str, QueueDepth]
+    outstanding: int
+    """Requests that are reserved in the queue and not recorded."""
+    unsunk: int
+    """Responses whose text no Parquet part holds yet."""
+    unsunk_seconds: float
+    """Age of the oldest of these; 0 where there is none."""
+    used_bytes: int
+    limit_bytes: int
+    version: str
+
+    @classmethod
+    async def of(cls, redis: Redis, keys: RedisKeys = KEYS) -> "StoreStats":
+        """Look; one round trip."""
+        async with redis.pipeline(transaction=False) as pipeline:
+            pipeline.hgetall(keys.totals())
+            pipeline.hgetall(keys.recorded())
+            pipeline.hgetall(keys.depth())
+            pipeline.get(keys.outstanding())
+            pipeline.xlen(keys.unsunk())
+            pipeline.xrange(keys.unsunk(), count=1)
+            pipeline.info()
+            totals, recorded, depth, outstanding, unsunk, oldest, info = await pipeline.execute()
+        return cls(
+            totals=StoreTotals(_numbers(totals), _numbers(recorded)),
+            depths=_depths(_numbers(depth)),
+            outstanding=int(outstanding or 0),
+            unsunk=unsunk,
+            unsunk_seconds=max(0.0, time.time() - int(oldest[0][0].split(b"-")[0]) / 1000) if oldest else 0.0,
+            used_bytes=info["used_memory"],
+            limit_bytes=info["maxmemory"] or info["total_system_memory"],
+            version=str(info.get("valkey_version") or info["redis_version"]),
+        )
+
+
+def _numbers(row: Mapping[bytes, Any]) -> dict[str, int]:
+    return {name.decode(): int(number) for name, number in row.items()}
+
+
+def _depths(counted: Mapping[str, int]) -> dict[str, QueueDepth]:
+    models = {field.partition(":")[2] for field in counted}
+    return {
+        model: QueueDepth(counted.get(f"waiting:{model}", 0), counted.get(f"leased:{model}", 0))
+        for model in sorted(models)
+    }
