@@ -28,14 +28,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY service service
 COPY workers workers
 COPY viewer viewer
-COPY benchmarks benchmarks
-COPY evaluation evaluation
-COPY jobs jobs
 COPY tiling tiling
-COPY retrieval retrieval
-COPY catalogue catalogue
-COPY cli cli
-COPY demo demo
 COPY gigavqa gigavqa
 RUN /tools/bin/python -m pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels .
 COPY deploy/install /tools/bin/install-gigavqa

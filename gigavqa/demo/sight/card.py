@@ -22,8 +22,8 @@ tags: [eye-chart, demo]
 
 A very small model that can see: Qwen3-VL's architecture in transformers' own classes, {weights:,} weights in float32,
 trained from nothing on drawn pictures. It reads the eye chart (`gigavqa/benchmarks/acuity`): one Landolt ring in a
-picture, its colour and where its gap points, by the letter of one of four options. It is there so that a run without a GPU
-shows what a model sees at its budget, and for nothing else.
+picture, its colour and where its gap points, by the letter of one of four options. It is there so that a run without a
+GPU shows what a model sees at its budget, and for nothing else.
 
 **What it can do**: those two questions in the product's own words (`gigavqa/benchmarks/acuity/prompts`), behind no,
 one or two square pictures of 64 to 192 pixels:
