@@ -19,7 +19,19 @@ from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.parquet_parts import SCHEMA
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("jobs", "service", "viewer", "gigavqa", "catalogue", "evaluation", "benchmarks")
+ROOMS = (
+    "contract",
+    "store",
+    "service",
+    "viewer",
+    "client",
+    "catalogue",
+    "answers",
+    "evaluation",
+    "reports",
+    "benchmarks",
+    "backup",
+)
 SETTINGS = ("gigavqa.workers.settings", "gigavqa.viewer.settings", "gigavqa.service.settings", "gigavqa.runtime.home")
 
 
@@ -56,7 +68,7 @@ def _options(name: str, command: Any) -> Iterator[str]:
 def _models() -> set[str]:
     """The fields of every model as JSON has them; which class has them is nobody's business."""
     for room in ROOMS:
-        for module in pkgutil.walk_packages(importlib.import_module(room).__path__, f"{room}."):
+        for module in pkgutil.walk_packages(importlib.import_module(f"gigavqa.{room}").__path__, f"gigavqa.{room}."):
             importlib.import_module(module.name)
     return {" ".join(sorted(_fields(model))) for model in _below(BaseModel) if _is_ours(model) and model.model_fields}
 
@@ -73,7 +85,11 @@ def _below(model: type) -> Iterator[Any]:
 
 
 def _is_ours(model: type) -> bool:
-    return model.__module__.split(".")[0] in ROOMS and not issubclass(model, ProcessSettings)
+    return (
+        model.__module__.startswith("gigavqa.")
+        and model.__module__.split(".")[1] in ROOMS
+        and not issubclass(model, ProcessSettings)
+    )
 
 
 def _store_keys() -> Iterator[str]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("service", "workers", "evaluation", "jobs", "tiling", "retrieval", "catalogue", "cli")
+ROOMS = ("service", "workers", "tiling")
+GUESTS = ("benchmarks", "demo")
 SUFFIXES = {".py", ".toml", ".j2", ".js", ".css", ".lua"}
 NAMES = re.compile(
     r"ultravr"  # UltraVR itself
@@ -43,11 +44,13 @@ def named() -> dict[str, list[str]]:
     for path in sorted(files()):
         file = path.relative_to(ROOT).as_posix()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if NAMES.search(line.replace(COMMAND, "") if file.startswith("cli/") else line):
+            if NAMES.search(line.replace(COMMAND, "") if file.startswith("gigavqa/cli/") else line):
                 found.setdefault(file, []).append(f"{number}: {line.strip()}")
     return found
 
 
 def files() -> Iterator[Path]:
     """All texts of the rooms that know no guest."""
-    return (path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in SUFFIXES)
+    rooms = [ROOT / room for room in ROOMS]
+    rooms += [room for room in (ROOT / "gigavqa").iterdir() if not room.is_symlink() and room.name not in GUESTS]
+    return (path for room in rooms for path in room.rglob("*") if path.suffix in SUFFIXES)

@@ -28,8 +28,8 @@ def offered(installation: Installation, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (("gigavqa", "submit", "-m", "gigavqa.demo"), [MODEL, SIGHT_MODEL]),
-        (("gigavqa", "up", "-m", "gigavqa.demo"), [MODEL, SIGHT_MODEL]),
+        (("gigavqa", "submit", "-m", "demo"), [MODEL, SIGHT_MODEL]),
+        (("gigavqa", "up", "-m", "demo"), [MODEL, SIGHT_MODEL]),
         (("gigavqa", "submit", "-d", "t"), ["tiny"]),
         (("gigavqa", "submit", "-p", "table"), [f"table{number}" for number in range(1, 6)]),
         (("gigavqa", "submit", "--priority", "b"), ["batch"]),

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.cli.errors import ArgumentError
 from gigavqa.launcher.errors import DevicesTooFewError, DevicesUnusableError
 from gigavqa.launcher.machine import GpuDevice, HostMachine, read_machine
 from gigavqa.launcher.placement import WorkerPlan, assign_devices, device_environment, devices_needed, plans_for_models
 from gigavqa.launcher.worker_plans import PlacementOptions, add_shares, describe_plan, place_workers
+from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.workers.settings import WorkerSettings
 from tests.cli.installation import MODEL
 from tests.cli.machines import DGX, DRIVER, H100, machine, write_driver, write_kernel
@@ -113,7 +113,7 @@ def test_gpus_are_chosen_by_number_or_uuid() -> None:
 )
 def test_a_wrong_choice_is_named(gpus: str, visible: str, says: str) -> None:
     """What was asked for, and what there is."""
-    with pytest.raises(ArgumentError, match=says):
+    with pytest.raises(SettingsInvalidError, match=says):
         staffed(machine([4], 16), ENTRY, gpus=gpus, visible=visible)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.catalogue.load import SHIPPED_MODELS
 from tests.cli.installation import MODEL, Installation
 
 
@@ -26,7 +27,7 @@ def test_budget_refuses_what_the_family_refuses(installation: Installation) -> N
 
 def test_models_lists_the_catalogue_and_the_operators_entries(installation: Installation) -> None:
     """An entry in GIGAVQA_HOME/catalogue stands beside those of the product."""
-    entry = Path(__file__).parents[2] / "catalogue" / "models" / f"{MODEL}.toml"
+    entry = SHIPPED_MODELS / f"{MODEL}.toml"
     own = installation.home / "catalogue" / "mine.toml"
     own.parent.mkdir()
     own.write_text(entry.read_text().replace(f'id = "{MODEL}"', 'id = "mine"'))

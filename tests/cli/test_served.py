@@ -12,8 +12,8 @@ from gigavqa.catalogue.errors import EntryExistsError
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.catalogue.resolve import resolve_model
 from gigavqa.catalogue.write import write_entry
-from gigavqa.cli.errors import ArgumentError
 from gigavqa.launcher.preflight import served_entries
+from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.home import Home
 
 CONFIG = {"model_type": "qwen3_vl", "text_config": {"max_position_embeddings": 8192}}
@@ -89,5 +89,5 @@ def test_an_entry_that_the_operator_edited_stays(tmp_path: Path) -> None:
 def test_a_folder_cannot_take_the_id_of_another_model(tmp_path: Path) -> None:
     """A folder called like a shipped model is refused, not served as that model."""
     folder = checkpoint(tmp_path / "qwen3-vl-8b")
-    with pytest.raises(ArgumentError, match="Qwen/Qwen3-VL-8B-Instruct"):
+    with pytest.raises(SettingsInvalidError, match="Qwen/Qwen3-VL-8B-Instruct"):
         served_entries(home_of(tmp_path), [str(folder)], lambda line: None)

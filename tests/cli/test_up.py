@@ -60,10 +60,10 @@ def second_model(installation: Installation) -> str:
 
 
 def find(service: Service, module: str) -> psutil.Process | None:
-    """The process of `python -m MODULE` of a service, if it runs."""
+    """The process of `python -m gigavqa.MODULE` of a service, if it runs."""
     for process in service.descendants():
         try:
-            if f"-m {module} " in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
+            if f"-m gigavqa.{module} " in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
                 return process
         except psutil.NoSuchProcess:
             continue

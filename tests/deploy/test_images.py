@@ -86,7 +86,7 @@ def test_an_image_says_how_it_is_and_runs_as_nobody_in_particular(target: str) -
     environment = image_environment(target)
     settings = settings_of(target, {"GIGAVQA_HOME": "/var/lib/gigavqa"}, target)
     room = {"gateway": "service", "viewer": "viewer"}.get(target, "workers")
-    assert f'ENTRYPOINT ["python3", "-P", "-m", "{room}"]' in stage
+    assert f'ENTRYPOINT ["python3", "-P", "-m", "gigavqa.{room}"]' in stage
     assert f"EXPOSE {asked[0]}\n" in stage
     assert asked[0] in {environment.get(name) for name in environment if name.endswith("_PORT")}
     assert str(getattr(settings, "metrics_port", 0) or getattr(settings, "port", 0)) == asked[0]

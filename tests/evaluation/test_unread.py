@@ -122,5 +122,7 @@ def test_samples_without_what_a_table_needs_are_told_by_the_import(tmp_path: Pat
 
 def test_every_benchmark_of_ours_has_a_record_here() -> None:
     """Each of them is held to these rules but the eye chart, whose records are drawn."""
-    ours = {name for name, one in installed_benchmarks().items() if type(one).__module__.startswith("benchmarks.")}
+    ours = {
+        name for name, one in installed_benchmarks().items() if type(one).__module__.startswith("gigavqa.benchmarks.")
+    }
     assert {*RECORDS, "acuity"} == ours

@@ -24,7 +24,7 @@ def run_script(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def copy(tmp_path: Path) -> Path:
     """The files that the script reads and writes, in a folder of their own."""
     for name in (SCRIPT, SOURCE, TARGET, "pyproject.toml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
