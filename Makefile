@@ -36,7 +36,7 @@ alerts: setup ## fire every alert of a real Prometheus by its fault, in a real i
 
 chaos: setup ## hurt installations on this machine in every way that is known, and 10,000 steps of the queue's model
 	$(BIN)/python -m loadtests.chaos
-	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/jobs/test_promises.py
+	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/store/test_promises.py
 
 load: setup ## every shape of traffic against an installation of its own: CSV, HTML, a table, an exit status
 	$(BIN)/python -m loadtests --folder build/loadtests

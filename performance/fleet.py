@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.store.queue import JobQueue
 from gigavqa.tiling.renderer import Renderer
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.engines.supervisor import EngineSupervisor
 from gigavqa.workers.idle_work import IdleWorker
 from gigavqa.workers.instrumentation import Instrumentation

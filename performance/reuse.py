@@ -41,7 +41,7 @@ from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.store import RasterStore
 from gigavqa.workers.engines.engine import ContextExceededError
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine, roofline_of
 from gigavqa.workers.engines.simulation.roofline import Roofline
 from gigavqa.workers.idle_work import MAX_PENDING_BYTES
 from gigavqa.workers.settings import WorkerSettings

@@ -13,11 +13,11 @@ from gigavqa.runtime.home import Home
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
 from gigavqa.workers.engines.engine import Engine
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
-from gigavqa.workers.engines.remote_engine import RemoteEngine
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.remote.engine import RemoteEngine
 from gigavqa.workers.engines.simulation.answer_script import read_answer_script
-from gigavqa.workers.engines.vllm_arguments import parse_engine_arguments
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
+from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.errors import ModelsAmbiguousError
 from gigavqa.workers.model_runtime import ServedModel
 from gigavqa.workers.settings import WorkerSettings

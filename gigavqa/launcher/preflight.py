@@ -21,7 +21,7 @@ from gigavqa.runtime.home import Home
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store import http_settings
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
-from gigavqa.workers.engines.vllm_arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
 from gigavqa.workers.settings import WorkerSettings
 
 _GATEWAY = ("fastapi", "uvicorn", "sse_starlette", "prometheus_client")

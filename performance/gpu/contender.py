@@ -21,10 +21,10 @@ import numpy as np
 from PIL import Image
 
 from gigavqa.contract.models import Sampling
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.engine import Message, PromptRaster
-from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from performance.gpu.meter import MeasurementWindow
 from performance.gpu.work import Workload, questions_of
 

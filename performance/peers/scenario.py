@@ -19,7 +19,7 @@ from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.recipes import ImageIdentity, identify, plan_raster
 from gigavqa.tiling.views import View
 from gigavqa.workers.checkpoints.build import ensure_checkpoint
-from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
 from performance.peers.huge import huge_records, write_huge_picture
 from performance.peers.records import choose, flat_records, write_race
 

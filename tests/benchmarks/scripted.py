@@ -11,7 +11,7 @@ from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
 from gigavqa.reports.report import Report
 from gigavqa.runtime.embedded_store import running_store
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.service.gateways import running, settings_of
 from tests.service.openai.workers import ENTRY, working
 from tests.waiting import wait_until

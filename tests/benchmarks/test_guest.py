@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 
 from gigavqa.reports.report import Report
-from tests.evaluation.tables import caveats_of, estimates_of, table_of, value_of
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL, job, responses
+from tests.reports.tables import caveats_of, estimates_of, table_of, value_of
 from tests.waiting import wait_until
 
 PACKAGE = Path(__file__).parent / "guest"

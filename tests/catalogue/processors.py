@@ -3,7 +3,7 @@
 Qwen, GLM, InternVL, Gemma and SigLIP2 (Phi) come from transformers, InternVL's chat layout, DeepSeek and Kimi's token
 count from vLLM. MiniCPM's and Kimi's pixels are made with Pillow by the published formulas, because their processors
 are code that comes with the checkpoints; MiniCPM's sizes by those of MiniCPM-V 4.6, which transformers has, at 4.5's
-patch size. Import `gigavqa.workers.engines.compat.torch_companions` and repair before this module.
+patch size. Import `gigavqa.workers.engines.vllm.compat.torch_companions` and repair before this module.
 """
 
 import math

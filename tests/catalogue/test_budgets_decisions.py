@@ -6,7 +6,7 @@ import pytest
 
 from gigavqa.tiling.budgets.base import RasterPlan
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from tests.catalogue.sizes import EXTREMES, random_sizes
 
 repair_torch_companions()

@@ -19,7 +19,7 @@ from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.rendering import render
 from gigavqa.tiling.views import View
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from tests.tiling.pictures import psnr, save_pyramid, textured
 
 repair_torch_companions()

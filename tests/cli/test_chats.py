@@ -2,9 +2,9 @@
 
 from gigavqa.cli.chats import chat_lines
 from gigavqa.contract.models import Failure, UnreadableResponse
-from tests.evaluation.chats import ZOOMS, call, chat, turn
-from tests.evaluation.pages import raster
 from tests.evaluation.responses import MODEL, response
+from tests.reports.chats import ZOOMS, call, chat, turn
+from tests.reports.pages import raster
 
 
 def test_each_round_tells_thought_call_pictures_and_result() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 from gigavqa.reports.report import Report
 from gigavqa.store.previews import PreviewStore
 from tests.cli.installation import Installation
-from tests.evaluation.pages import KEY, jpeg, raster
 from tests.evaluation.responses import response
-from tests.evaluation.tables import value_of
+from tests.reports.pages import KEY, jpeg, raster
+from tests.reports.tables import value_of
 
 
 def write_responses(folder: Path, letters: str) -> Path:

@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 def test_a_machine_without_a_browser_is_told_how_to_get_one() -> None:
     """The line before the last one, below the list of what was skipped."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/evaluation/test_page_in_a_browser.py"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/reports/test_page_in_a_browser.py"],
         cwd=REPOSITORY,
         env=os.environ | {"PATH": "/nowhere"},
         capture_output=True,

@@ -28,7 +28,7 @@ from gigavqa.tiling.rendering import render as render_file
 from gigavqa.tiling.views import View
 from gigavqa.workers.checkpoints.build import ensure_checkpoint
 from gigavqa.workers.checkpoints.writing import write_without_weights
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 
 ENTRY = load_catalogue()["demo-sight"]
 SHIPPED = ensure_checkpoint(ENTRY.weights, Path("unused"))

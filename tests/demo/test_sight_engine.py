@@ -22,7 +22,7 @@ from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.rendering import Raster, render
 from gigavqa.workers.checkpoints.build import ensure_checkpoint
 from gigavqa.workers.engines.engine import Message, PromptRaster
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 
 pytestmark = [
     pytest.mark.engine,

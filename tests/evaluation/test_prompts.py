@@ -7,8 +7,8 @@ import pytest
 from gigavqa.contract.models import Cell, InferenceRequest, JobSpec, RasterRecord, Response
 from gigavqa.evaluation.prompts import Prompt, PromptRebuilder
 from gigavqa.evaluation.replies import reply_of
-from tests.evaluation.pages import DATASET, SIZE, raster, request_of
 from tests.evaluation.responses import MODEL, response
+from tests.reports.pages import DATASET, SIZE, raster, request_of
 
 SAMPLES = {sample.id: sample for sample in DATASET.samples}
 CELLS = [("S0", "V0"), ("S0", "V1"), ("S0", "V2"), ("S0", "V3"), ("S0", "V4"), ("S2", "V2"), ("S3", "V2"), ("S5", "V2")]

@@ -17,7 +17,7 @@ from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
 from gigavqa.reports.report import Report, build_report, tally_replies
 from gigavqa.reports.tallies import dump_tally, merge_tally
 from tests.evaluation.responses import MODEL, response
-from tests.evaluation.tables import table_of, value_of
+from tests.reports.tables import table_of, value_of
 
 
 class Quiz(Sample):

@@ -19,8 +19,8 @@ from gigavqa.tiling.rendering import render
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
 from gigavqa.workers.engines.engine import Engine, Message, PromptRaster
-from gigavqa.workers.engines.vllm_arguments import parse_engine_arguments
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.preparation import RasterPreparation
 from tests.checkpoints.build import ensure_checkpoint
 from tests.service.datasets import NAME, write_town

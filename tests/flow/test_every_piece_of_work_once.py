@@ -12,10 +12,10 @@ from gigavqa.launcher.preflight import free_port
 from gigavqa.reports.report import Report
 from gigavqa.reports.score import score_files
 from gigavqa.tiling.geometry import Size
-from tests.evaluation.tables import caveats_of, table_of
 from tests.flow.installation import Installation
 from tests.flow.jobs import CONDITIONS, MODEL, job, responses, submit
 from tests.flow.pictures import draw_dataset
+from tests.reports.tables import caveats_of, table_of
 from tests.waiting import wait_until
 
 IMAGES, QUESTIONS = 3, 4

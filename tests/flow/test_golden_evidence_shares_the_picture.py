@@ -12,9 +12,9 @@ from PIL import Image
 
 from gigavqa.launcher.preflight import free_port
 from gigavqa.reports.report import Report
-from tests.evaluation.tables import table_of
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL, job, responses
+from tests.reports.tables import table_of
 from tests.waiting import wait_until
 
 IMAGES, CLUES = 2, 2

@@ -16,7 +16,7 @@ from performance.gpu.meter import ResourceMeter
 from performance.gpu.models import models, write_model
 from performance.gpu.table import write_table
 from performance.gpu.work import Workload, draw_pictures
-from tests.cli.machines import write_driver
+from tests.launcher.machines import write_driver
 from tests.waiting import wait_until
 
 PUBLISHED = {"qwen3-vl-8b": 8_767_123_696, "qwen3.5-27b": 27_356_728_560}
@@ -24,7 +24,7 @@ PUBLISHED = {"qwen3-vl-8b": 8_767_123_696, "qwen3.5-27b": 27_356_728_560}
 
 COUNT = """
 import sys, torch
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 repair_torch_companions()
 from transformers import AutoConfig, AutoModelForImageTextToText
 with torch.device("meta"):

@@ -16,9 +16,9 @@ from gigavqa.service.operations.datasets import Datasets
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission.validation import JobValidator, ValidatedJob, bundle_requests
-from tests.jobs.examples import NOW
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL
+from tests.store.examples import NOW
 
 
 def spec_of(repeats: int, **changes: object) -> JobSpec:

@@ -15,7 +15,7 @@ from gigavqa.store.job_updates import JobUpdates
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
-from tests.jobs.examples import SPEC, answer, make_request
+from tests.store.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until
 
 FOLLOWERS = 100

@@ -18,7 +18,7 @@ from gigavqa.reports.writers.exports import render_csv, render_json, render_late
 from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.page.page import render_html
 from gigavqa.service.settings import GatewaySettings
-from tests.gigavqa.test_benchmark_checks import SAMPLES, checks_of
+from tests.evaluation.test_benchmark_checks import SAMPLES, checks_of
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.test_tallies import drain
 from tests.service.workers import play

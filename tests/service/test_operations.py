@@ -19,10 +19,10 @@ from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
 from gigavqa.store.registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
-from tests.jobs.examples import SPEC
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
 from tests.service.workers import play
+from tests.store.examples import SPEC
 from tests.waiting import wait_until
 
 SCRAPED = ("zcard", "zrange", "hget", "hgetall", "hmget", "smembers", "mget", "keys", "scan", "llen", "xinfo")

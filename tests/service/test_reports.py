@@ -9,7 +9,7 @@ import pytest
 
 from gigavqa.reports.report import Report
 from gigavqa.store.previews import PreviewStore
-from tests.evaluation.tables import value_of
+from tests.reports.tables import value_of
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import RASTER_KEY, play

@@ -18,7 +18,7 @@ from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerStatus
 from tests.benchmarks.ultravr.good_records import GOOD
-from tests.jobs.test_loops import LOOK_UP, LOOP
+from tests.contract.test_loops import LOOK_UP, LOOP
 from tests.service.datasets import NAME, record, write_dataset, write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.openai.pictures import deep

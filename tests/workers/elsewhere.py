@@ -27,7 +27,7 @@ from starlette.routing import Route
 from gigavqa.contract.models import Sampling
 from gigavqa.launcher.preflight import free_port
 from gigavqa.workers.engines.engine import Message, PromptRaster
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.waiting import wait_until
 from tests.workers.examples import ENTRY
 

@@ -23,7 +23,7 @@ from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
 from gigavqa.workers.chat import ChatPlayer
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.preparation import RasterPreparation
 from gigavqa.workers.responses import Outcome, raster_records
 from gigavqa.workers.script import FixedTurns

@@ -13,7 +13,7 @@ from gigavqa.retrieval.sources import SearchHit
 from gigavqa.tiling.views import View
 from gigavqa.workers.chat import ChatPlayer, Generate
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.preparation import RasterPreparation, RequestRasters
 from gigavqa.workers.script import FixedTurns
 from gigavqa.workers.tool_loop import ToolLoopPlayer

@@ -15,7 +15,7 @@ from gigavqa.store.previews import PreviewStore
 from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.workers.engines.engine import EngineDeadError, Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.idle_work import IdleWorker
 from gigavqa.workers.instrumentation import Instrumentation
 from gigavqa.workers.model_runtime import ServedModel, WorkerContext

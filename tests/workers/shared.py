@@ -18,7 +18,7 @@ from gigavqa.store.registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine, roofline_of
 from gigavqa.workers.instrumentation import Instrumentation
 from gigavqa.workers.model_runtime import ServedModel, WorkerContext
 from gigavqa.workers.settings import WorkerSettings

@@ -13,7 +13,7 @@ from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
 from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
 from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 

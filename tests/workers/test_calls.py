@@ -8,7 +8,7 @@ import pytest
 from gigavqa.contract.tool_loops import CALL_GRAMMARS, ToolLoop
 from gigavqa.workers.tools import calls
 from gigavqa.workers.tools.calls import Call, fill_template, find_call
-from tests.jobs.test_loops import LOOP
+from tests.contract.test_loops import LOOP
 
 BOX = '{"name": "closer", "arguments": {"bbox_2d": [250, 500, 500.5, 625], "label": "a mark", "img_idx": 0}}'
 QUERY = '{"name": "look_up", "arguments": {"query": "who made {result}?"}}'

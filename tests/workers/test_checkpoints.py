@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX
-from gigavqa.workers.engines.weights import checkpoint_revision, weights_digest
+from gigavqa.workers.engines.vllm.weights import checkpoint_revision, weights_digest
 from gigavqa.workers.errors import CheckpointUnknownError
 from tests.checkpoints.build import DESIGNS, ensure_checkpoint
 from tests.workers.examples import ENTRY

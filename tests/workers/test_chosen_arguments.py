@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
-from gigavqa.workers.engines.vllm_arguments import known_engine_arguments, parse_engine_arguments
+from gigavqa.workers.engines.vllm.arguments import known_engine_arguments, parse_engine_arguments
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.errors import EngineArgumentError
 from gigavqa.workers.served_models import served_models
 from gigavqa.workers.settings import WorkerSettings

@@ -23,7 +23,7 @@ from gigavqa.runtime.embedded_store import StateStoreProcess
 from gigavqa.workers.engines.engine import ContextExceededError, EngineError, GenerationFailedError, Message
 from gigavqa.workers.engines.remote.dialects import DIALECTS
 from gigavqa.workers.engines.remote.generation_constraints import constraint_parameters
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.waiting import wait_until
 from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import image, job_of, make_request, responses_of, submit_requests

@@ -12,7 +12,7 @@ pytest.importorskip("tokenizers", reason="no engine is installed")
 CHILD = "import importlib.util, torchvision.transforms; print(importlib.util.find_spec('torchaudio'))"
 PARENT = f"""
 import subprocess, sys
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 print("torchaudio" in repair_torch_companions())
 exec({CHILD!r})
 subprocess.run([sys.executable, "-c", {CHILD!r}], check=True)

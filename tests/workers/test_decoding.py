@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gigavqa.workers.engines.detokenization import IncrementalDetokenizer
+from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
 
 
 def decode(tokens: list[int]) -> str:

@@ -11,7 +11,7 @@ from gigavqa.catalogue.load import load_catalogue
 from gigavqa.contract.models import Sampling
 from gigavqa.workers.engines.encoder_cache import bytes_per_token, enlarge_encoder_cache
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY
 from tests.workers.rasters import raster

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from gigavqa.contract.models import Sampling
 from gigavqa.workers.engines.engine import EngineDeadError, EngineStats, Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.engines.supervisor import EngineSupervisor
 from gigavqa.workers.errors import EngineLostError
 from gigavqa.workers.instrumentation import Instrumentation

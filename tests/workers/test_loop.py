@@ -14,7 +14,7 @@ from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.worker_registry import WorkerRegistry
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.responses import Outcome, make_response
 from tests.waiting import async_wait_until
 from tests.workers.examples import (

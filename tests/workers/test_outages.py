@@ -13,7 +13,7 @@ from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.store.connection import connect
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import simulated, worker_process

@@ -11,7 +11,7 @@ from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
 from gigavqa.store.queue import JobQueue
 from gigavqa.workers.engines.engine import EngineDeadError, Message
 from gigavqa.workers.engines.kv_admission import ChatSlots
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import SETTINGS, running_worker
 

@@ -11,7 +11,7 @@ from gigavqa.contract.models import Bundle, OnTokens, Sampling, Turn, TurnRespon
 from gigavqa.store.queue import JobQueue
 from gigavqa.workers.bundles import EnginePriorities
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine, roofline_of
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.rig import running_worker
 

@@ -16,10 +16,10 @@ from gigavqa.catalogue.load import load_catalogue
 from gigavqa.contract.models import Sampling
 from gigavqa.workers.engines.engine import EngineDeadError, Message, PromptRaster
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.engine import RemoteEngine
 from gigavqa.workers.engines.remote.error_replies import RequestRefusedError, ServerFailedError
 from gigavqa.workers.engines.remote.raster_encoding import RasterEncoder, encode_raster
 from gigavqa.workers.engines.remote.rate_limiter import RateLimiter
-from gigavqa.workers.engines.remote_engine import RemoteEngine
 from gigavqa.workers.settings import WorkerSettings
 from tests.waiting import async_wait_until
 from tests.workers.elsewhere import Elsewhere, Mood, serving

@@ -9,8 +9,8 @@ from redis.asyncio import Redis
 from gigavqa.contract.models import FINISH_REASONS, Response
 from gigavqa.store.results import ResultStore
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
-from gigavqa.workers.engines.remote_engine import RemoteEngine
-from tests.jobs.parts import rows_of, sink_all
+from gigavqa.workers.engines.remote.engine import RemoteEngine
+from tests.store.parts import rows_of, sink_all
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
 from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, misbehaving

@@ -11,7 +11,7 @@ import pytest
 from gigavqa.contract.models import GenerationConstraints, OnTokens, Sampling, TurnResponse
 from gigavqa.workers.engines.engine import EngineError, Message
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
-from gigavqa.workers.engines.remote_engine import RemoteEngine
+from gigavqa.workers.engines.remote.engine import RemoteEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 from tests.workers.manners import REPLIES, STREAMS

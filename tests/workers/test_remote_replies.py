@@ -16,7 +16,7 @@ from gigavqa.workers.engines.remote.answers import RemoteAnswer
 from gigavqa.workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
 from gigavqa.workers.engines.remote.retry_budget import RetryBudget
 from gigavqa.workers.engines.remote.streaming import EventStreamParser
-from tests.jobs.examples import answer, make_request
+from tests.store.examples import answer, make_request
 from tests.workers.examples import ENTRY
 from tests.workers.test_remote_streaming import Heard
 

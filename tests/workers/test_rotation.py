@@ -12,7 +12,7 @@ from gigavqa.contract.models import JobStatus, OnTokens, Sampling, TurnResponse
 from gigavqa.store.queue import JobQueue, QueueDepth
 from gigavqa.store.registry import JobRegistry
 from gigavqa.workers.engines.engine import EngineDeadError, Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import job_of, responses_of
 from tests.workers.shared import (

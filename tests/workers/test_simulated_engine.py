@@ -12,8 +12,8 @@ from gigavqa.catalogue.load import load_catalogue
 from gigavqa.contract.models import Sampling
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, with_cache_salt
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine, roofline_of
 from gigavqa.workers.engines.simulation.answer_script import read_answer_script
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine, roofline_of
 from tests.workers.examples import ENTRY
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"

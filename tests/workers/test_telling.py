@@ -8,8 +8,8 @@ import pytest
 from redis.asyncio import Redis
 
 from gigavqa.store.worker_registry import EnginePhase, WorkerRegistry
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
-from gigavqa.workers.engines.startup_progress import DOWNLOADING, PHASE_VARIABLE, READING, PhaseFile, report_phase
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
+from gigavqa.workers.engines.vllm.startup_progress import DOWNLOADING, PHASE_VARIABLE, READING, PhaseFile, report_phase
 from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
@@ -96,7 +96,7 @@ def test_a_download_is_followed_by_the_bytes_in_the_cache(tmp_path: Path, monkey
 @pytest.mark.engine
 async def test_vllm_tells_its_phases_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From its import over the weights, with their size, to the warm-up."""
-    from gigavqa.workers.engines.vllm_engine import VllmEngine
+    from gigavqa.workers.engines.vllm.engine import VllmEngine
 
     monkeypatch.setattr(PhaseFile, "close", lambda self: None)  # which would forget them
     weights = ensure_checkpoint(ENTRY.weights, tmp_path)

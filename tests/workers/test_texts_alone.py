@@ -11,7 +11,7 @@ from gigavqa.catalogue.resolve import resolve_model
 from gigavqa.catalogue.write import write_entry
 from gigavqa.contract.models import Sampling
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from tests.checkpoints.build import ensure_checkpoint
 
 

@@ -27,9 +27,9 @@ from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
 from gigavqa.workers.chat import ChatPlayer
 from gigavqa.workers.engines.engine import ContextExceededError, EngineError, Message, PromptRaster
-from gigavqa.workers.engines.vllm_engine import VllmEngine
-from gigavqa.workers.engines.vllm_prompts import render_prompt
-from gigavqa.workers.engines.vllm_sender_cache import restore_on_failure
+from gigavqa.workers.engines.vllm.engine import VllmEngine
+from gigavqa.workers.engines.vllm.prompts import render_prompt
+from gigavqa.workers.engines.vllm.sender_cache import restore_on_failure
 from gigavqa.workers.preparation import RasterPreparation
 from gigavqa.workers.script import FixedTurns
 from tests.checkpoints.build import ensure_checkpoint

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from gigavqa.contract.models import OnTokens, Sampling, TurnResponse, Usage
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
 from tests.workers.rig import running_worker
 

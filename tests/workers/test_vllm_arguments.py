@@ -8,7 +8,7 @@ import pytest
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue, read_entry
-from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
 
 CATALOGUE = load_catalogue()
 SMALL = [read_entry(path) for path in sorted((Path(__file__).parent / "families").glob("*.toml"))]

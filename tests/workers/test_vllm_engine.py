@@ -26,7 +26,7 @@ from gigavqa.workers.chat import ChatPlayer
 from gigavqa.workers.closing_turn import ClosingTurn
 from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, Message, PromptRaster, with_cache_salt
 from gigavqa.workers.engines.supervisor import EngineSupervisor
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.instrumentation import Instrumentation
 from gigavqa.workers.preparation import RasterPreparation
 from gigavqa.workers.script import FixedTurns
@@ -313,7 +313,7 @@ async def test_a_gpus_engine_would_be_spawned(engines: Engines, monkeypatch: pyt
     monkeypatch.delenv("VLLM_WORKER_MULTIPROC_METHOD")  # which vLLM's CPU platform sets
     monkeypatch.setattr(vllm.platforms, "_current_platform", cuda)
     monkeypatch.setattr("vllm.engine.arg_utils.AsyncEngineArgs.create_engine_config", lambda *_: MagicMock())
-    monkeypatch.setattr("gigavqa.workers.engines.vllm_engine.enlarge_encoder_cache", lambda *_: None)
+    monkeypatch.setattr("gigavqa.workers.engines.vllm.engine.enlarge_encoder_cache", lambda *_: None)
     monkeypatch.setattr(AsyncLLM, "from_vllm_config", start)
     engine = VllmEngine(ENTRY, str(engines.checkpoint))
     with pytest.raises(EngineDeadError, match="no GPU is here"):

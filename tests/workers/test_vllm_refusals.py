@@ -3,7 +3,7 @@
 import pytest
 
 from gigavqa.workers.engines.engine import ContextExceededError, EngineError
-from gigavqa.workers.engines.vllm_errors import translate_error
+from gigavqa.workers.engines.vllm.errors import translate_error
 
 CONTEXT = 8192
 

@@ -14,8 +14,8 @@ import httpx
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.launcher.preflight import free_port
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
-from gigavqa.workers.engines.vllm_arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from tests.waiting import wait_until
 
 

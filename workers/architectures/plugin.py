@@ -7,7 +7,7 @@ full-size weights. A vLLM plugin (entry point group `vllm.general_plugins`): it 
 import functools
 from importlib import import_module
 
-from gigavqa.workers.engines.startup_progress import report_vllm_phases
+from gigavqa.workers.engines.vllm.startup_progress import report_vllm_phases
 
 _PACKAGE = "gigavqa.workers.architectures"
 _CONFIGURATIONS = {

@@ -11,7 +11,7 @@ from importlib import metadata
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
 from gigavqa.runtime.home import Home
-from gigavqa.workers.engines.vllm_arguments import engine_arguments
+from gigavqa.workers.engines.vllm.arguments import engine_arguments
 
 _PIXELS_ADVICE = 'install the pixels extra: pip install "gigavqa[pixels]", or run `make setup`'
 _LOADERS = {
@@ -26,7 +26,7 @@ _ENGINE_ADVICE = "run `make setup`: it installs the extra `gpu` where there is a
 _SECONDS = 180
 _TORCH = "import torch; print(torch.__version__, 'with CUDA' if torch.cuda.is_available() else 'CPU only')"
 _VLLM = """
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 broken = repair_torch_companions()
 import vllm
 print(vllm.__version__ + (f" ({', '.join(broken)} repaired: builds for CUDA beside a CPU torch)" if broken else ""))

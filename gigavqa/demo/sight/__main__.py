@@ -20,7 +20,7 @@ from gigavqa.demo.sight.exam import judge, measure, sit
 from gigavqa.demo.sight.pool import Pool, write_pool
 from gigavqa.demo.sight.reading import CheckpointReader
 from gigavqa.workers.checkpoints.writing import write_without_weights
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 
 POOL_SEED, LESSONS = 100, 10_000
 _TOLD_EVERY = 50

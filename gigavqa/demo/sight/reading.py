@@ -11,7 +11,7 @@ from gigavqa.demo.sight.batches import patches, visual_tokens
 from gigavqa.demo.sight.chats import ChatEncoder
 from gigavqa.demo.sight.design import PATCH
 from gigavqa.demo.sight.lessons import Pixels
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 
 _AT_ONCE = 64
 _MOST_TOKENS = 4

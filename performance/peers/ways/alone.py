@@ -14,7 +14,7 @@ from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
 from gigavqa.workers.chat import ChatPlayer
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.vllm_engine import VllmEngine
+from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.script import FixedTurns
 from performance.peers.lane import Lap, LapOutcome, Racer, serve
 from performance.peers.scenario import MODEL, Scenario, requests_of

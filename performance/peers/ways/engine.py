@@ -11,7 +11,7 @@ from performance.peers.scenario import RaceItem, Scenario
 def prepare_process(scenario: Scenario) -> None:
     """What must be done before vLLM is imported."""
     os.environ.update(scenario.environment)
-    from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions  # noqa: PLC0415 - imports torch
+    from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions  # noqa: PLC0415 - imports torch
 
     repair_torch_companions()
 

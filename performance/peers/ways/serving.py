@@ -21,7 +21,7 @@ from openai import AsyncOpenAI, OpenAI
 from PIL import Image
 
 from gigavqa.launcher.preflight import free_port
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from performance.peers.lane import Lap, LapOutcome, Racer, one_by_one, serve
 from performance.peers.scenario import PromptView, RaceItem, Scenario, alternating
 from performance.peers.ways.rendering import looks_by_path, render_file

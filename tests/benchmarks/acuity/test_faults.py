@@ -30,7 +30,7 @@ from gigavqa.tiling.views import View
 from tests.benchmarks.acuity.observer import Observer
 from tests.benchmarks.acuity.signs import BUDGET, answered, chart, record_of, views_of
 from tests.benchmarks.acuity.signs import THUMBNAIL as THUMBNAIL_SIDE
-from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, table_of, value_of, values_of
 
 Show = Callable[[AcuitySample, View], Pixels]
 """Gives what is shown of a sign in a view's place."""

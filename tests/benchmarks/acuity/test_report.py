@@ -30,7 +30,7 @@ from tests.benchmarks.acuity.signs import (
     views_of,
 )
 from tests.evaluation.responses import MODEL
-from tests.evaluation.tables import caveats_of, percent_of, percents_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, percent_of, percents_of, table_of, value_of, values_of
 
 LARGE, SMALL = 4096, 32
 """Rings of 8, 24 and 96 pixels in the rasters of V1, V2 and V3; and of less than one, less than one, and 32."""

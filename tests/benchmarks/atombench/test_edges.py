@@ -16,7 +16,7 @@ from gigavqa.reports.report import Report, build_report
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answer, answers, chat, clue, conclusion
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tests.evaluation.tables import caveats_of, percent_of, row_of, value_of, values_of
+from tests.reports.tables import caveats_of, percent_of, row_of, value_of, values_of
 
 
 def reported(responses: Sequence[Response], samples: Sequence[AtomSample] = EXAMPLE) -> Report:

@@ -14,7 +14,7 @@ from gigavqa.reports.report import Report, build_report
 from gigavqa.reports.writers.markdown import render_markdown
 from tests.benchmarks.atombench.questions import answer, clue, conclusion, options
 from tests.evaluation.datasets import dataset_of
-from tests.evaluation.tables import caveats_of, row_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, row_of, table_of, value_of, values_of
 
 _DOMAINS = tuple(DIMENSION_OF)
 SAMPLES = tuple(

@@ -13,7 +13,7 @@ from gigavqa.demo.atombench.dataset import build_dataset
 from gigavqa.demo.atombench.scenes import TRAITS
 from gigavqa.evaluation.datasets import load_dataset
 from tests.benchmarks.scripted import Asked, Played, play
-from tests.evaluation.tables import caveats_of, percents_of, values_of
+from tests.reports.tables import caveats_of, percents_of, values_of
 
 FIRST = {
     "harbour-road": {"c1": "+", "c2": "+", "c3": "+", "c4": "+", "c5": "-", "c6": "+", "q1": "+", "q2": "-"},

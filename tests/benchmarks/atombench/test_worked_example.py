@@ -7,7 +7,7 @@ from gigavqa.reports.report import Report, build_report
 from tests.benchmarks.atombench.questions import EXAMPLE, FINAL, FIRST, answers
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL
-from tests.evaluation.tables import percents_of, value_of, values_of
+from tests.reports.tables import percents_of, value_of, values_of
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from gigavqa.evaluation.replies import reply_of
 from gigavqa.reports.report import report_on_tally, tally_replies
 from gigavqa.reports.tallies import dump_tally, merge_tally
 from tests.benchmarks.mmcr.examples import answers, dataset_of, question, reply, reported, right
-from tests.evaluation.tables import caveats_of, percent_of, row_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, percent_of, row_of, table_of, value_of, values_of
 
 EXAMPLE = [question("s1", "table"), question("s2", "multi_table", "C"), question("s3", "text", "E")]
 PATTERNS = {"s1": "+++++", "s2": "++++-", "s3": "?++++"}

@@ -15,7 +15,7 @@ from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.metrics.estimates import Estimate
 from tests.benchmarks.mmcr.examples import right, wrong
 from tests.benchmarks.scripted import Played, play
-from tests.evaluation.tables import caveats_of, percent_of, row_of, values_of
+from tests.reports.tables import caveats_of, percent_of, row_of, values_of
 
 SKILLS = ("always right", "right in four rotations", "the first letter", "no letter", "refuses", "quotes its letter")
 """Of the fifteen samples, in their order, each in turn: three, three, three, two, two and two."""

@@ -1,7 +1,7 @@
 """Answers in the styles of model families, with a careful reader's verdicts, and what the code reads in them.
 
 A folder holds `final.jsonl`, `steps.jsonl`, `schema.jsonl` and `options.json`. A folder without those names is a plain
-corpus of final answers, as those of `tests/evaluation/answers/`.
+corpus of final answers, as those of `tests/answers/`.
 """
 
 import json

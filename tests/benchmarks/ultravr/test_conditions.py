@@ -19,7 +19,7 @@ from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import response
-from tests.evaluation.tables import caveats_of
+from tests.reports.tables import caveats_of
 
 SIZE = Size(1000, 600)
 PICTURED: tuple[Condition, ...] = ("V1", "V2", "V3", "V4")

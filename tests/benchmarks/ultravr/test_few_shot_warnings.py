@@ -7,7 +7,7 @@ from gigavqa.reports.report import build_report
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import MODEL, response
-from tests.evaluation.tables import caveats_of
+from tests.reports.tables import caveats_of
 
 
 def warnings(*told: int, protocol: str = "S3") -> list[str]:

@@ -32,7 +32,7 @@ from tests.benchmarks.ultravr.good_records import good_record, good_sample, samp
 from tests.benchmarks.ultravr.responders import WRONG, Knows, all_but, answer, everything, only
 from tests.evaluation.datasets import dataset_of
 from tests.evaluation.responses import response
-from tests.evaluation.tables import caveats_of, estimates_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, estimates_of, table_of, value_of, values_of
 
 CATALOGUE = load_catalogue()
 SAMPLES = {

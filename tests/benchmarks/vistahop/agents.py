@@ -13,7 +13,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, TurnResponse, Usage
 from gigavqa.demo.vistahop.relations import RELATIONS
 from gigavqa.workers.engines.engine import ContextExceededError, Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.workers.examples import ENTRY
 
 WRONG = "Nobody knows"

@@ -30,7 +30,7 @@ from gigavqa.runtime.embedded_store import running_store
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.views import View
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.tools.searches import SearchSources
 from gigavqa.workers.tools.sources import read_sources
 from tests.benchmarks.vistahop.authors_client import (
@@ -43,7 +43,7 @@ from tests.benchmarks.vistahop.authors_client import (
     system_of,
 )
 from tests.benchmarks.vistahop.files import write
-from tests.evaluation.tables import value_of
+from tests.reports.tables import value_of
 from tests.service.gateways import RunningGateway, running, settings_of
 from tests.service.openai.workers import ENTRY, folder_of_uploads, working
 from tests.waiting import wait_until

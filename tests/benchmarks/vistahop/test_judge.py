@@ -24,7 +24,7 @@ from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.views import View
 from tests.benchmarks.vistahop.examples import call, chat, dataset_of, direct, sample
 from tests.evaluation.responses import MODEL, response
-from tests.evaluation.tables import caveats_of, value_of, values_of
+from tests.reports.tables import caveats_of, value_of, values_of
 
 JUDGE_MODEL = "glm-4.5v"
 FIRST, SECOND = "vistahop-judge/3", "vistahop-judge/4"

@@ -27,7 +27,7 @@ from gigavqa.service.settings import GatewaySettings
 from gigavqa.workers.engines.engine import Message
 from tests.benchmarks.vistahop.files import OURS, write
 from tests.cli.installation import Installation
-from tests.evaluation.tables import caveats_of, value_of, values_of
+from tests.reports.tables import caveats_of, value_of, values_of
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of, running, settings_of
 from tests.service.tenants import Tenant

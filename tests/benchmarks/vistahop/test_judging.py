@@ -15,7 +15,7 @@ from gigavqa.evaluation.verdicts import Verdict
 from gigavqa.reports.tallies import dump_tally, merge_tally
 from gigavqa.tiling.geometry import Size
 from tests.benchmarks.vistahop.examples import call, chat, crop, direct, reported, said, sample
-from tests.evaluation.tables import values_of
+from tests.reports.tables import values_of
 
 ANCHOR = {"label": "mark", "kind": "logo", "box": (0.2, 0.4, 0.21, 0.41)}
 """600 x 400 pixels of the picture."""

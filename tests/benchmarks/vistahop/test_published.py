@@ -15,7 +15,7 @@ from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.scores import Scores
 from gigavqa.evaluation.tally import Tally
 from tests.benchmarks.vistahop.examples import reported, sample
-from tests.evaluation.tables import values_of
+from tests.reports.tables import values_of
 
 TABLE4 = """
 7.36 9.52 4.80 0.00 1.00 0.0|16.79 20.70 12.14 6.88 7.81 68.8|18.97 22.57 14.70 7.65 8.55 76.5

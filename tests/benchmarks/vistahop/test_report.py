@@ -13,7 +13,7 @@ from gigavqa.benchmarks.vistahop.sidecars import Sidecars, read_sidecars
 from gigavqa.contract.models import Response
 from gigavqa.reports.report import Report
 from tests.benchmarks.vistahop.examples import call, chat, direct, reported, sample
-from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, table_of, value_of, values_of
 
 SINGLE = [sample(f"s{at}", 7, category="Society") for at in range(6)]
 FUSED = [sample(f"f{at}", 12, form="temporal", components=[{"question": "When?"}]) for at in range(4)]

@@ -11,7 +11,7 @@ from gigavqa.reports.report import Report
 from gigavqa.reports.score import score_files
 from tests.benchmarks.vistahop.examples import call, chat, reported, sample
 from tests.benchmarks.vistahop.files import QUESTION, RUNNERS
-from tests.evaluation.tables import value_of, values_of
+from tests.reports.tables import value_of, values_of
 
 SYSTEM = '# Tools\n<tools>\n{"name": "image_zoom_in_tool"}\n{"name": "text_search_tool"}\n</tools>'
 SEARCHED = (

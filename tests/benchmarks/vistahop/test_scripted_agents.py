@@ -33,7 +33,7 @@ from gigavqa.tiling.headers import read_header
 from gigavqa.workers.tools.searches import SearchSources
 from tests.benchmarks.vistahop.agents import Script, ScriptedEngine, blind, erring, walker
 from tests.demo.conftest import hop_folder  # noqa: F401 - a fixture
-from tests.evaluation.tables import caveats_of, table_of, value_of, values_of
+from tests.reports.tables import caveats_of, table_of, value_of, values_of
 from tests.workers.conftest import server  # noqa: F401 - a fixture
 from tests.workers.examples import ENTRY, responses_of
 from tests.workers.rig import running_worker

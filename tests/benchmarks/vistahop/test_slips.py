@@ -17,7 +17,7 @@ from tests.benchmarks.vistahop.files import OURS, write
 from tests.benchmarks.vistahop.test_judge import NO, yes
 from tests.benchmarks.vistahop.test_judge import reported as judged
 from tests.evaluation.responses import response
-from tests.evaluation.tables import caveats_of, values_of
+from tests.reports.tables import caveats_of, values_of
 
 QUAY, OPEN = sample("quay"), sample("open", answers=())
 OPTIONS = {"A": "Red", "B": "Blue", "C": "Green", "D": "Grey"}

@@ -12,8 +12,8 @@ from gigavqa.benchmarks.mmcr.sidecars import read_labels
 from gigavqa.benchmarks.vistahop.sidecars import FAILURES, read_sidecars
 from gigavqa.evaluation.response_files import read_replies
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from gigavqa.workers.engines.simulation.answer_script import AnswerScript
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking

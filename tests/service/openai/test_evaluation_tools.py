@@ -22,7 +22,7 @@ QUESTIONS = 10
 ROOT = Path(__file__).parents[3]
 LMMS_EVAL = (  # it imports torchvision, which needs its companion where an index serves no build for the CPU
     f"import sys; sys.path.append({str(ROOT)!r}); "
-    "from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions as repair; repair(); "
+    "from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions as repair; repair(); "
     "import runpy; runpy.run_module('lmms_eval', run_name='__main__', alter_sys=True)"
 )
 pytestmark = pytest.mark.timeout(300)

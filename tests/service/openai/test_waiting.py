@@ -13,7 +13,7 @@ from redis import Redis
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.chats import CHAT_ID_PREFIX
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import asking, data_url, png

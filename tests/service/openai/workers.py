@@ -15,7 +15,7 @@ from gigavqa.store.connection import connect
 from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.workers.engines.engine import Engine
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.instrumentation import Instrumentation
 from gigavqa.workers.model_runtime import ServedModel, WorkerContext
 from gigavqa.workers.tools.searches import SearchSources

@@ -13,8 +13,8 @@ from gigavqa.runtime.embedded_store import running_store
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.searches import SearchStore
-from gigavqa.workers.engines.simulated_engine import SimulatedEngine
 from gigavqa.workers.engines.simulation.answer_script import AnswerScript
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.tools.searches import SearchExecutor, SearchSources
 from gigavqa.workers.tools.sources import read_sources
 from tests.service.gateways import MODEL, running, settings_of

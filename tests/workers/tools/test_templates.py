@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gigavqa.contract.tool_loops import CALL_GRAMMARS, CallGrammar, ToolLoop
-from gigavqa.workers.engines.compat.torch_companions import repair_torch_companions
+from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.tools.calls import Call, find_call
-from tests.jobs.test_loops import LOOP
+from tests.contract.test_loops import LOOP
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("transformers") is None, reason="transformers is not installed"

@@ -1,0 +1,3 @@
+"""The servers of the store's tests."""
+
+from tests.store.conftest import binary  # noqa: F401 - a fixture
