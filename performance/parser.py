@@ -20,7 +20,7 @@ from gigavqa.benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from tests.benchmarks.ultravr.family_answers import Case, read_cases
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-CORPUS, STYLES = TESTS / "evaluation" / "answers", TESTS / "benchmarks" / "ultravr" / "answers"
+CORPUS, STYLES = TESTS / "answers", TESTS / "benchmarks" / "ultravr" / "answers"
 _LONGEST_SHOWN = 600
 
 

@@ -26,7 +26,7 @@ from tests.benchmarks.ultravr.good_records import good_record
 from tests.evaluation.folders import write_dataset
 from tests.reports.tables import caveats_of
 
-FORM_1 = Path(__file__).parents[1] / "jobs" / "form_1"
+FORM_1 = Path(__file__).parents[1] / "store" / "form_1"
 PART, LINES = FORM_1 / "part.parquet", FORM_1 / "lines.ndjson"
 
 

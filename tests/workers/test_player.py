@@ -150,7 +150,7 @@ async def test_a_script_may_go_on_by_what_was_answered() -> None:
 
 async def test_a_prompt_that_was_queued_in_the_first_form_is_what_it_was() -> None:
     """All five views of its V4, full image first, and then the one text that it had."""
-    queued = (Path(__file__).parents[1] / "jobs" / "form_1" / "bundle.json").read_bytes()
+    queued = (Path(__file__).parents[1] / "store" / "form_1" / "bundle.json").read_bytes()
     old = json.loads(queued)["requests"][0]
     request, keeper = read_bundle(queued).requests[0], Keeper()
     await ChatPlayer(request, FixedTurns(request.turns), list(map(raster_of, request.views)), keeper).play()
