@@ -99,7 +99,11 @@ def _store_keys() -> Iterator[str]:
 
 
 def _metrics() -> set[str]:
-    sources = (path for room in ("service", "workers", "viewer", "jobs") for path in (ROOT / room).rglob("*.py"))
+    sources = (
+        path
+        for room in ("service", "workers", "viewer", "gigavqa/store", "gigavqa/runtime")
+        for path in (ROOT / room).rglob("*.py")
+    )
     return {
         name for source in sources for name in re.findall(r'"(gigavqa_[a-z_]+)"', source.read_text(encoding="utf-8"))
     }

@@ -1,3 +1,3 @@
 """The servers of the store's tests."""
 
-from tests.store.conftest import binary  # noqa: F401 - a fixture
+from tests.store.conftest import binary, own_server  # noqa: F401 - fixtures
