@@ -9,8 +9,9 @@ _FORMS = (
     Words("inability", pattern=rf"{{}}\s+(?:\w+\s+){{0,3}}?{words('knowing')}"),
     Words("absence", pattern=rf"{{}}\s*(?:{words('enough')}\s+){{0,2}}?{words('information')}"),
     Words("too_little", pattern=rf"{{}}\s+{words('evidence')}"),
+    Words("none_of", pattern=rf"{{}}[^.;!?]{{0,24}}?\s(?:can|could|may)\s+be\s+{words('knowing')}"),
 )
-_ANY = Words("ignorance", "inability", "absence", "too_little")
+_ANY = Words("ignorance", "inability", "absence", "too_little", "none_of")
 _UNSURE = Words("unsure")
 _NOT_APPLICABLE = re.compile(r"\W{0,8}n/?a\W{0,8}")
 _COMMITMENT = Words("commitment")

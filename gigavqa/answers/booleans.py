@@ -10,7 +10,7 @@ from gigavqa.answers.lexicon import Words, phrases, words
 from gigavqa.answers.negation import verdicts
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from gigavqa.answers.text import is_ended, lines_backwards, plain, sentences
+from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences
 from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
 
 _TRUTH = {
@@ -58,9 +58,26 @@ def _read_text(value: str, cut_off: bool) -> Reading:
     for passage in passages(value):
         for told in (passage,) if passage is value else (passage, behind_glue(passage)):
             opening = _OPENING.match(told)
+            if opening and told[opening.end() : opening.end() + 1] in _ASKS:
+                continue
             if opening and (known := _truth(opening[0])) is not None and not _is_withdrawn(told):
+                if (concluded := _on_proposition(told)) not in (None, known):
+                    return parsed(concluded)
                 return AMBIGUOUS if _opens_otherwise(told, known) else parsed(known)
     return UNFINISHED if cut_off and not is_ended(value) else _last_verdict(value)
+
+
+_ASKS = frozenset("?？؟")
+_PROPOSITION = Words("proposition", pattern=r"{}[^.;!?。]{0,48}")
+_HYPOTHETICAL = Words("condition", "hypothesis")
+
+
+def _on_proposition(text: str) -> bool | None:
+    """Return what the last sentence says of the statement in question, "The statement is false."; None for nothing."""
+    last = last_sentence(text).lower()
+    found = None if _HYPOTHETICAL.search(last) or abstains(last) else _PROPOSITION.search(last)
+    said = verdicts(found[0]) if found else frozenset()
+    return next(iter(said)) if len(said) == 1 else None
 
 
 def _opens_otherwise(text: str, truth: bool) -> bool:
@@ -102,13 +119,20 @@ def _last_verdict(text: str) -> Reading:
         return AMBIGUOUS
     backwards = [sentence for line in lines for sentence in reversed(sentences(line))]
     for at, sentence in enumerate(backwards):
-        said = verdicts(sentence) or _known(sentence)
+        said = _of_proposition(sentence) or verdicts(sentence) or _known(sentence)
         if said and (not abstains(sentence) or commits(sentence)):
             unknown = any(map(find_abstention, backwards[at + 1 :])) and not _CONCLUDES.search(sentence.lower())
             return parsed(*said) if len(said) == 1 and not unknown else AMBIGUOUS
         if find_abstention(sentence) and not commits(sentence):
             return UNPARSABLE
     return UNPARSABLE
+
+
+def _of_proposition(sentence: str) -> frozenset[bool]:
+    """Return what a sentence says of the statement where it names it behind what holds of parts."""
+    found = _PROPOSITION.search(sentence.lower())
+    said = verdicts(found[0]) if found and found.start() else frozenset()
+    return said if len(said) == 1 else frozenset()
 
 
 def _is_of_parts(lines: Sequence[str]) -> bool:

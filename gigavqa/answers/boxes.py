@@ -29,6 +29,8 @@ UNIT_FRAME = BoxFrame()
 # Bounded, so that a run of digits without end is passed over in linear time.
 _N = r"([-+]?(?:\d{1,6}(?:\.\d{0,20})?|\.\d{1,20}))"
 _SEP = r"(?:\s*+[,;]\s*+|\s++)"
+_LAST = re.compile(rf":\s*\**[\[(]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])]\**\s*\.?\s*$")
+"""A box that a text ends with, behind a colon: the one that it comes to."""
 _LABELS = re.compile(r"[\"']?\b(?:[xy]_?(?:min|max|[0-3])|left|top|right|bottom)[\"']?\s*[:=]\s*", re.IGNORECASE)
 _QUADRUPLE = re.compile(rf"[\[(<{{]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])>}}]")
 _CORNER = rf"[(\[]\s*+{_N}\s*+,\s*+{_N}\s*+[)\]]"
@@ -47,6 +49,9 @@ _HOLDERS = ("bbox_2d", "bbox", "box", "box_2d", "bounding_box", "bbox_coordinate
 def read_box(value: Any, frame: BoxFrame) -> Reading:
     """Read one box [x1, y1, x2, y2]; several different ones without an announcement are ambiguous."""
     reading = read_boxes(value, frame)
+    if reading.status == "out_of_range" and isinstance(value, str):
+        within = {box for box in _written(value) if max(box) <= 1}
+        return parsed(within.pop()) if len(within) == 1 else reading
     if reading.status != "parsed":
         return reading
     distinct = tuple(dict.fromkeys(reading.value))
@@ -54,6 +59,8 @@ def read_box(value: Any, frame: BoxFrame) -> Reading:
         return BLANK
     if len(distinct) > 1 and isinstance(value, str):
         meant = _meant(value)
+        if len(meant) > 1 and (last := _LAST.search(value)):
+            return read_box([*_box(last.groups())], frame)
         return read_box([*meant[0]], frame) if len(meant) == 1 else AMBIGUOUS
     return Reading(distinct[0], "parsed", reading.converted) if len(distinct) == 1 else AMBIGUOUS
 

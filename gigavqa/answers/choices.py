@@ -4,27 +4,23 @@ Texts are compared lower-cased, trimmed, without trailing punctuation, hyphens a
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gigavqa.answers.abstention import abstains, commits, find_abstention
 from gigavqa.answers.final import parse_answer
-from gigavqa.answers.negation import Mention, joined, said_values, settled, stances
+from gigavqa.answers.listed import verdict_of
+from gigavqa.answers.negation import Mention, joined, said_values, settled
 from gigavqa.answers.normalization import is_blank, passages
 from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
-from gigavqa.answers.text import lines_backwards, plain, sentences
+from gigavqa.answers.text import last_sentence, lines_backwards, plain, sentences
 from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
 _RATIO = re.compile(r"(?<![\d.])(\d{1,6})\s*(?::|：|∶|/|\bto\b)\s*(\d{1,6})(?!\d|\.\d)", re.IGNORECASE)
 _SPLIT = re.compile(r"[,;，；、\n]|(?:^|\s)[-*•]\s+|\band\b")
 _LETTERS = re.compile(r"\b([A-Z])\b")
-_REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")
-_RANGE = re.compile(r"(?<![\d.])(\d{1,2})\s*(?:-|–|to|through)\s*(\d{1,2})(?![\d.])")
-_DIGIT = re.compile(r"\d")
 _LISTING = re.compile(r"\[[^\[\]]*\]")
-_REGIONS = range(1, 37)
-_GRID = re.compile(r"\b6\s*[x×*]\s*6\b|\b1\s*(?:-|–|to)\s*36\b|\bQ2(?:\.1)?\b", re.IGNORECASE)
-"""What an answer may say of the question: the grid, its numbers, the step's own id."""
 
 
 def key_of(text: str) -> str:
@@ -105,7 +101,41 @@ def read_choice(value: Any, space: AnswerSpace) -> Reading:
     if (key := key_of(text)) in space.canonical:
         return parsed(space.canonical[key])
     text = behind_retraction(text, lambda rest: bool(space.named_in(rest)))
-    return _announced(text, space) or _lettered(text, space) or _last_named(text, space)
+    return (
+        _judged(text, space)
+        or _announced(text, space)
+        or _lettered(text, space)
+        or _emphasized(text, space)
+        or _last_named(text, space)
+    )
+
+
+def _judged(text: str, space: AnswerSpace) -> Reading | None:
+    """Read the one choice that a list of verdicts affirms, "- horse: no ...", "- donkey: yes ..."."""
+    rows = ((found["label"], found["said"]) for line in text.splitlines() if (found := _ROW.fullmatch(line)))
+    said = {
+        space.canonical[key]: verdict_of(told, label)
+        for label, told in rows
+        if (key := key_of(label)) in space.canonical
+    }
+    affirmed = [choice for choice, verdict in said.items() if verdict]
+    is_list = len(affirmed) == 1 and list(said.values()).count(False) == len(said) - 1 > 0
+    return parsed(affirmed[0]) if is_list else None
+
+
+_ROW = re.compile(
+    r"[\s>*•|_+-]*+(?:\d{1,2}[.)]\s+)?[\s*_`\"'“]*+(?P<label>[^:：|\n–—]{1,60}?)[\s*_`\"'”]*+(?:[:：|–—]|\s-\s)(?P<said>.*)"
+)
+
+
+def _emphasized(text: str, space: AnswerSpace) -> Reading | None:
+    """Read the one choice that stands in bold, alone or behind what it is of: "**Material: glass**"."""
+    keys = {key_of(re.split("[:：]", bold)[-1]) for bold in _BOLD.findall(text)}
+    chosen = {space.canonical[key] for key in keys if key in space.canonical}
+    return parsed(*chosen) if len(chosen) == 1 and not abstains(last_sentence(text)) else None
+
+
+_BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
 
 
 def _announced(text: str, space: AnswerSpace) -> Reading | None:
@@ -139,6 +169,8 @@ def _lettered(text: str, space: AnswerSpace) -> Reading | None:
 def _last_named(text: str, space: AnswerSpace) -> Reading:
     for line in lines_backwards(text):
         for sentence in reversed(sentences(line)):
+            if find_abstention(sentence) and not commits(sentence) and not space.settled_in(sentence):
+                return UNPARSABLE
             if named := space.settled_in(sentence):
                 return parsed(*named) if len(named) == 1 else AMBIGUOUS
     return UNPARSABLE
@@ -219,35 +251,6 @@ def _letters_alone(text: str, count: int) -> list[int]:
     found = [ord(letter) - ord("A") for letter in _LETTERS.findall(text)]
     alone = not re.search(r"[a-z]{4,}", text)
     return list(dict.fromkeys(found)) if alone and found and max(found) < count else []
-
-
-def read_regions(value: Any) -> Reading:
-    """Read numbers of regions, 1 to 36; a number outside is kept, and makes the answer incorrect."""
-    if isinstance(value, list | tuple):
-        numbers = [number for item in value for number in _region_numbers(str(item))]
-        return parsed(tuple(sorted(set(numbers)))) if numbers else UNPARSABLE
-    if isinstance(value, int) and not isinstance(value, bool):
-        return parsed((value,))
-    if not isinstance(value, str):
-        return UNPARSABLE
-    value = _GRID.sub(" ", value)
-    for passage in passages(value):
-        told = passage if passage is value else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
-        listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
-        if named := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
-            return parsed(tuple(sorted(named)))
-    return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
-
-
-def _denied_regions(text: str) -> frozenset[Any]:
-    return stances(text, [Mention(*region.span(), int(region[0])) for region in _REGION.finditer(text)]).denied
-
-
-def _region_numbers(text: str) -> Iterator[int]:
-    for first, last in _RANGE.findall(text):
-        if int(first) in _REGIONS and int(last) in _REGIONS:
-            yield from range(int(first), int(last) + 1)
-    yield from (int(number) for number in _REGION.findall(text))
 
 
 def _as_text(value: Any) -> str | None:

@@ -35,6 +35,17 @@ _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")
 _RATE = re.compile(rf"\s?[^\W\d]{{1,12}}\s?{words('per')}\s?{words('pixels')}")
 _PIXELS = re.compile(rf"\s?-?{words('pixels')}")
 _CAUSE = Words("cause", pattern=r"[,;，；、—–]\s*(?!for\s+an?\b|as\b){}(?![^\W\d_])")
+_MORE_BEHIND = re.compile(
+    r"\s(?:[^\W\d]+\s){0,2}?(?:(?:more|fewer|less|higher|lower|taller|longer|shorter|larger|smaller|older)\s(?:[^\W\d]+\s){0,2}?than"
+    r"|mehr\sals|weniger\sals|más\sque|menos\sque|de\splus\sque|de\smoins\sque|a\smais\s(?:do\s)?que|a\smenos\s(?:do\s)?que|больше,?\sчем|меньше,?\sчем)\b"
+)
+_THAN_BEFORE = re.compile(r"\b(?:more|fewer|less|\w{3,}er)\sthan\s[^.,;:\d]{0,24}\($")
+_NOT_ONE = re.compile(r"一[㐀-鿿つ]{0,2}[もも也]|한\s?[가-힣]{1,2}도")
+"""What is counted of that which there is none of: 一台もない."""
+_OTHERS_BEFORE = re.compile(
+    r"\b(?:other|remaining|autres|anderen|übrigen|otros|otras|outros|outras|demais|остальные|其他|其余|残りの)\s?$"
+)
+_OTHERS_BEHIND = re.compile(r"\s(?:others|other|autres|andere|otros|otras|outros|outras|других)\b")
 _SHARE_OF = re.compile(r"[%％]\s?(?:of|der|von|des?|du|d[eo]s|das|delle|из|от|من)?\s?(?:the|all|los|las|les|den)?\s?$")
 _YARDSTICK = Words("yardstick")
 _CLAUSES = re.compile(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IGNORECASE)
@@ -54,6 +65,8 @@ def chief_among(sentence: str, numbers: list[re.Match[str]]) -> list[re.Match[st
     lowered = sentence.lower()
     for gives_way in (
         _is_reason,
+        _is_difference,
+        _is_rest,
         _is_whole,
         _is_tolerance,
         _is_part,
@@ -93,6 +106,8 @@ def text_before(sentence: str, number: re.Match[str]) -> str:
 
 
 def _names(sentence: str, number: re.Match[str]) -> bool:
+    if _NOT_ONE.match(sentence, number.start()):
+        return True
     return bool(_REFERENCE.search(sentence[max(0, number.start() - _SHORT_REACH) : number.start()].lower()))
 
 
@@ -105,6 +120,18 @@ def _is_unknown(sentence: str, number: re.Match[str]) -> bool:
 def _is_reason(lowered: str, number: re.Match[str]) -> bool:
     """Return whether a number stands behind a word of cause, "19 are left, for of the 27 8 drove off"."""
     return bool(_CAUSE.search(lowered[max(0, number.start() - _CLAUSE_REACH) : number.start()]))
+
+
+def _is_difference(lowered: str, number: re.Match[str]) -> bool:
+    """Return whether a number is how much more there is than of another, or is that other: "15 more than (45)"."""
+    before = lowered[max(0, number.start() - REACH_BEFORE) : number.start()]
+    return bool(_MORE_BEHIND.match(lowered, number.end()) or _THAN_BEFORE.search(before))
+
+
+def _is_rest(lowered: str, number: re.Match[str]) -> bool:
+    """Return whether a number counts the others, "the 75 others are white"."""
+    before = lowered[max(0, number.start() - _SHORT_REACH) : number.start()]
+    return bool(_OTHERS_BEFORE.search(before) or _OTHERS_BEHIND.match(lowered, number.end()))
 
 
 def _is_whole(lowered: str, number: re.Match[str]) -> bool:

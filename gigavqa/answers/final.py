@@ -36,7 +36,7 @@ from gigavqa.answers.withdrawals import (
     opens_with_contrast,
 )
 
-READER_VERSION = "answers/8"
+READER_VERSION = "answers/9"
 """What each version changed stands in `versions.toml`."""
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable, Iterator
 
-from gigavqa.answers.abstention import abstains, commits
+from gigavqa.answers.abstention import abstains, commits, find_abstention
 from gigavqa.answers.listed import OptionList, listings
 from gigavqa.answers.negation import ConclusionRule, Mention, SentenceConclusion, is_hedged
 from gigavqa.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
@@ -33,7 +33,7 @@ def from_the_end(text: str, reader: AnswerReader) -> ParsedAnswer | None:
     for piece in _backwards(text, reader):
         if isinstance(piece, OptionList):
             if quoted or piece.letter or piece.ambiguous:
-                return quoted or _from_list(piece)
+                return _from_list(piece) if quoted is None or quoted.quoted == piece.letter else quoted
             unsure = unsure or passing is None
             continue
         said = reader.within(piece)
@@ -159,12 +159,21 @@ def _from_sentence(sentence: str, said: SentenceConclusion, reader: AnswerReader
     values = frozenset(map(str, said.values))
     if len(values) > 1 and _is_aside(sentence):
         return None
-    refused = abstains(sentence) and not (len(values) == 1 and (said.rule in _STRONG or commits(sentence)))
+    refused = abstains(sentence) and not (len(values) == 1 and _stands(sentence, said, reader))
     if values and (not refused or quoted_option(sentence, reader.options)):
         return single(values, "last", said.rule)
     if not values and not said.denied and (quoted := quoted_option(sentence, reader.options)):
         return ParsedAnswer(None, "option_text", quoted, "option text")
     return ParsedAnswer(None, "abstained") if refused else None
+
+
+def _stands(sentence: str, said: SentenceConclusion, reader: AnswerReader) -> bool:
+    """Return whether a value stands in a sentence that abstains: settled on, and no word of the abstention."""
+    if commits(sentence):
+        return True
+    unknown = find_abstention(sentence)
+    of_it = [unknown.start() <= one.start < unknown.end() for one in reader.mentions(sentence)] if unknown else []
+    return said.rule in _STRONG and not (of_it and all(of_it))
 
 
 _ASIDE = re.compile(r"[(（][^()（）]*[)）]")

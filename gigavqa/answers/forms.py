@@ -16,7 +16,7 @@ FIRST_ONE = rf"{V}[)\]}}⟧]*+"
 """A value as patterns begin that are searched for: a run of brackets would be gone through from each of them."""
 ONE = rf"[{re.escape(OPENING)}]*{FIRST_ONE}"
 FILLED = rf"(?:{words('filler')}\s*+|[(\[:：「“]\s*+)*+"
-AND = rf"(?:\s*+[,，،]?+\s*+(?:{words('alternative', 'addition')}|[/&+、])\s*+{FILLED})"
+AND = rf"(?:\s*+[,，،]?+\s*+(?:{words('alternative', 'addition')}|[/&+、]|이?나(?=\s))\s*+{FILLED})"
 COMMA = r"\s*+[,，،]\s*+"
 MOST_JOINED = 8
 """Values that a list may go on by, of either kind: one without end would be read anew from each of its values."""

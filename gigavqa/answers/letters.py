@@ -210,7 +210,7 @@ def _is_option(text: str, match: re.Match[str], letters: LetterPatterns) -> bool
     if before and before in _OPENING and behind and behind in _CLOSING:
         return True
     word = _last_word(text, match.start())
-    if word in _OPTION_NOUNS:
+    if word in _OPTION_NOUNS or (word in _STATEMENTS and not letters.own):
         return True
     if match[1] in _WORDS and not _WORDS[match[1]].match(text, match.end()):
         return False

@@ -231,12 +231,16 @@ def _left(rows: Sequence[_OptionRow], options: Mapping[str, str]) -> tuple[str |
 
 
 def _verdict(row: _OptionRow, wording: str) -> bool | None:
-    """Return whether a row affirms its option or denies it.
+    return verdict_of(row.said, wording, row.box)
+
+
+def verdict_of(said: str, wording: str, box: str = "") -> bool | None:
+    """Return whether what is said behind a label affirms it or denies it.
 
     None where it does neither, or only repeats the option's words.
     """
-    said = row.said[:_LONGEST].lower()
-    marks = {bool(mark["yes"]) for mark in _MARK.finditer(row.box + said)}
+    said = said[:_LONGEST].lower()
+    marks = {bool(mark["yes"]) for mark in _MARK.finditer(box + said)}
     if len(marks) == 1:
         return marks.pop()
     for cell in said.replace(wording.lower(), " ", 1).split("|"):

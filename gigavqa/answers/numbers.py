@@ -1,17 +1,24 @@
 """Reads whole and other numbers that answers come to (appendix D.2: numbers without commas and fixed units)."""
 
-import itertools
 import re
 import sys
-from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
-from gigavqa.answers.abstention import abstains, find_abstention
-from gigavqa.answers.counting import chief_among, counts_in, is_bound, is_compared, text_before
+from gigavqa.answers.abstention import abstains
+from gigavqa.answers.counting import chief_among, is_bound, text_before
 from gigavqa.answers.lexicon import Words, words
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import passages
+from gigavqa.answers.number_sentences import (
+    NOTHING,
+    denies_existence,
+    first_told,
+    is_number_alone,
+    is_unknown,
+    last_told,
+    opening_count,
+)
 from gigavqa.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, is_number, value_of, with_plain_digits
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.text import is_ended, last_sentence, plain, sentences
@@ -25,7 +32,6 @@ _BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$"
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
 _INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
 _PARTS = re.compile(r"[:(（—–]")
-_NOTHING = Words("nothing")
 _SAYS = re.compile(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count|es|son|est|sont|ist|sind"
     r"|beträgt|é|são|vale|vaut|равн[аоы]|составляет)\b)[\s*_`\"'$(]*"
@@ -34,27 +40,9 @@ _SAYS = re.compile(
 )
 _RANGE = re.compile(r"\s?(?:to|or|bis|oder|à|ou|a|o|до|или|至|到|から|〜|~|–|-)\s?\d")
 """What goes on to the other end of a range."""
-_COUNTS = re.compile(
-    rf"[\s*_`#-]*+(?:[^\W\d][^:：\n]{{0,40}}[:：][\s*_`]*)?(?:{words('existence')}\s*)?[*_`]*(?:{NUMBER.pattern})[*_`]*"
-    rf"(?!\s*{words('copula', 'part_behind')})(?:\s?[^\s\d()\[\].,;:!?。；：！？।،]+){{0,3}}[\s*_`.。।!]*+",
-    re.IGNORECASE,
-)
-"""A sentence that is a count: a number and its noun, or a number behind what is counted, "Left: 3"."""
-_QUANTITY, _COMMITS, _GUESSES = (
-    Words("quantity_asked"),
-    Words("commitment", "likely", "guess"),
-    Words("likely", "guess"),
-)
 _DOUBTS = frozenset({"confidence", "probability", "certainty", "score"})
 """Keys of JSON whose number tells how sure an answer is."""
-_ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
-"""What tells that a later number is the outcome."""
-_TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
-_ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
-_BARE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
-"""A number that stands alone, perhaps with a unit, before what is remarked on it."""
-_LONGEST_REMARK = 1_000
-"""Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
+_CONCLUSION = Words("conclusion", "right_is")
 
 
 def counts_nothing(value: Any) -> bool:
@@ -95,14 +83,15 @@ _LARGEST = sys.float_info.max
 
 
 def _read_number(value: str, whole: bool, broken: bool) -> Reading:
-    if counts_nothing(value):
-        return parsed(0.0)
-    if (known := NUMERALS.get(plain(value).rstrip(COUNTED))) is not None:
+    known = 0 if counts_nothing(value) else NUMERALS.get(plain(value).rstrip(COUNTED))
+    if known is not None:
         return parsed(float(known))
+    if _VAGUE.search(value.lower()):
+        return AMBIGUOUS
     value = with_plain_digits(value)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken)):
         return found
-    if _NOTHING.search(value.lower()) and not abstains(value):
+    if NOTHING.search(value.lower()) and not abstains(value):
         return UNFINISHED if broken else parsed(0.0)
     return UNPARSABLE
 
@@ -111,79 +100,33 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
     """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(NUMBER.search(rest)))
     for passage in passages(value):
-        if passage == value and (opening := _opening_count(value)) is not None:
+        if passage == value and (opening := opening_count(value)) is not None:
             return opening
-        if passage == value and broken and not _ALONE.fullmatch(value):
+        if passage == value and broken and not is_number_alone(value):
             return UNFINISHED
         in_order = [sentence for line in passage.splitlines() for sentence in sentences(line)]
-        if told := _first_told(in_order if passage != value else reversed(in_order)):
-            sentence, numbers = told
-            if passage == value and _is_unknown(in_order, sentence, numbers):
-                return AMBIGUOUS
-            return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
+        if told := first_told(in_order) if passage != value else last_told(in_order):
+            is_unsure = not told[1] or (passage == value and is_unknown(in_order, *told))
+            return AMBIGUOUS if is_unsure else _number_told(*told, whole)
+    if (last := last_sentence(value)) and NOTHING.search(_CLAUSE.split(last.lower())[-1]) and not abstains(value):
+        return parsed(0.0)
     return AMBIGUOUS if any(is_bound(value, number) for number in NUMBER.finditer(value)) else None
 
 
-def _is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[str]]) -> bool:
-    """Return whether a text says that it cannot tell, and its numbers need not be what was asked for.
-
-    A count with its noun stands, "12 cars. I cannot tell their colours.", and so do an outcome and a best guess.
-    """
-    if own := find_abstention(told):
-        if own.start() > numbers[-1].start():
-            rest = told[numbers[-1].end() :].lower()
-            return bool(_QUANTITY.search(rest) or _CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
-        return not _COMMITS.search(told[own.end() : numbers[-1].start()].lower())
-    if not any(map(find_abstention, in_order)):
-        return False
-    lowered = told.lower()
-    return not (_COUNTS.fullmatch(told) or _ORDERS.search(lowered) or _GUESSES.search(lowered) or "=" in told)
-
-
-def _first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | None:
-    """Return the first sentence with counts, and these; one that tells of a limit only where there is no other."""
-    compared = None
-    for sentence in in_order:
-        if numbers := counts_in(sentence):
-            if not is_compared(sentence):
-                return sentence, numbers
-            compared = compared or (sentence, numbers)
-    return compared
-
-
-def _opening_count(text: str) -> Reading | None:
-    """Read the number that a text opens with, as its total or with its noun, where what follows remarks on its parts.
-
-    Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
-    """
-    first, *rest = (
-        itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
-    )
-    is_worked_out = not rest or any(_ORDERS.search(sentence.lower()) for sentence in rest)
-    if not is_worked_out and _BARE.fullmatch(first.strip()):
-        return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
-    numbers = chief_among(first, counts_in(first))
-    remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
-    if is_worked_out or len(numbers) != 1 or not remarks:
-        return None
-    count = value_of(numbers[0][0])
-    parts = [value_of(number[0]) for one in remarks for number in chief_among(one, [*NUMBER.finditer(one)])]
-    if not _TOTALS.search(first.lower()):
-        if not _COUNTS.fullmatch(first) or _ORDERS.search(first.lower()):
-            return None
-        if all(map(_COUNTS.fullmatch, remarks)):
-            *others, outcome = parts
-            return parsed(outcome) if outcome == count + sum(others) or {count, *parts} == {count} else AMBIGUOUS
-        if any(map(_COUNTS.fullmatch, remarks)):
-            return None
-    return parsed(count) if max(parts) <= count else None
+def _number_told(sentence: str, numbers: list[re.Match[str]], whole: bool) -> Reading:
+    if denies_existence(sentence, numbers):
+        return parsed(0.0)
+    return _unless_cut(sentence, numbers, _number_of(sentence, numbers), whole)
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
+    if len(numbers) > 1 and (choices := _choices(sentence, numbers)) is not None:
+        return choices
     numbers = chief_among(sentence, numbers)
-    distinct = {value_of(number[0]) for number in numbers}
-    if len(distinct) == 1:
-        return parsed(distinct.pop())
+    bold = {value_of(found[1]) for found in _BOLD.finditer(sentence)}
+    for distinct in ({value_of(number[0]) for number in numbers}, bold):
+        if len(distinct) == 1:
+            return parsed(distinct.pop())
     result = [number for number in numbers if text_before(sentence, number).rstrip(" *_$").endswith(("=", "＝", "≈"))]
     if result and not _goes_on(sentence, result[-1]):
         return parsed(value_of(result[-1][0]))
@@ -195,6 +138,28 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
         return parsed(float(str(next(iter(meant)))))
     told = {value_of(number[0]) for number in numbers if _is_told(sentence, number, numbers)}
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
+
+
+_BOLD = re.compile(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
+"""A number in bold, perhaps with its unit or noun."""
+
+
+_VAGUE = re.compile(
+    rf"(?:{words('roughly')})\s(?:a|an|one|half\sa|une|una|uma|ein)\s"
+    r"(?:dozen|score|hundred|thousand|douzaine|vingtaine|docena|dúzia|dutzend)(?![^\W\d_])"
+)
+_CLAUSE = re.compile(r"[,;:，；：、]")
+
+
+def _choices(sentence: str, numbers: list[re.Match[str]]) -> Reading | None:
+    """Return that a sentence is ambiguous whose last numbers stand for choice, "it could have 3, 4 or 5"."""
+    *_, before, last = numbers
+    between = sentence[before.end() : last.start()].lower()
+    is_choice = value_of(before[0]) != value_of(last[0]) and _OR.fullmatch(between)
+    return AMBIGUOUS if is_choice else None
+
+
+_OR = re.compile(rf"\s?(?:{words('alternative')}|to|–|-|bis|à|até|~|〜)\s?(?:{words('roughly')}\s)?")
 
 
 def _goes_on(sentence: str, result: re.Match[str]) -> bool:

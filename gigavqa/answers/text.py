@@ -47,7 +47,7 @@ _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,200}~~|<(s|del|strike)>[^<>\n]{1,200}</\
 _TAGS = re.compile(r"</?(?:(?P<block>p|br|li|ul|ol|div|h[1-6])|b|i|em|strong|u|span)\s?/?>", re.IGNORECASE)
 _ARROWS = str.maketrans(dict.fromkeys("➜➔➡➞⟶", "→"))
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
-_ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|cf|vs|approx|ca|max|min|no|fig|z\.\s?B|d\.\s?h|p\.\s?ej)$", re.IGNORECASE)
 
 
 def thoughts_apart(raw: str) -> tuple[str, str | None]:

@@ -1,5 +1,6 @@
 """Judges a step's raw answer against its ground truth (appendix D.2): read by format, then compared."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,11 +8,12 @@ from typing import Any, Literal
 
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import UNIT_FRAME, BoxFrame, read_box, read_boxes
-from gigavqa.answers.choices import AnswerSpace, key_of, read_choice, read_choices, read_ratio, read_regions
+from gigavqa.answers.choices import AnswerSpace, key_of, read_choice, read_choices, read_ratio
 from gigavqa.answers.coordinates import format_coordinate, read_coordinate
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.matching import IOU_THRESHOLD, f1_of, f1_of_sets, iou, matched
 from gigavqa.answers.normalization import is_blank, is_unanswered, json_value, said
+from gigavqa.answers.number_sentences import states_quantity
 from gigavqa.answers.numbers import counts_nothing, read_integer
 from gigavqa.answers.readings import (
     AMBIGUOUS,
@@ -23,13 +25,14 @@ from gigavqa.answers.readings import (
     ReadingStatus,
     parsed,
 )
+from gigavqa.answers.regions import read_regions
 from gigavqa.benchmarks.ultravr.broken_off import complete_part, opening_sentence
 from gigavqa.benchmarks.ultravr.errors import StepTruthInvalidError
 from gigavqa.benchmarks.ultravr.operations import operation_of
 from gigavqa.benchmarks.ultravr.samples import AnswerFormat, Operation, ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import choices_of
 
-STEP_PARSER_VERSION = "ultravr-steps/8"
+STEP_PARSER_VERSION = "ultravr-steps/9"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -149,10 +152,15 @@ def _read_cut_off(kind: StepFormat, space: AnswerSpace, raw: str, text: str, fra
     opening = opening_sentence(text)
     if opening and kind == "boolean":
         return read_boolean(f"{opening} {_LACK}", cut_off=True)
+    if opening and kind == "integer" and states_quantity(opening):
+        return read_integer(opening)
+    if (bold := _OPENS_BOLD.match(text)) and kind not in LIST_FORMATS and key_of(bold[1]) in space.canonical:
+        return parsed(space.canonical[key_of(bold[1])])
     is_choice = kind not in LIST_FORMATS and opening is not None and key_of(opening) in space.canonical
     return _read_value(kind, space, opening, frame) if is_choice else UNFINISHED
 
 
+_OPENS_BOLD = re.compile(r"\s*\*\*([^*\n]{1,60})\*\*")
 _LACK = "("
 """Stands for what was cut off, so that a sentence before it is not the last one."""
 

@@ -1,0 +1,144 @@
+"""Which sentence of a text tells the number that it comes to; or that none does."""
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+
+from gigavqa.answers.abstention import abstains, find_abstention
+from gigavqa.answers.counting import chief_among, counts_in, is_compared
+from gigavqa.answers.lexicon import Words, words
+from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
+from gigavqa.answers.text import sentences
+
+_ASIDE = Words("aside")
+NOTHING = Words("nothing")
+_ONLY_OTHERS = Words(
+    "nothing",
+    pattern=rf"{{}}[^.;!?。]{{0,60}}?[,;，；]\s*(?:[^\W\d]{{1,12}}\s){{0,2}}?{words('only')}\s"
+    rf"(?:[^\d.;!?]{{0,16}}(?=\d)|(?:[^\W\d]+\s){{0,2}}?(?={NUMBER.pattern}))",
+)
+"""A denial of what was asked for, up to the number of what there is instead."""
+_ROW = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
+_COUNTS = re.compile(
+    rf"[\s*_`#-]*+(?:[^\W\d][^:：\n]{{0,40}}[:：][\s*_`]*)?(?:{words('existence')}\s*)?[*_`]*(?:{NUMBER.pattern})[*_`]*"
+    rf"(?!\s*{words('copula', 'part_behind')})(?:\s?[^\s\d()\[\].,;:!?。；：！？।،]+){{0,3}}[\s*_`.。।!]*+",
+    re.IGNORECASE,
+)
+"""A sentence that is a count: a number and its noun, or a number behind what is counted, "Left: 3"."""
+_QUANTITY, _COMMITS, _GUESSES = (
+    Words("quantity_asked"),
+    Words("commitment", "likely", "guess"),
+    Words("likely", "guess"),
+)
+_ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
+"""What tells that a later number is the outcome."""
+TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
+_SUMS = Words("total", "conclusion")
+_BETWEEN = re.compile(
+    rf"\s*[*_]*(?:{words('roughly')}\s)?(?:between|entre|zwischen)\s+(?:{NUMBER.pattern})", re.IGNORECASE
+)
+_ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
+_BARE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
+"""A number that stands alone, perhaps with a unit, before what is remarked on it."""
+_LONGEST_REMARK = 1_000
+"""Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
+
+
+def states_quantity(sentence: str) -> bool:
+    """Return whether a sentence states the quantity that was asked for, "The number of steps is 17", "17 in total"."""
+    lowered = sentence.lower()
+    return bool(TOTALS.search(lowered) or _QUANTITY.search(lowered)) and len(counts_in(sentence)) == 1
+
+
+def is_number_alone(text: str) -> bool:
+    """Return whether a text is a number and nothing else but markup."""
+    return bool(_ALONE.fullmatch(text))
+
+
+def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[str]]) -> bool:
+    """Return whether a text says that it cannot tell, and its numbers need not be what was asked for.
+
+    A count with its noun stands, "12 cars. I cannot tell their colours.", and so do an outcome and a best guess.
+    """
+    if own := find_abstention(told):
+        if own.start() > numbers[-1].start():
+            rest = told[numbers[-1].end() :].lower()
+            return bool(_QUANTITY.search(rest) or _CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
+        return not _COMMITS.search(told[own.end() : numbers[-1].start()].lower())
+    if not any(map(find_abstention, in_order)):
+        return False
+    lowered = told.lower()
+    return not (_COUNTS.fullmatch(told) or _ORDERS.search(lowered) or _GUESSES.search(lowered) or "=" in told)
+
+
+def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
+    """Return the last sentence with counts, and these: none where it comes to a bound, or denies what a list counts.
+
+    Asides give way to a sum before them: "14 chairs in total. There are also 2 benches."
+    """
+    first = next((at for at, sentence in enumerate(in_order) if _is_sum(sentence)), len(in_order))
+    meant = [one for at, one in enumerate(in_order) if at <= first or not _ASIDE.search(one.lower())]
+    for sentence in reversed(meant):
+        if _CONCLUSION.search(sentence.lower()) and NUMBER.search(sentence) and not counts_in(sentence):
+            return sentence, []
+        if counts_in(sentence):
+            if _BETWEEN.match(sentence) and not _SUMS.search(sentence.lower()):
+                return sentence, []
+            break
+    if (told := first_told(reversed(meant))) is None:
+        return None
+    last = meant[-1]
+    is_denied = told[0] is not last and _ROW.match(told[0]) and not _ROW.match(last) and not counts_in(last)
+    return (last, []) if is_denied and NOTHING.search(last.lower()) and not abstains(last) else told
+
+
+def _is_sum(sentence: str) -> bool:
+    if not counts_in(sentence):
+        return False
+    return bool(_SUMS.search(sentence.lower()) or _BARE.fullmatch(sentence.strip()))
+
+
+def denies_existence(sentence: str, numbers: list[re.Match[str]]) -> bool:
+    """Return whether a sentence denies what was asked for, and counts what there is instead: "no dog, only 2 cats"."""
+    denied = _ONLY_OTHERS.search(sentence.lower())
+    return bool(denied) and denied.end() <= numbers[0].start() + 1  # type: ignore[union-attr]
+
+
+def first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | None:
+    """Return the first sentence with counts, and these; one that tells of a limit only where there is no other."""
+    compared = None
+    for sentence in in_order:
+        if numbers := counts_in(sentence):
+            if not is_compared(sentence):
+                return sentence, numbers
+            compared = compared or (sentence, numbers)
+    return compared
+
+
+def opening_count(text: str) -> Reading | None:
+    """Read the number that a text opens with, as its total or with its noun, where what follows remarks on its parts.
+
+    Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
+    """
+    first, *rest = (
+        itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
+    )
+    is_worked_out = not rest or any(_ORDERS.search(sentence.lower()) for sentence in rest)
+    if not is_worked_out and _BARE.fullmatch(first.strip()):
+        return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
+    numbers = chief_among(first, counts_in(first))
+    remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
+    if is_worked_out or len(numbers) != 1 or not remarks:
+        return None
+    count = value_of(numbers[0][0])
+    parts = [value_of(number[0]) for one in remarks for number in chief_among(one, [*NUMBER.finditer(one)])]
+    if not TOTALS.search(first.lower()):
+        if not _COUNTS.fullmatch(first) or _ORDERS.search(first.lower()):
+            return None
+        if all(map(_COUNTS.fullmatch, remarks)):
+            *others, outcome = parts
+            return parsed(outcome) if outcome == count + sum(others) or {count, *parts} == {count} else AMBIGUOUS
+        if any(map(_COUNTS.fullmatch, remarks)):
+            return None
+    return parsed(count) if max(parts) <= count else None

@@ -1,0 +1,61 @@
+"""Reads numbers of regions, 1 to 36, that an answer names (appendix D.2)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gigavqa.answers.lexicon import Words
+from gigavqa.answers.negation import Mention, stances
+from gigavqa.answers.normalization import is_blank, passages
+from gigavqa.answers.readings import BLANK, UNPARSABLE, Reading, parsed
+from gigavqa.answers.text import sentences
+
+_LISTING = re.compile(r"\[[^\[\]]*\]")
+_REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")
+_RANGE = re.compile(r"(?<![\d.])(\d{1,2})\s*(?:-|–|to|through)\s*(\d{1,2})(?![\d.])")
+_DIGIT = re.compile(r"\d")
+_REGIONS = range(1, 37)
+_GRID = re.compile(r"\b6\s*[x×*]\s*6\b|\b1\s*(?:-|–|to)\s*36\b|\bQ2(?:\.1)?\b", re.IGNORECASE)
+"""What an answer may say of the question: the grid, its numbers, the step's own id."""
+_CONCLUDES = Words("conclusion")
+
+
+def read_regions(value: Any) -> Reading:
+    """Read numbers of regions, 1 to 36; a number outside is kept, and makes the answer incorrect."""
+    if isinstance(value, dict) and len(value) == 1:
+        return read_regions(next(iter(value.values())))
+    if isinstance(value, list | tuple):
+        numbers = [number for item in value for number in _region_numbers(str(item))]
+        return parsed(tuple(sorted(set(numbers)))) if numbers else UNPARSABLE
+    if isinstance(value, int) and not isinstance(value, bool):
+        return parsed((value,))
+    if not isinstance(value, str):
+        return UNPARSABLE
+    value = _GRID.sub(" ", value)
+    for passage in passages(value):
+        told = (
+            _concluded_regions(value)
+            if passage is value
+            else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
+        )
+        listed = [found for found in _LISTING.findall(told) if _DIGIT.search(found)]
+        if named := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
+            return parsed(tuple(sorted(named)))
+    return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
+
+
+def _concluded_regions(text: str) -> str:
+    """Return the last sentence that names regions where it concludes; else the text."""
+    named = [one for line in text.splitlines() for one in sentences(line) if _REGION.search(one)]
+    return named[-1] if named and _CONCLUDES.search(named[-1].lower()) else text
+
+
+def _denied_regions(text: str) -> frozenset[Any]:
+    return stances(text, [Mention(*region.span(), int(region[0])) for region in _REGION.finditer(text)]).denied
+
+
+def _region_numbers(text: str) -> Iterator[int]:
+    for first, last in _RANGE.findall(text):
+        if int(first) in _REGIONS and int(last) in _REGIONS:
+            yield from range(int(first), int(last) + 1)
+    yield from (int(number) for number in _REGION.findall(text))
