@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError
+from gigavqa.runtime.extras import install_advice
 
 CheckpointConfig = Mapping[str, Any]
 _ANSWER_SECONDS = 10.0
@@ -69,7 +70,7 @@ def _fetch(hub_id: str, file: str, revision: str | None) -> Path:
         )
     except ImportError as error:
         raise CheckpointUnavailableError(
-            f"{hub_id}: huggingface_hub is not installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'"
+            f"{hub_id}: huggingface_hub is not installed; {install_advice('gpu', 'cpu')}"
         ) from error
     is_reachable = _is_reachable(constants.ENDPOINT)
     try:

@@ -22,7 +22,7 @@ def require_pandas() -> None:
     """Raise PackageMissingError unless pandas is there, before anything is asked of a gateway."""
     if find_spec("pandas") is None:
         raise PackageMissingError(
-            "data frames need pandas, which is not installed: `pip install 'gigavqa[frames]'`; "
+            "data frames need pandas, which is not installed: `pip install pandas`; "
             "`responses` and `verdict_file` give the same without it"
         )
 

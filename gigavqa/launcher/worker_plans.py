@@ -15,6 +15,7 @@ from gigavqa.launcher.errors import DevicesTooSmallError
 from gigavqa.launcher.machine import HostMachine, NumaNode, format_cpus, read_machine, require_no_mig
 from gigavqa.launcher.placement import WorkerPlan, devices_needed, fill_devices, place_on_devices, plans_for_models
 from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.extras import install_advice
 from gigavqa.workers.settings import WorkerSettings
 
 _OFFLOAD = "kv_offloading_size"
@@ -45,9 +46,7 @@ def plan_workers(
             preflight.require_weights(entry)
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
     if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
-        raise SettingsInvalidError(
-            "--gpus needs vLLM's build for GPUs: pip install 'gigavqa[gpu]' in place of 'gigavqa[cpu]'"
-        )
+        raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {install_advice('gpu')}")
     machine = read_machine(with_devices=is_for_gpus or wanted.gpus is not None)
     crews = plans_for_models([entry.id for entry in entries], wanted.num_workers)
     if is_for_gpus or wanted.gpus is not None:

@@ -1,5 +1,7 @@
 """What keeps an installation from running as it is told: settings, folders, and the server of its state."""
 
+from gigavqa.runtime.extras import install_advice
+
 
 class InstallationError(Exception):
     """The installation could not be set up, found or used as asked."""
@@ -13,7 +15,7 @@ class TracesMissingError(SettingsInvalidError):
     """Traces are to be sent, and OpenTelemetry is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("--traces wants OpenTelemetry: pip install 'gigavqa[traces]'")
+        super().__init__(f"--traces wants OpenTelemetry: {install_advice('traces')}")
 
 
 class StateStoreUnavailableError(InstallationError):

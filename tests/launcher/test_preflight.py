@@ -87,5 +87,5 @@ def test_weights_that_nobody_can_fetch_are_one_sentence(
 
 def test_a_missing_package_is_named_with_its_extra() -> None:
     """The line can be typed."""
-    with pytest.raises(ExtraMissingError, match=r"no_such_module.*pip install 'gigavqa\[gateway\]'"):
+    with pytest.raises(ExtraMissingError, match=r"no_such_module.*pip install '\.\[gateway\]'"):
         require_modules("gateway", ["json", "no_such_module"])

