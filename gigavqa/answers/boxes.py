@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gigavqa.answers.abstention import abstains
+from gigavqa.answers.lexicon import words
 from gigavqa.answers.matching import BoxCorners
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import is_blank, passages
@@ -29,6 +30,8 @@ UNIT_FRAME = BoxFrame()
 # Bounded, so that a run of digits without end is passed over in linear time.
 _N = r"([-+]?(?:\d{1,6}(?:\.\d{0,20})?|\.\d{1,20}))"
 _SEP = r"(?:\s*+[,;]\s*+|\s++)"
+_EMPTY_FIRST = re.compile(rf"[^\[\d]*\[\s?\]`?(?:[.\s]|$)(?!.*{words('retraction')})", re.DOTALL | re.IGNORECASE)
+"""An empty list before any box: what follows remarks on what is none."""
 _LAST = re.compile(rf":\s*\**[\[(]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])]\**\s*\.?\s*$")
 """A box that a text ends with, behind a colon: the one that it comes to."""
 _LABELS = re.compile(r"[\"']?\b(?:[xy]_?(?:min|max|[0-3])|left|top|right|bottom)[\"']?\s*[:=]\s*", re.IGNORECASE)
@@ -86,6 +89,8 @@ def read_boxes(value: Any, frame: BoxFrame) -> Reading:
 def _read_text(text: str, frame: BoxFrame) -> Reading:
     for passage in passages(text):
         if boxes := _written(passage):
+            if _EMPTY_FIRST.match(text):
+                return parsed(())
             return _normalized(boxes, frame)
         if passage is not text and is_blank(passage.partition("\n")[0]):
             return BLANK

@@ -14,6 +14,7 @@ from gigavqa.answers.negation import Mention, joined, said_values, settled
 from gigavqa.answers.normalization import is_blank, passages
 from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
 from gigavqa.answers.text import last_sentence, lines_backwards, plain, sentences
+from gigavqa.answers.value_lists import listed_values
 from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
@@ -62,6 +63,10 @@ class AnswerSpace:
             for value in said_values(sentence, self.mentions(sentence))
         )
         return list(dict.fromkeys(map(str, named)))
+
+    def listed_in(self, text: str) -> list[str]:
+        """Return the choices that one sentence of a text lists; none where several do, or none does."""
+        return [str(value) for value in listed_values(text, self.mentions)]
 
     def settled_in(self, sentence: str) -> frozenset[str]:
         """Return the choices that a sentence settles on."""
@@ -240,11 +245,24 @@ def _read_several(text: str, space: AnswerSpace) -> Reading:
         if not space.choices:
             parts = [space.canonical_of(part) for part in _SPLIT.split(passage) if key_of(part)]
             return parsed(tuple(dict.fromkeys(parts))) if parts else UNPARSABLE
-        if named := space.named_in(passage):
+        if named := _marked(passage, space) or space.listed_in(passage) or space.named_in(passage):
             return parsed(tuple(named))
         if letters := _letters_alone(passage, len(space.choices)):
             return parsed(tuple(space.choices[at] for at in letters))
     return UNPARSABLE
+
+
+def _marked(text: str, space: AnswerSpace) -> list[str]:
+    """Return the choices that are ticked, "pen ✔ / pencil ✘", where each has a mark behind it: its last one."""
+    found = space.mentions(text)
+    ends = [*(mention.start for mention in found[1:]), len(text)]
+    marks = [_TICKS.findall(text, mention.end, end) for mention, end in zip(found, ends, strict=True)] if found else []
+    if len(found) < 2 or not all(marks):
+        return []
+    return [str(mention.value) for mention, mark in zip(found, marks, strict=True) if mark[-1] in "✓✔✅☑"]
+
+
+_TICKS = re.compile("[✓✔✅☑✗✘✖❌]")
 
 
 def _letters_alone(text: str, count: int) -> list[int]:

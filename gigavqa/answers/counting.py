@@ -5,6 +5,7 @@ with what they are compared.
 """
 
 import re
+from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.lexicon import Words, by_language, words
@@ -40,6 +41,10 @@ _MORE_BEHIND = re.compile(
     r"|mehr\sals|weniger\sals|más\sque|menos\sque|de\splus\sque|de\smoins\sque|a\smais\s(?:do\s)?que|a\smenos\s(?:do\s)?que|больше,?\sчем|меньше,?\sчем)\b"
 )
 _THAN_BEFORE = re.compile(r"\b(?:more|fewer|less|\w{3,}er)\sthan\s[^.,;:\d]{0,24}\($")
+_MONEY = re.compile(r"(?<=\d)\s?cents\b")
+_SOMEBODY = re.compile(
+    r"one\s(?:has|must|can|could|should|might|would|may|will|gets|sees|counts|finds|arrives|needs)\b", re.IGNORECASE
+)
 _NOT_ONE = re.compile(r"一[㐀-鿿つ]{0,2}[もも也]|한\s?[가-힣]{1,2}도")
 """What is counted of that which there is none of: 一台もない."""
 _OTHERS_BEFORE = re.compile(
@@ -53,6 +58,11 @@ _CLAUSES = re.compile(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IG
 
 def counts_in(sentence: str) -> list[re.Match[str]]:
     """Return the numbers of a sentence that can be counts: no names of steps, no bounds."""
+    return list(_counts_in(sentence))
+
+
+@lru_cache(maxsize=64)
+def _counts_in(sentence: str) -> list[re.Match[str]]:
     found = list(NUMBER.finditer(sentence))
     counts = [number for number in found if not _names(sentence, number) and not is_bound(sentence, number)]
     return [number for number in counts if not _is_unknown(sentence, number)] if abstains(sentence) else counts
@@ -90,7 +100,7 @@ def is_bound(sentence: str, number: re.Match[str]) -> bool:
     behind = sentence[number.start() : number.end() + REACH_BEFORE].lower()
     if not number[0][-1].isdigit() and _UNREAD_BEFORE.search(before):
         return True
-    if _UNREAD_BEHIND.match(behind, len(number[0])):
+    if not _MONEY.match(behind, len(number[0])) and _UNREAD_BEHIND.match(behind, len(number[0])):
         return True
     if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
         return True
@@ -106,7 +116,7 @@ def text_before(sentence: str, number: re.Match[str]) -> str:
 
 
 def _names(sentence: str, number: re.Match[str]) -> bool:
-    if _NOT_ONE.match(sentence, number.start()):
+    if _NOT_ONE.match(sentence, number.start()) or _SOMEBODY.match(sentence, number.start()):
         return True
     return bool(_REFERENCE.search(sentence[max(0, number.start() - _SHORT_REACH) : number.start()].lower()))
 

@@ -104,7 +104,14 @@ _EITHER = Words("either")
 _SHORTEST_RETRACTION = 8
 
 
+_ECHO = re.compile(
+    r"[\"“«„「](?P<said>[^\"”»“」\n]{0,240}?(?<![^\W_])[A-H](?:\s?[,/|、]\s?[A-H]){1,7},?\s?(?:or|oder|ou|o|или|या|أو|或|または|또는)\s[A-H][^\"”»“」\n]{0,80})[\"”»“」]"
+)
+"""The request in quotation marks, which names every option: "Answer with A, B, C or D." """
+
+
 def _read(answer: str, reader: AnswerReader) -> ParsedAnswer:
+    answer = _ECHO.sub(" ", answer) if reader.options else answer
     return (
         _announced_answer(answer, reader)
         or opening_answer(answer, reader)

@@ -10,6 +10,7 @@ from gigavqa.answers.loose_json import is_deep
 from gigavqa.answers.markers import Marker, answer_markers, final_markers
 from gigavqa.answers.numerals import EITHER
 from gigavqa.answers.text import answer_of, plain
+from gigavqa.answers.withdrawals import is_conditional
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
 _BRACED = r"\s*\{([^{}]*)\}"
@@ -119,10 +120,19 @@ def _is_empty_list(text: str) -> bool:
 
 def passages(text: str) -> Iterator[str]:
     """Yield where an answer may stand, best first: behind the last announcements, then the whole text."""
-    for markers in (final_markers(text), answer_markers(text)):
-        if markers:
-            yield _behind(text, markers[-1])
+    for found in (final_markers(text), answer_markers(text)):
+        last = next((one for one in reversed(found) if not is_conditional(_clause_before(text, one))), None)
+        if last is not None:
+            yield _behind(text, last)
     yield text
+
+
+_CLAUSE = re.compile(r"[.!?;。！？;।\n]")
+_CLAUSE_REACH = 160
+
+
+def _clause_before(text: str, marker: Marker) -> str:
+    return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
 
 
 def _behind(text: str, marker: Marker) -> str:

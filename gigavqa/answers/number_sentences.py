@@ -11,6 +11,8 @@ from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences
 
+_IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）][.。]?\s*")
+"""A sentence in brackets: a remark."""
 _ASIDE = Words("aside")
 NOTHING = Words("nothing")
 _ONLY_OTHERS = Words(
@@ -77,6 +79,7 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
 
     Asides give way to a sum before them: "14 chairs in total. There are also 2 benches."
     """
+    in_order = [one for one in in_order if not _IN_BRACKETS.fullmatch(one)] or in_order
     first = next((at for at, sentence in enumerate(in_order) if _is_sum(sentence)), len(in_order))
     meant = [one for at, one in enumerate(in_order) if at <= first or not _ASIDE.search(one.lower())]
     for sentence in reversed(meant):

@@ -51,6 +51,8 @@ def opening_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
 
 def _concludes(text: str, mention: Mention, reader: AnswerReader) -> bool:
     """Return whether a text's first letter stands alone up to a stop or a word of cause, and is no label of a list."""
+    if text.count('"', 0, mention.start) % 2:
+        return False
     before, found = text[: mention.start].lower().strip(_MARKUP), _STOP.match(text, mention.end)
     if found is None or (before and not _CONCLUDES.fullmatch(before)) or _ALTERNATIVE.match(found["rest"].lower()):
         return False

@@ -9,6 +9,7 @@ from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.normalization import is_blank, passages
 from gigavqa.answers.readings import BLANK, UNPARSABLE, Reading, parsed
 from gigavqa.answers.text import sentences
+from gigavqa.answers.value_lists import listed_values
 
 _LISTING = re.compile(r"\[[^\[\]]*\]")
 _REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")
@@ -34,7 +35,7 @@ def read_regions(value: Any) -> Reading:
     value = _GRID.sub(" ", value)
     for passage in passages(value):
         told = (
-            _concluded_regions(value)
+            _listed_regions(value) or _concluded_regions(value)
             if passage is value
             else next((line for line in passage.splitlines() if _DIGIT.search(line)), "")
         )
@@ -42,6 +43,18 @@ def read_regions(value: Any) -> Reading:
         if named := {*_region_numbers(listed[-1] if listed else told)} - _denied_regions(told):
             return parsed(tuple(sorted(named)))
     return BLANK if is_blank(value.strip(" .")) else UNPARSABLE
+
+
+def _listed_regions(text: str) -> str:
+    """Return the regions that one sentence lists, as a text; empty where none does, or several do."""
+    has_brackets = any(map(_DIGIT.search, _LISTING.findall(text)))
+    return "" if has_brackets else ", ".join(map(str, listed_values(text, _mentions)))
+
+
+def _mentions(sentence: str) -> list[Mention]:
+    if "%" in sentence or "[" in sentence or _RANGE.search(sentence):
+        return []
+    return [Mention(*one.span(), int(one[0])) for one in _REGION.finditer(sentence) if int(one[0]) in _REGIONS]
 
 
 def _concluded_regions(text: str) -> str:

@@ -44,6 +44,8 @@ _FORMAT = re.compile(
 _OUTER = re.compile(r"[*_`\"'“”‘’$\\{}<>]")
 _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,200}~~|<(s|del|strike)>[^<>\n]{1,200}</\1>", re.IGNORECASE)
 """What is struck out, in Markdown and HTML: it was taken back."""
+_INITIAL = re.compile(r"(?<![\w*])\*{1,2}([^\W\d_])\*{1,2}(?=[^\W\d_]{2})")
+"""A word's first letter in markup of its own, "*A*nswer"."""
 _TAGS = re.compile(r"</?(?:(?P<block>p|br|li|ul|ol|div|h[1-6])|b|i|em|strong|u|span)\s?/?>", re.IGNORECASE)
 _ARROWS = str.maketrans(dict.fromkeys("➜➔➡➞⟶", "→"))
 _ATTRIBUTES = re.compile(r"<(answer)\s[^<>]*>", re.IGNORECASE)
@@ -102,6 +104,7 @@ def answer_text(raw: str) -> str | None:
 def _cleaned(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", _FORMAT.sub("", text)).translate(_ARROWS)
     text = text.replace("\r\n", "\n") if "\r" in text else text
+    text = _INITIAL.sub(r"\1", text) if "*" in text else text
     if "~~" in text or "</" in text:
         text = _STRUCK.sub(" ", text)
         text = _TAGS.sub(_without_tag, unescape(text)) if _TAGS.search(text) else text

@@ -72,7 +72,7 @@ def test_a_hundred_thousand_characters_take_few_looks_at_each() -> None:
     looks = []
     for _ in range(5):
         begun = time.process_time()
-        assert sum(1 for _ in re.finditer(r"\w|\W", text)) == LONGEST
+        assert sum(1 for _ in re.finditer(r"\w|\W", text)) == len(text)
         looks.append(time.process_time() - begun)
     once = [reader for reader in READERS if reader.texts == 1]
     several = [reader for reader in READERS if reader.texts > 1]

@@ -142,5 +142,5 @@ def pairs(seed: int, number: int) -> list[str]:
 
 
 def repeated(unit: str, length: int, ending: str = "") -> str:
-    """Write a unit again and again, to a text of that length."""
-    return (unit * (length // len(unit) + 1))[: length - len(ending)] + ending
+    """Write a unit again and again, whole, as often as a text of that length has room for: a part could say another."""
+    return unit * max(1, (length - len(ending)) // len(unit)) + ending

@@ -75,7 +75,7 @@ class StepJudge:
 
     def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME, *, cut_off: bool = False) -> StepVerdict:
         """Judge a raw answer; None is one that was not given. Of one `cut_off`, what is only begun is no answer."""
-        return self.verdict(MISSING if raw is None else _read(self._kind, self._space, raw, frame, cut_off))
+        return self.verdict(MISSING if raw is None else read_step(self._kind, self._space, raw, frame, cut_off))
 
     def verdict(self, reading: Reading) -> StepVerdict:
         """Judge what was read of an answer, or why nothing was."""
@@ -127,7 +127,8 @@ _READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame], Reading]] = {
 _SCALARS: dict[StepFormat, Callable[..., Reading]] = {"boolean": read_boolean, "integer": read_integer}
 
 
-def _read(kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
+def read_step(kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
+    """Read a raw answer by the format of its step; of one that was `cut_off`, what was complete before."""
     return (_read_cached if len(raw) <= _LONGEST_CACHED else _read_raw)(kind, space, raw, frame, cut_off)
 
 

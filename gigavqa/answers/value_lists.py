@@ -1,0 +1,32 @@
+"""Which values a text lists as its answer, where it speaks of others besides."""
+
+from collections.abc import Callable, Hashable, Sequence
+
+from gigavqa.answers.lexicon import Words
+from gigavqa.answers.negation import Mention, joined, said_values, settle
+from gigavqa.answers.text import sentences
+
+_MORE = Words("aside")
+
+
+def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> list[Hashable]:
+    """Return the values of the one sentence that lists two or more, or of the last one where that ends the text.
+
+    Others that are spoken of before or behind it are remarks, unless they are said to be more of the same.
+    """
+    parts = [sentence for line in text.splitlines() for sentence in sentences(line)]
+    named = [(at, part, mentions) for at, part in enumerate(parts) if (mentions := mentions_of(part))]
+    lists = [one for one in named if _is_list(*one[1:])]
+    is_last = bool(lists) and lists[-1] is named[-1]
+    if not lists or (len(lists) > 1 and not is_last):
+        return []
+    at, sentence, mentions = lists[-1]
+    goes_on = not is_last and any(_MORE.search(part.lower()) for part in parts[at + 1 :])
+    return [] if goes_on else list(dict.fromkeys(said_values(sentence, mentions)))
+
+
+def _is_list(sentence: str, mentions: Sequence[Mention]) -> bool:
+    if settle(sentence, mentions).denied:
+        return False
+    values = set(said_values(sentence, mentions))
+    return len(values) > 1 and joined(sentence, mentions) >= values

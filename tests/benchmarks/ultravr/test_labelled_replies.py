@@ -1,0 +1,61 @@
+"""Replies as models write them, labelled by people who had not seen the reader: nearly all are read as meant."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gigavqa.answers.boxes import UNIT_FRAME
+from gigavqa.answers.choices import AnswerSpace
+from gigavqa.answers.final import parse_answer
+from gigavqa.answers.matching import IOU_THRESHOLD, iou, matched
+from gigavqa.answers.readings import Reading
+from gigavqa.benchmarks.ultravr.step_judge import read_step
+
+ROWS = [json.loads(line) for line in (Path(__file__).parent / "labelled_replies.jsonl").read_text("utf-8").splitlines()]
+FORMATS = {"single": "single_choice", "multi": "multi_select", "boxes": "bbox_coordinates_list", "regions": "roi_list"}
+KINDS = sorted({row["kind"] for row in ROWS})
+MISREAD = {"letter": 1, "integer": 4, "single": 1, "multi": 1, "box": 1, "boxes": 0, "regions": 1, "boolean": 0}
+"""By kind, how many are not read as labelled; all but the one of several choices are read as nothing."""
+
+
+def read(row: dict[str, Any]) -> Any:
+    """Return what is read of a reply: a value as labels have it, or None where nothing is."""
+    cut_off = row.get("cut_off", False)
+    if row["kind"] == "letter":
+        return parse_answer(row["text"], row["options"], cut_off=cut_off).value
+    space = AnswerSpace(row.get("choices", ()), {})
+    reading: Reading = read_step(FORMATS.get(row["kind"], row["kind"]), space, row["text"], UNIT_FRAME, cut_off)
+    if reading.status == "blank" and row["kind"] == "boxes":
+        return ()
+    return reading.value if reading.status == "parsed" else None
+
+
+def agree(kind: str, label: Any, value: Any) -> bool:
+    """Return whether a value is what a label says."""
+    if label is None or value is None:
+        return label is value
+    if kind == "box":
+        return iou(value, tuple(label)) >= IOU_THRESHOLD
+    if kind == "boxes":
+        return matched(list(value), [tuple(box) for box in label]) == len(value) == len(label)
+    if kind in ("multi", "regions"):
+        return set(value) == set(label)
+    return type(value) is type(label) and value == label
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_replies_are_read_as_they_are_meant(kind: str) -> None:
+    """A miss more than are known is a step back."""
+    rows = [row for row in ROWS if row["kind"] == kind]
+    missed = [row["text"] for row in rows if not agree(kind, row["label"], read(row))]
+
+    assert len(missed) <= MISREAD[kind], missed
+
+
+def test_hardly_any_reply_is_credited_with_what_it_does_not_mean() -> None:
+    """No answer is better than a wrong one."""
+    wrong = [row["text"] for row in ROWS if not agree(row["kind"], row["label"], value := read(row)) and value]
+
+    assert len(wrong) <= 1, wrong
