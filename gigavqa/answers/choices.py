@@ -9,6 +9,8 @@ from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
 from gigavqa.answers.final import parse_answer
+from gigavqa.answers.forms import DENIES
+from gigavqa.answers.lexicon import words
 from gigavqa.answers.listed import verdict_of
 from gigavqa.answers.negation import Mention, joined, said_values, settled
 from gigavqa.answers.normalization import is_blank, passages
@@ -245,7 +247,9 @@ def _read_several(text: str, space: AnswerSpace) -> Reading:
         if not space.choices:
             parts = [space.canonical_of(part) for part in _SPLIT.split(passage) if key_of(part)]
             return parsed(tuple(dict.fromkeys(parts))) if parts else UNPARSABLE
-        if named := _marked(passage, space) or space.listed_in(passage) or space.named_in(passage):
+        if named := (
+            _marked(passage, space) or _all_but(passage, space) or space.listed_in(passage) or space.named_in(passage)
+        ):
             return parsed(tuple(named))
         if letters := _letters_alone(passage, len(space.choices)):
             return parsed(tuple(space.choices[at] for at in letters))
@@ -262,6 +266,20 @@ def _marked(text: str, space: AnswerSpace) -> list[str]:
     return [str(mention.value) for mention, mark in zip(found, marks, strict=True) if mark[-1] in "✓✔✅☑"]
 
 
+def _all_but(text: str, space: AnswerSpace) -> list[str]:
+    """Return the choices that are left where a text says "everything but the lamp"; none where it denies that."""
+    found = space.mentions(text)
+    before = text[: found[0].start].lower() if found else ""
+    if not _ALL_BUT.fullmatch(before) or DENIES.search(text.lower()):
+        return []
+    excepted = {mention.value for mention in found}
+    return [choice for choice in space.choices if space.canonical_of(choice) not in excepted]
+
+
+_ALL_BUT = re.compile(
+    r"\W*(?:all|every(?:thing)?|alles?|tod[oa]s?|tudo|tous|toutes|tout|все|всё)\b"
+    rf"[^.;:!?]{{0,40}}?{words('exception', 'but')}\s(?:{words('filler')}\s)*"
+)
 _TICKS = re.compile("[✓✔✅☑✗✘✖❌]")
 
 

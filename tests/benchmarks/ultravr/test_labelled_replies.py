@@ -16,8 +16,8 @@ from gigavqa.benchmarks.ultravr.step_judge import read_step
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "labelled_replies.jsonl").read_text("utf-8").splitlines()]
 FORMATS = {"single": "single_choice", "multi": "multi_select", "boxes": "bbox_coordinates_list", "regions": "roi_list"}
 KINDS = sorted({row["kind"] for row in ROWS})
-MISREAD = {"letter": 1, "integer": 4, "single": 1, "multi": 1, "box": 1, "boxes": 0, "regions": 1, "boolean": 0}
-"""By kind, how many are not read as labelled; all but the one of several choices are read as nothing."""
+MISREAD = {"letter": 1, "integer": 5, "single": 1, "multi": 0, "box": 1, "boxes": 0, "regions": 1, "boolean": 0}
+"""By kind, how many are not read as labelled: each is read as nothing."""
 
 
 def read(row: dict[str, Any]) -> Any:
@@ -54,8 +54,8 @@ def test_replies_are_read_as_they_are_meant(kind: str) -> None:
     assert len(missed) <= MISREAD[kind], missed
 
 
-def test_hardly_any_reply_is_credited_with_what_it_does_not_mean() -> None:
+def test_no_reply_is_credited_with_what_it_does_not_mean() -> None:
     """No answer is better than a wrong one."""
     wrong = [row["text"] for row in ROWS if not agree(row["kind"], row["label"], value := read(row)) and value]
 
-    assert len(wrong) <= 1, wrong
+    assert not wrong
