@@ -14,7 +14,7 @@ from gigavqa.store.http_settings import require_protected, requires_keys
 
 _SWITCH_SECONDS = 0.0005
 """How long a thread that judges keeps a probe waiting, a few times over: Python's own 5 ms are too long for that
-(docs/decisions/2026-11-25-long-answers.md)."""
+(docs/decisions/0010-reading-answers.md)."""
 
 
 def main() -> int:

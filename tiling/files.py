@@ -2,7 +2,7 @@
 
 A name may stand for one file when pixels are planned, for another while they are read, and for the first again when
 somebody looks whether it is still there. So the file is opened once, everybody who decodes it reads through that
-descriptor, and its version is told by it (docs/decisions/2026-11-22-replaced-pictures.md).
+descriptor, and its version is told by it (docs/decisions/0007-image-files.md).
 """
 
 import errno

@@ -3,7 +3,7 @@
 A level may be of another page, may have been made by leaving pixels out, or may lie beside the one before. So a few
 places of it are compared with the mean of the pixels that they stand for, and with what leaving pixels out, and what
 lying half a pixel beside, would have given: it is believed where the mean is nearest. That tells wherever there is
-structure, however much was lost to JPEG; elsewhere a level is believed (docs/decisions/2026-11-24-levels.md).
+structure, however much was lost to JPEG; elsewhere a level is believed (docs/decisions/0006-pixels.md).
 """
 
 import math

@@ -28,7 +28,7 @@ _MEANINGLESS = re.compile(
 
 LONGEST = 8_000
 """Characters of an answer, its thoughts cut off, that are read: of a longer one its last ones, where answers stand
-(docs/decisions/2026-11-25-long-answers.md)."""
+(docs/decisions/0010-reading-answers.md)."""
 
 _BOUNDARY = re.compile(r"\n|[.!?]\s|[。！？।؟۔]")
 _STOP = re.compile(r"[.!?]\s+|[。！？।؟۔]")

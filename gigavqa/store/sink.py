@@ -43,7 +43,7 @@ class ParquetSink:
     Any number of sinks may run; one at a time works. Which responses a part holds, and its name, follow from the stream
     of unsunk responses alone: it takes the first one, and all of the same job that are near it. So what is done again
     after a crash replaces the very part that was left unmarked. After `settle_seconds` the server's disk has what the
-    server said: a power cut takes back no response of a part (docs/decisions/2026-11-23-power-cuts.md).
+    server said: a power cut takes back no response of a part (docs/decisions/0016-durability.md).
     """
 
     def __init__(

@@ -199,7 +199,7 @@ def test_a_frame_is_seen_as_pillow_sees_it_at_every_scale_of_a_jpeg(
 
 
 LEAST = {"written": 45, "noisy": 45, "lined": 40}
-"""In dB, where a level is just four times as large as the raster: docs/decisions/2026-11-24-levels.md."""
+"""In dB, where a level is just four times as large as the raster: docs/decisions/0006-pixels.md."""
 
 
 @pytest.mark.parametrize("make", [written, noisy, lined], ids=LEAST)

@@ -56,7 +56,7 @@ def chat_slots(entry: CatalogueEntry, kv_tokens: int) -> ChatSlots | None:
 
     Recurrent states take whole blocks, several for each sequence and for each prefix that is to be found again. With
     as many chats as fit, states of chats between two turns, and of views, are gone before they are asked for:
-    docs/decisions/2026-11-22-engine-caches.md has the figures.
+    docs/decisions/0008-engine.md has the figures.
     """
     family = entry.known_family
     if family is None or not family.linear_attention:

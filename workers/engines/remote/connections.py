@@ -1,4 +1,4 @@
-"""Connections to a server elsewhere, of one request each (docs/decisions/2026-11-24-answers-of-servers.md).
+"""Connections to a server elsewhere, of one request each (docs/decisions/0009-remote-endpoints.md).
 
 HTTP/1.1 has no names for replies: one that came twice would be read as the answer to the next question of its
 connection, and whether one will come nobody can tell.

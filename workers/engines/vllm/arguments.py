@@ -21,7 +21,7 @@ RECURRENT_ARGUMENTS: dict[str, Any] = {
     "prefix_match_unit": 16,  # a block is as large as a state, 784 tokens with Qwen3.5-27B, and always of so many
     "watermark": 0.3,  # for what nobody uses now: states of views, and of chats between two turns
 }
-"""What families of linear attention find again of earlier prompts rests on: docs/decisions/2026-11-22-engine-caches.md
+"""What families of linear attention find again of earlier prompts rests on: docs/decisions/0008-engine.md
 has the figures."""
 _RESERVED_ARGUMENTS = frozenset(
     {
