@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test scorers images images-check alerts chaos load clean
+.PHONY: help setup demo check docs test scorers images images-check alerts chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -12,12 +12,15 @@ setup: ## make .venv; the second run takes about a second
 demo: setup ## run the whole service on a small model, and print the report
 	@$(BIN)/gigavqa demo
 
-check: setup ## lint, types, import contracts, and whether the client that waits is what the other one makes
+check: setup docs ## lint, types, import contracts, docs, and whether the client that waits is what the other one makes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/sync_client.py --check
+
+docs: setup ## build the site of docs/ into build/site; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
 	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart

@@ -22,7 +22,7 @@ from tests.flow.jobs import MODEL, job, responses
 from tests.reports.tables import caveats_of, estimates_of, table_of, value_of
 from tests.waiting import wait_until
 
-PACKAGE = Path(__file__).parent / "guest"
+PACKAGE = Path(__file__).parents[2] / "examples" / "riddles"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 LEVELS = ("easy", "easy", "hard", "hard")
 
@@ -88,7 +88,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     """Four riddles, asked twice by the guest's only plan, over REST, of a simulated engine."""
     home = tmp_path_factory.mktemp("home")
     write_riddles(home / "data" / "corners")
-    path = os.pathsep.join([str(install(home)), os.environ.get("PYTHONPATH", ""), str(PACKAGE.parents[2])])
+    path = os.pathsep.join([str(install(home)), os.environ.get("PYTHONPATH", ""), str(PACKAGE.parents[1])])
     installation = Installation(home, {"PYTHONPATH": path})
     try:
         installation.start_server()

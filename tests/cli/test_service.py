@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -368,3 +369,18 @@ def test_a_taken_port_is_said_clearly(service: Service) -> None:
     run = service.installation.run("up", "--engine", "simulated", "-m", MODEL, "--port", port)
     assert run.returncode == 1
     assert "--port 0" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("example", "argument", "shown"),
+    [("client.py", "tiny", "V2"), ("openai_chat.py", "tiny/images/plaza.png", "")],
+)
+def test_the_examples_run(service: Service, example: str, argument: str, shown: str) -> None:
+    """As `examples/README.md` starts them."""
+    command = [sys.executable, str(Path(__file__).parents[2] / "examples" / example), argument, MODEL]
+    environ = {**service.installation.environment, "GIGAVQA_URL": service.ready["url"]}
+    run = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip()
+    assert shown in run.stdout
