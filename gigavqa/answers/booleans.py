@@ -27,7 +27,7 @@ _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
 _SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
 """What a line says that is of no part, but of all."""
-_CONCLUDES = Words("conclusion", "commitment", "likely", "guess")
+_CONCLUDES = Words("conclusion", "likely", "guess")
 _TURNED = Words("retraction", "second_look", pattern=rf"{{}}\W{{0,4}}(?P<truth>{words('yes', 'no')})(?![^\W\d_])")
 """A yes or no that takes back what was said before it, "Yes... actually no"."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.lexicon import words
+from gigavqa.answers.lexicon import Words, words
 from gigavqa.answers.matching import BoxCorners
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import is_blank, passages
@@ -32,6 +32,7 @@ _N = r"([-+]?(?:\d{1,6}(?:\.\d{0,20})?|\.\d{1,20}))"
 _SEP = r"(?:\s*+[,;]\s*+|\s++)"
 _EMPTY_FIRST = re.compile(rf"[^\[\d]*\[\s?\]`?(?:[.\s]|$)(?!.*{words('retraction')})", re.DOTALL | re.IGNORECASE)
 """An empty list before any box: what follows remarks on what is none."""
+_CONCLUDES = Words("conclusion")
 _LAST = re.compile(rf":\s*\**[\[(]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])]\**\s*\.?\s*$")
 """A box that a text ends with, behind a colon: the one that it comes to."""
 _LABELS = re.compile(r"[\"']?\b(?:[xy]_?(?:min|max|[0-3])|left|top|right|bottom)[\"']?\s*[:=]\s*", re.IGNORECASE)
@@ -71,11 +72,14 @@ def read_box(value: Any, frame: BoxFrame) -> Reading:
 def _meant(text: str) -> list[BoxCorners]:
     """Return the boxes that a text still means, after denials and retractions."""
     text, found = behind_retraction(text, lambda rest: bool(_QUADRUPLE.search(rest))), []
+    concluded = list[BoxCorners]()
     for sentence in (part for line in text.splitlines() for part in sentences(line)):
         mentions = [Mention(*match.span(), _box(match.groups())) for match in _QUADRUPLE.finditer(sentence)]
         if mentions and not (len(mentions) == 1 and is_first_thought(sentence)):
-            found += [mention.value for mention in mentions if mention.value in settled(sentence, mentions)]
-    return list(dict.fromkeys(found))  # type: ignore[arg-type]
+            said = [mention.value for mention in mentions if mention.value in settled(sentence, mentions)]
+            found += said
+            concluded = said if _CONCLUDES.search(sentence.lower()) else concluded
+    return list(dict.fromkeys(concluded or found))  # type: ignore[arg-type]
 
 
 def read_boxes(value: Any, frame: BoxFrame) -> Reading:

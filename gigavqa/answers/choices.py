@@ -4,13 +4,13 @@ Texts are compared lower-cased, trimmed, without trailing punctuation, hyphens a
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.forms import DENIES
-from gigavqa.answers.lexicon import words
+from gigavqa.answers.lexicon import Words, words
 from gigavqa.answers.listed import verdict_of
 from gigavqa.answers.negation import Mention, joined, said_values, settled
 from gigavqa.answers.normalization import is_blank, passages
@@ -75,7 +75,7 @@ class AnswerSpace:
         return frozenset(map(str, settled(sentence, self.mentions(sentence), alone=True)))
 
 
-_JOINT = r"[\s_\-‐‑–—/\\]+"
+_JOINT = r"[\s_\-‐‑–—/\\'’]+"
 _ARTICLE = re.compile(r"^(?:an|the|a(?! is\b)) ")
 
 
@@ -96,6 +96,11 @@ def _key_named(text: str, known: Mapping[str, str]) -> str:
 
 def read_choice(value: Any, space: AnswerSpace) -> Reading:
     """Read one text of a space: the whole answer, the one announced, or the last sentence's; else an option letter."""
+    if isinstance(value, dict):
+        chosen = {
+            key for inner in value.values() if isinstance(inner, str) and (key := key_of(inner)) in space.canonical
+        }
+        return parsed(space.canonical[chosen.pop()]) if len(chosen) == 1 else UNPARSABLE
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, bool) and {"yes", "no"} <= space.canonical.keys():
@@ -113,6 +118,7 @@ def read_choice(value: Any, space: AnswerSpace) -> Reading:
         or _announced(text, space)
         or _lettered(text, space)
         or _emphasized(text, space)
+        or _stated(text, space)
         or _last_named(text, space)
     )
 
@@ -142,6 +148,34 @@ def _emphasized(text: str, space: AnswerSpace) -> Reading | None:
     return parsed(*chosen) if len(chosen) == 1 and not abstains(last_sentence(text)) else None
 
 
+def _stated(text: str, space: AnswerSpace) -> Reading | None:
+    """Read the one choice that a sentence states, "the nearest object is the case.", before others are described."""
+    if (first := _first_in_order(text, space)) is not None:
+        return parsed(first)
+    *before, last = [part for line in text.splitlines() for part in sentences(line)] or [""]
+    if len(set(said_values(last, space.mentions(last)))) < 2 or _SETTLES.search(last.lower()):
+        return None
+    stated = {
+        mentions[0].value
+        for sentence in before
+        if len(mentions := space.mentions(sentence)) == 1
+        and _IS.search(sentence[: mentions[0].start].lower())
+        and not sentence[mentions[0].end :].strip(" .*_`\"'”!")
+        and space.settled_in(sentence)
+    }
+    return parsed(*stated) if len(stated) == 1 else None
+
+
+def _first_in_order(text: str, space: AnswerSpace) -> Hashable:
+    """Return the choice that a text of one sentence states before those that follow it, "the bus, then the taxi"."""
+    found = space.mentions(text) if len(sentences(text)) == 1 else []
+    is_first = len(found) > 1 and _IS.search(text[: found[0].start].lower()) and _NEXT.match(text, found[0].end)
+    return found[0].value if is_first else None
+
+
+_NEXT = re.compile(rf"[*_`\"'”]*\s?,?\s(?:and\s)?{words('next_in_order')}", re.IGNORECASE)
+_IS = re.compile(rf"{words('copula')}\s+(?:{words('filler')}\s+)*[*_`\"'“]*$")
+_SETTLES = Words("conclusion", "contrast", "retraction", "affirmation", "announcement")
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
 
 
@@ -178,7 +212,7 @@ def _last_named(text: str, space: AnswerSpace) -> Reading:
         for sentence in reversed(sentences(line)):
             if find_abstention(sentence) and not commits(sentence) and not space.settled_in(sentence):
                 return UNPARSABLE
-            if named := space.settled_in(sentence):
+            if (named := space.settled_in(sentence)) and not is_first_thought(sentence):
                 return parsed(*named) if len(named) == 1 else AMBIGUOUS
     return UNPARSABLE
 

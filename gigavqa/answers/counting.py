@@ -41,6 +41,12 @@ _MORE_BEHIND = re.compile(
     r"|mehr\sals|weniger\sals|más\sque|menos\sque|de\splus\sque|de\smoins\sque|a\smais\s(?:do\s)?que|a\smenos\s(?:do\s)?que|больше,?\sчем|меньше,?\sчем)\b"
 )
 _THAN_BEFORE = re.compile(r"\b(?:more|fewer|less|\w{3,}er)\sthan\s[^.,;:\d]{0,24}\($")
+_RANGE_OPENS = re.compile(r"\b(?:between|entre|zwischen|от)\s+(?:\w+\s)?$")
+_RANGE_BEFORE = re.compile(
+    rf"\b(?:between|entre|zwischen|от)\s+(?:\w+\s)?(?:{NUMBER.pattern})\s+(?:and|y|et|und|e|до)\s+$", re.IGNORECASE
+)
+_RANGE_GOES_ON = re.compile(r"\s+(?:and|y|et|und|e|до)\s")
+"""A number of a range, "between 15 and 18"."""
 _MONEY = re.compile(r"(?<=\d)\s?cents\b")
 _SOMEBODY = re.compile(
     r"one\s(?:has|must|can|could|should|might|would|may|will|gets|sees|counts|finds|arrives|needs)\b", re.IGNORECASE
@@ -101,6 +107,8 @@ def is_bound(sentence: str, number: re.Match[str]) -> bool:
     if not number[0][-1].isdigit() and _UNREAD_BEFORE.search(before):
         return True
     if not _MONEY.match(behind, len(number[0])) and _UNREAD_BEHIND.match(behind, len(number[0])):
+        return True
+    if _RANGE_BEFORE.search(before) or (_RANGE_OPENS.search(before) and _RANGE_GOES_ON.match(behind, len(number[0]))):
         return True
     if _BOUND.search(before) or _COMPARED.fullmatch(before) or _BOUND_BEHIND.match(behind, len(number[0])):
         return True

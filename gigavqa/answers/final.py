@@ -191,6 +191,7 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, *, end
     """
     if (
         _is_quoted(text, marker)
+        or (_ASKS.search(before) and announced.rstrip(" *_`'\"’”").endswith(("?", "？")))
         or (before and is_doubted(before))
         or is_ascribed(before, announced)
         or is_denied_at_once(text[end : end + _CLAUSE_REACH])
@@ -200,6 +201,8 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, *, end
     return is_unreal(f"{before} {text[marker.start : value]}", text[value:end])
 
 
+_ASKS = re.compile(r"\b(?:is|are|was|could|ist|est|es|é)\W*(?:the|die|la|le|a|o)?\s*$", re.IGNORECASE)
+"""What opens a question about the answer, "Is the answer A?"."""
 _QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"), ('"', '"'))
 
 

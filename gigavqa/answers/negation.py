@@ -291,9 +291,13 @@ def _behind_retraction(sentence: str) -> str:
     return behind_retraction(sentence, lambda rest: bool(VALUE.search(rest)), short=True)
 
 
+_CERTAIN = re.compile(r"\b(?:no (?:doubt|question)|without (?:a |any )?doubt)\b")
+"""What affirms, though a no stands in it."""
+
+
 def verdicts(sentence: str) -> frozenset[bool]:
     """Return whether a sentence says that something holds, or does not, "not true" being the latter; or both."""
-    lowered = sentence.lower()
+    lowered = _CERTAIN.sub("true", sentence.lower())
     mentions = [Mention(*match.span(), bool(match["holds"])) for match in VERDICT.finditer(lowered)]
     if not mentions:
         return frozenset()

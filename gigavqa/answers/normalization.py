@@ -60,7 +60,21 @@ def said(raw: str) -> NormalizedAnswer:
     return NormalizedAnswer(_bare(answer.text))
 
 
+_ECHO = re.compile(
+    r"(?<!\w)[\"“«„「'‘]"
+    r"(?=[^\"”»“」\n]{0,200}?\b(?:how many|(?:answer|reply|respond) (?:with|in|by)|true or false)\b)"
+    r"[^\"”»“」\n]{1,240}[\"”»“」'’](?!\w)",
+    re.IGNORECASE,
+)
+"""The request in quotation marks, "Answer with true or false." """
+_BEGINS = re.compile(r"(?:right|okay|ok|alright|well)\s?[,.!]\s+(?=let\b)", re.IGNORECASE)
+"""A word by which a text only begins, "Right, let's see."."""
+
+
 def _bare(text: str) -> str:
+    text = _BEGINS.sub("", text, count=1) if _BEGINS.match(text) else text
+    if _ECHO.search(text) and any(map(str.isalnum, rest := _ECHO.sub(" ", text))):
+        text = rest
     if "`" not in text and "\\" not in text:
         return text
     if "```" in text:

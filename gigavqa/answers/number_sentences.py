@@ -13,8 +13,15 @@ from gigavqa.answers.text import sentences
 
 _IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）][.。]?\s*")
 """A sentence in brackets: a remark."""
+_PARTITIVE = re.compile(rf"\W*(?:\w+\s)?{words('partitive')}")
 _ASIDE = Words("aside")
 NOTHING = Words("nothing")
+NO_SUCH = Words(
+    "no_such",
+    pattern=r"{}\s(?:[^\W\d_-]+\s){1,4}?"
+    r"(?:is|are|was|were|can be|could be|zu sehen|sichtbar|vorhanden|n'est|est|es|está|é)\b",
+)
+"""What denies that there is any: "No bicycles are visible"."""
 _ONLY_OTHERS = Words(
     "nothing",
     pattern=rf"{{}}[^.;!?。]{{0,60}}?[,;，；]\s*(?:[^\W\d]{{1,12}}\s){{0,2}}?{words('only')}\s"
@@ -71,7 +78,13 @@ def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[st
     if not any(map(find_abstention, in_order)):
         return False
     lowered = told.lower()
-    return not (_COUNTS.fullmatch(told) or _ORDERS.search(lowered) or _GUESSES.search(lowered) or "=" in told)
+    return not (
+        states_quantity(told)
+        or _COUNTS.fullmatch(told)
+        or _ORDERS.search(lowered)
+        or _GUESSES.search(lowered)
+        or "=" in told
+    )
 
 
 def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
@@ -80,6 +93,8 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
     Asides give way to a sum before them: "14 chairs in total. There are also 2 benches."
     """
     in_order = [one for one in in_order if not _IN_BRACKETS.fullmatch(one)] or in_order
+    counted = next((at for at, sentence in enumerate(in_order) if counts_in(sentence)), len(in_order))
+    in_order = [one for at, one in enumerate(in_order) if at <= counted or not _PARTITIVE.match(one.lower())]
     first = next((at for at, sentence in enumerate(in_order) if _is_sum(sentence)), len(in_order))
     meant = [one for at, one in enumerate(in_order) if at <= first or not _ASIDE.search(one.lower())]
     for sentence in reversed(meant):
@@ -119,7 +134,7 @@ def first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | Non
     return compared
 
 
-def opening_count(text: str) -> Reading | None:
+def opening_count(text: str) -> Reading | None:  # noqa: PLR0911 - each tells another form of opening
     """Read the number that a text opens with, as its total or with its noun, where what follows remarks on its parts.
 
     Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
@@ -127,10 +142,12 @@ def opening_count(text: str) -> Reading | None:
     first, *rest = (
         itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
     )
-    is_worked_out = not rest or any(_ORDERS.search(sentence.lower()) for sentence in rest)
+    is_worked_out = not rest or any(_ORDERS.search(one.lower()) or states_quantity(one) for one in rest)
     if not is_worked_out and _BARE.fullmatch(first.strip()):
         return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
     numbers = chief_among(first, counts_in(first))
+    if len(numbers) == 1 and not is_worked_out and states_quantity(first):
+        return parsed(value_of(numbers[0][0]))
     remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
     if is_worked_out or len(numbers) != 1 or not remarks:
         return None

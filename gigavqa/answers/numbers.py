@@ -7,10 +7,11 @@ from typing import Any
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.counting import chief_among, is_bound, text_before
-from gigavqa.answers.lexicon import Words, words
+from gigavqa.answers.lexicon import Words, phrases, words
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.number_sentences import (
+    NO_SUCH,
     NOTHING,
     denies_existence,
     first_told,
@@ -24,7 +25,7 @@ from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading,
 from gigavqa.answers.text import is_ended, last_sentence, plain, sentences
 from gigavqa.answers.withdrawals import behind_retraction
 
-_NONE = frozenset({"none", "no one", "nobody", "nothing"})
+_NONE = frozenset(phrases("none_alone"))
 """What counts nothing; to any other kind of question "none" is no answer."""
 _LONGEST_BEFORE = 5
 _GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
@@ -48,6 +49,12 @@ _CONCLUSION = Words("conclusion", "right_is")
 def counts_nothing(value: Any) -> bool:
     """Return whether a value is a word for zero."""
     return isinstance(value, str) and plain(value) in _NONE
+
+
+def opens_with_none(text: str) -> bool:
+    """Return whether the sentence that opens a text counts nothing, "None. There are only trucks."."""
+    first, *rest = sentences(text.partition("\n")[0]) or [""]
+    return bool(rest) and plain(first) in _NONE and not any(map(abstains, rest))
 
 
 def read_integer(value: Any, *, cut_off: bool = False) -> Reading:
@@ -83,7 +90,7 @@ _LARGEST = sys.float_info.max
 
 
 def _read_number(value: str, whole: bool, broken: bool) -> Reading:
-    known = 0 if counts_nothing(value) else NUMERALS.get(plain(value).rstrip(COUNTED))
+    known = 0 if counts_nothing(value) or opens_with_none(value) else NUMERALS.get(plain(value).rstrip(COUNTED))
     if known is not None:
         return parsed(float(known))
     if _VAGUE.search(value.lower()):
@@ -91,7 +98,7 @@ def _read_number(value: str, whole: bool, broken: bool) -> Reading:
     value = with_plain_digits(value)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken)):
         return found
-    if NOTHING.search(value.lower()) and not abstains(value):
+    if (NOTHING.search(value.lower()) or NO_SUCH.search(value.lower())) and not abstains(value):
         return UNFINISHED if broken else parsed(0.0)
     return UNPARSABLE
 
@@ -120,10 +127,10 @@ def _number_told(sentence: str, numbers: list[re.Match[str]], whole: bool) -> Re
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
-    if len(numbers) > 1 and (choices := _choices(sentence, numbers)) is not None:
+    bold = {value_of(found[1]) for found in _BOLD.finditer(sentence)}
+    if len(numbers) > 1 and len(bold) != 1 and (choices := _choices(sentence, numbers)) is not None:
         return choices
     numbers = chief_among(sentence, numbers)
-    bold = {value_of(found[1]) for found in _BOLD.finditer(sentence)}
     for distinct in ({value_of(number[0]) for number in numbers}, bold):
         if len(distinct) == 1:
             return parsed(distinct.pop())
@@ -171,7 +178,12 @@ def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:
     """Return the number that a sentence begins with, where all others are its parts; None where they are not."""
     first, *parts = (value_of(number[0]) for number in numbers)
     behind = sentence[numbers[0].end() :].lower()
-    has_parts = len(parts) > 1 and sum(parts) <= first and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
+    between = sentence[numbers[0].end() : numbers[1].start()]
+    has_parts = (
+        (len(parts) > 1 or ":" in between)
+        and sum(parts) <= first
+        and _PARTS.search(sentence, numbers[0].end(), numbers[1].start())
+    )
     return first if has_parts or (max(parts) <= first and _INCLUDING.match(behind)) else None
 
 

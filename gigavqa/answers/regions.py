@@ -16,15 +16,18 @@ _REGION = re.compile(r"(?<![\d.])\d{1,3}(?![\d%]|\.\d)")
 _RANGE = re.compile(r"(?<![\d.])(\d{1,2})\s*(?:-|–|to|through)\s*(\d{1,2})(?![\d.])")
 _DIGIT = re.compile(r"\d")
 _REGIONS = range(1, 37)
-_GRID = re.compile(r"\b6\s*[x×*]\s*6\b|\b1\s*(?:-|–|to)\s*36\b|\bQ2(?:\.1)?\b", re.IGNORECASE)
+_GRID = re.compile(
+    r"\b6\s*[x×*]\s*6\b|\b1\s*(?:-|–|to)\s*36\b|\bQ2(?:\.1)?\b|\b36\s+(?:\w+\s)?regions\b", re.IGNORECASE
+)
 """What an answer may say of the question: the grid, its numbers, the step's own id."""
 _CONCLUDES = Words("conclusion")
 
 
 def read_regions(value: Any) -> Reading:
     """Read numbers of regions, 1 to 36; a number outside is kept, and makes the answer incorrect."""
-    if isinstance(value, dict) and len(value) == 1:
-        return read_regions(next(iter(value.values())))
+    if isinstance(value, dict):
+        lists = [inner for inner in value.values() if isinstance(inner, list)]
+        return read_regions(lists[0] if len(lists) == 1 else list(value.values()) if len(value) == 1 else "")
     if isinstance(value, list | tuple):
         numbers = [number for item in value for number in _region_numbers(str(item))]
         return parsed(tuple(sorted(set(numbers)))) if numbers else UNPARSABLE

@@ -16,7 +16,7 @@ from gigavqa.benchmarks.ultravr.step_judge import read_step
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "labelled_replies.jsonl").read_text("utf-8").splitlines()]
 FORMATS = {"single": "single_choice", "multi": "multi_select", "boxes": "bbox_coordinates_list", "regions": "roi_list"}
 KINDS = sorted({row["kind"] for row in ROWS})
-MISREAD = {"letter": 1, "integer": 5, "single": 1, "multi": 0, "box": 1, "boxes": 0, "regions": 1, "boolean": 0}
+MISREAD = {"letter": 2, "integer": 5, "single": 1, "multi": 0, "box": 1, "boxes": 0, "regions": 1, "boolean": 0}
 """By kind, how many are not read as labelled: each is read as nothing."""
 
 
