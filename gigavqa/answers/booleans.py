@@ -11,7 +11,7 @@ from gigavqa.answers.negation import verdicts
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences
-from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
+from gigavqa.answers.withdrawals import behind_retraction, is_conditional, is_first_thought
 
 _TRUTH = {
     plain(phrase): truth
@@ -120,6 +120,8 @@ def _last_verdict(text: str) -> Reading:
     backwards = [sentence for line in lines for sentence in reversed(sentences(line))]
     for at, sentence in enumerate(backwards):
         said = _of_proposition(sentence) or verdicts(sentence) or _known(sentence)
+        if said and is_conditional(sentence):
+            continue
         if said and (not abstains(sentence) or commits(sentence)):
             unknown = any(map(find_abstention, backwards[at + 1 :])) and not _CONCLUDES.search(sentence.lower())
             return parsed(*said) if len(said) == 1 and not unknown else AMBIGUOUS

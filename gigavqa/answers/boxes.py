@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 from gigavqa.answers.abstention import abstains
@@ -72,7 +72,7 @@ def read_box(value: Any, frame: BoxFrame) -> Reading:
 def _meant(text: str) -> list[BoxCorners]:
     """Return the boxes that a text still means, after denials and retractions."""
     text, found = behind_retraction(text, lambda rest: bool(_QUADRUPLE.search(rest))), []
-    concluded = list[BoxCorners]()
+    concluded: list[Hashable] = []
     for sentence in (part for line in text.splitlines() for part in sentences(line)):
         mentions = [Mention(*match.span(), _box(match.groups())) for match in _QUADRUPLE.finditer(sentence)]
         if mentions and not (len(mentions) == 1 and is_first_thought(sentence)):

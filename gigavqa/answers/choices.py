@@ -183,11 +183,17 @@ def _announced(text: str, space: AnswerSpace) -> Reading | None:
     for passage in passages(text):
         first = next((line for line in passage.splitlines() if line.strip()), "")
         if passage is text:
-            return _opening(first, space)
+            return None if _lists_choices(text, space) else _opening(first, space)
         told = next(iter(sentences(first)), "")
         if named := space.settled_in(told) or space.settled_in(first):
             return parsed(*named) if len(named) == 1 else _opening(first, space) or AMBIGUOUS
     return None
+
+
+def _lists_choices(text: str, space: AnswerSpace) -> bool:
+    """Return whether two lines or more are rows that choices open, "- red cube: 1.2 m"."""
+    rows = (found["label"] for line in text.splitlines() if (found := _ROW.fullmatch(line)))
+    return len({key for label in rows if (key := key_of(label)) in space.canonical}) > 1
 
 
 def _opening(line: str, space: AnswerSpace) -> Reading | None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.lexicon import Words, by_language, words
-from gigavqa.answers.numerals import NUMBER
+from gigavqa.answers.numerals import NUMBER, value_of
 
 REACH_BEFORE = 40
 """Characters before a number in which it is told what it is."""
@@ -70,7 +70,8 @@ def counts_in(sentence: str) -> list[re.Match[str]]:
 @lru_cache(maxsize=64)
 def _counts_in(sentence: str) -> list[re.Match[str]]:
     found = list(NUMBER.finditer(sentence))
-    counts = [number for number in found if not _names(sentence, number) and not is_bound(sentence, number)]
+    bounds = {value_of(number[0]) for number in found if is_bound(sentence, number)}
+    counts = [number for number in found if not _names(sentence, number) and value_of(number[0]) not in bounds]
     return [number for number in counts if not _is_unknown(sentence, number)] if abstains(sentence) else counts
 
 

@@ -114,7 +114,7 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
 def _is_sum(sentence: str) -> bool:
     if not counts_in(sentence):
         return False
-    return bool(_SUMS.search(sentence.lower()) or _BARE.fullmatch(sentence.strip()))
+    return bool("=" in sentence or _SUMS.search(sentence.lower()) or _BARE.fullmatch(sentence.strip()))
 
 
 def denies_existence(sentence: str, numbers: list[re.Match[str]]) -> bool:
