@@ -6,7 +6,7 @@
 #
 # | target        | what runs in it                                        | what it installs           |
 # |---------------|--------------------------------------------------------|----------------------------|
-# | gateway       | the gateway; `gigavqa keys`, any command of a client   | deploy/locks/gateway.txt   |
+# | gateway       | the gateway; `gigavqa admin keys`, any client command   | deploy/locks/gateway.txt   |
 # | viewer        | the evidence viewer                                    | deploy/locks/pixels.txt    |
 # | worker-remote | a worker whose engine is a server elsewhere            | deploy/locks/pixels.txt    |
 # | worker-cpu    | a worker with vLLM's CPU build (x86_64, Python 3.11)   | deploy/locks/cpu.txt       |
@@ -18,7 +18,7 @@
 ARG BASE=docker.io/library/python:3.11-slim-bookworm
 ARG GPU_BASE=docker.io/vllm/vllm-openai:v0.32.0
 
-# The wheel, and the tools that nothing else needs.
+# The wheels of the product and of its plugins, and the tools that nothing else needs.
 FROM ${BASE} AS build
 WORKDIR /build
 COPY deploy/locks/build.txt ./
@@ -30,7 +30,8 @@ COPY workers workers
 COPY viewer viewer
 COPY tiling tiling
 COPY gigavqa gigavqa
-RUN /tools/bin/python -m pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels .
+COPY plugins plugins
+RUN /tools/bin/python -m pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels . ./plugins/*
 COPY deploy/install /tools/bin/install-gigavqa
 COPY deploy/locks /locks
 
@@ -66,7 +67,7 @@ VOLUME /var/lib/gigavqa
 FROM ours AS gateway
 COPY --from=installed-gateway /opt/gigavqa /opt/gigavqa
 # Its loopback cannot be reached from outside, so it listens on every address, and therefore asks for keys and does not
-# start before there is one: --entrypoint gigavqa ... keys create (docs/operating.md, The containers).
+# start before there is one: --entrypoint gigavqa ... admin keys create (docs/operating.md, The containers).
 ENV GIGAVQA_HOST=0.0.0.0 GIGAVQA_PORT=8470
 EXPOSE 8470
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
@@ -122,7 +123,7 @@ USER 0
 COPY deploy/locks/gpu-image.txt deploy/locks/build.txt /locks/
 COPY --from=build /wheels /wheels
 RUN uv pip install --system --no-cache --require-hashes --no-deps -r /locks/gpu-image.txt \
-    && uv pip install --system --no-cache --no-deps --no-index /wheels/gigavqa-*.whl \
+    && uv pip install --system --no-cache --no-deps --no-index /wheels/*.whl \
     && python3 -c "import gigavqa.service.app, gigavqa.workers.command, vllm" \
     && uv venv /tools \
     && uv pip install --python /tools/bin/python --no-cache --require-hashes -r /locks/build.txt \

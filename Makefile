@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check docs test scorers images images-check alerts chaos load clean
+.PHONY: help setup demo check docs quick test scorers images images-check alerts chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -22,8 +22,11 @@ check: setup docs ## lint, types, import contracts, docs, and whether the client
 docs: setup ## build the site of docs/ into build/site; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-test: check ## check, then every test: two at a time, and then, one by one, those with the real engine
-	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine && exit $$apart
+quick: setup ## the fast tests of one room: `make quick ROOM=service`; names those that are slow and not marked so
+	$(BIN)/pytest tests/$(ROOM) -m "not slow and not engine" --durations 5
+
+test: check ## check, then every test, two at a time: those with the real engine last, file by file
+	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine -n 2 --dist loadfile && exit $$apart
 
 scorers: setup ## work every number of four benchmarks out again from 50 seeded data sets each, by scorers of their own
 	$(BIN)/python -m tests.scorers --seeds 50
@@ -39,7 +42,7 @@ alerts: setup ## fire every alert of a real Prometheus by its fault, in a real i
 
 chaos: setup ## hurt installations on this machine in every way that is known, and 10,000 steps of the queue's model
 	$(BIN)/python -m loadtests.chaos
-	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/store/test_promises.py
+	GIGAVQA_QUEUE_STEPS=10000 $(BIN)/pytest --timeout 0 tests/store/test_queue_model.py
 
 load: setup ## every shape of traffic against an installation of its own: CSV, HTML, a table, an exit status
 	$(BIN)/python -m loadtests --folder build/loadtests

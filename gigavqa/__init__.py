@@ -20,7 +20,8 @@ if TYPE_CHECKING:
         QuestionsError,
         RefusedError,
     )
-    from gigavqa.contract.models import Cell, Job, JobSpec, JobStatus, JobSummary, Response, UnreadableResponse
+    from gigavqa.contract.jobs import Cell, Job, JobSpec, JobStatus, JobSummary
+    from gigavqa.contract.responses import Response, UnreadableResponse
 
 __all__ = [
     "AsyncClient",
@@ -51,7 +52,9 @@ _PLACES = (
     "gigavqa.client.client",
     "gigavqa.client.asynchronous",
     "gigavqa.client.asking",
-    "gigavqa.contract.models",
+    "gigavqa.contract.jobs",
+    "gigavqa.contract.requests",
+    "gigavqa.contract.responses",
 )
 
 

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gigavqa.store.access import Limits
+from gigavqa.store.api_keys import Limits
 from loadtests import ceiling, scale, verdicts
 from loadtests.installation import Installation, running_installation
 from loadtests.scale import sample_usage

@@ -1,4 +1,4 @@
-"""What one client that does nothing else gets of the gateway's cheapest answers, by `hey`."""
+"""Measure by `hey` what one client that does nothing else gets of the gateway's cheapest answers."""
 
 import csv
 import re

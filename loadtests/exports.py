@@ -38,5 +38,5 @@ class ExportUser(JobUser):
 
     @task(1)
     def look(self) -> None:
-        """What others do meanwhile."""
+        """Do what others do meanwhile."""
         self.client.get("/v1/jobs")

@@ -15,7 +15,7 @@ import redis
 
 from gigavqa.launcher.preflight import free_port
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
-from gigavqa.store.access import ApiKeys, Limits
+from gigavqa.store.api_keys import ApiKeys, Limits
 from gigavqa.store.connection import connect
 from loadtests.processes import Process
 from performance.installation import DATASET, MODEL, SAMPLES, write_dataset

@@ -108,7 +108,7 @@ class WellBehavedUser(JobUser):
 
     @task
     def ask(self) -> None:
-        """A small job."""
+        """Submit a small job."""
         began = time.perf_counter()
         if job_id := self.submit(1):
             self.client.get(f"/v1/jobs/{job_id}", name="status beside misbehaviour")

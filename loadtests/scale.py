@@ -1,4 +1,4 @@
-"""What the processes of an installation weigh while a shape of traffic is sent, and whether they grow."""
+"""Weigh the processes of an installation while a shape of traffic is sent, and check that they do not grow."""
 
 import csv
 import os

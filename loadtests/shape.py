@@ -1,4 +1,4 @@
-"""What all shapes of traffic share: where they may be sent, who sends them, and when they end."""
+"""The base of all shapes of traffic: where they may be sent, who sends them, and when they end."""
 
 import os
 import time

@@ -33,6 +33,6 @@ class SmallJobsUser(JobUser):
 
     @task(1)
     def look_around(self) -> None:
-        """What dashboards and people do: models, jobs, metrics."""
+        """Ask what dashboards and people ask: models, jobs, metrics."""
         for path in ("/v1/models", "/v1/jobs", "/readyz", "/metrics"):
             self.client.get(path)

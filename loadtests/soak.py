@@ -24,5 +24,5 @@ class SoakUser(JobUser):
 
     @task(1)
     def scrape(self) -> None:
-        """What Prometheus does."""
+        """Scrape as Prometheus does."""
         self.client.get("/metrics")

@@ -1,4 +1,4 @@
-"""When a shape of traffic has failed: what is required of it, and what was found."""
+"""Thresholds of a shape of traffic: what is required of it, and what was found."""
 
 import csv
 import os
@@ -31,7 +31,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class CountLimit:
-    """What a shape counts itself must be at most this; nothing counted is missed."""
+    """The most that a shape may count itself; nothing counted is missed."""
 
     what: str
     limit: float
@@ -40,7 +40,7 @@ class CountLimit:
 
 @dataclass(frozen=True)
 class RateLimit(CountLimit):
-    """What a shape did a second must be at least this."""
+    """The least that a shape must do a second."""
 
 
 _thresholds: list[Threshold] = []

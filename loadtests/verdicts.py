@@ -1,4 +1,4 @@
-"""What was required of a shape of traffic and what was found: a CSV file, which the table is made of."""
+"""Verdicts on a shape of traffic, required and found: a CSV file, which the table is made of."""
 
 import csv
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""How far the service is from its engine: `python -m performance.bound`.
+"""Measure how far the service is from its engine: `python -m performance.bound`.
 
 One plan over the demo is played by the whole service, on pictures that it has never seen and on pictures that it knows,
 and by the engine alone, with every raster in memory: the same chats in the same order, as many at once, on an engine
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Job, JobSpec, TurnResponse
+from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.demo.ultravr.dataset import build_demo_dataset
 from gigavqa.workers.checkpoints.build import ensure_checkpoint
 from performance.peers.measuring import ProcessTree

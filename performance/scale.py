@@ -59,7 +59,7 @@ def main() -> None:
 
 @dataclass
 class ScaleMeasurement:
-    """What one run brought. Sizes in MiB, CPU in microseconds a response."""
+    """The measurements of one run. Sizes in MiB, CPU in microseconds a response."""
 
     requests: int
     workers: int

@@ -24,12 +24,14 @@ from typing import Any, TypeVar
 import psutil
 from redis.asyncio import Redis
 
+from gigavqa.contract.jobs import JobSpec
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, InferenceRequest, JobSpec, Sampling, Turn, TurnResponse
+from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.runtime.embedded_store import start_store
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -49,7 +51,7 @@ ValueT = TypeVar("ValueT")
 
 @dataclass(frozen=True)
 class FleetLoad:
-    """What the fleet does: workers, for how long, and how many responses a second they offer together."""
+    """The load of the fleet: workers, for how long, and how many responses a second they offer together."""
 
     workers: int
     seconds: float

@@ -1,4 +1,4 @@
-"""What is seen of an installation while it works: its CPU and memory, and how soon the status of a job comes."""
+"""Watch an installation while it works: its CPU and memory, and how soon the status of a job comes."""
 
 import http.client
 import json

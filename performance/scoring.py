@@ -19,7 +19,8 @@ from typing import Any
 from gigavqa.benchmarks.ultravr.benchmark import UltraVR
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import format_truth
-from gigavqa.contract.models import SCHEMA_VERSION, Cell
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.requests import SCHEMA_VERSION
 from gigavqa.evaluation.datasets import load_for_scoring
 from gigavqa.reports.report import Report
 from gigavqa.reports.score import score_files

@@ -3,16 +3,18 @@
 import asyncio
 import gc
 import sys
+from typing import TYPE_CHECKING
 
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreEvictsError
 from gigavqa.runtime.logs import configure_logging
-from gigavqa.service.app import create_app
-from gigavqa.service.server import GatewayServer
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import require_no_eviction
-from gigavqa.store.http_settings import require_protected, requires_keys
+from gigavqa.store.listen_settings import require_protected, requires_keys
 
-_SWITCH_SECONDS = 0.0005
+if TYPE_CHECKING:
+    from gigavqa.service.server import GatewayServer
+
+_SWITCH_SECONDS = 0.0005  # judging in threads holds no request up: decision 0010
 """How long a thread that judges keeps a probe waiting, a few times over: Python's own 5 ms are too long for that
 (docs/decisions/0010-reading-answers.md)."""
 
@@ -29,7 +31,7 @@ def main() -> int:
         if settings.redis_url:
             asyncio.run(require_no_eviction(settings.redis_url))
         require_protected(settings)
-        server = GatewayServer(create_app(settings), settings)
+        server = _server(settings)
     except StateStoreEvictsError as error:
         return _complain(error, 1)
     except SettingsInvalidError as error:
@@ -38,6 +40,13 @@ def main() -> int:
     gc.freeze()  # what was imported stays; to look through it each time would hold every answer for 50 to 300 ms
     server.run()
     return 0 if server.started else 1
+
+
+def _server(settings: GatewaySettings) -> "GatewayServer":
+    from gigavqa.service.app import create_app  # noqa: PLC0415 - takes seconds; wrong settings are told before
+    from gigavqa.service.server import GatewayServer  # noqa: PLC0415 - the same
+
+    return GatewayServer(create_app(settings), settings)
 
 
 def _complain(error: Exception, status: int) -> int:

@@ -1,4 +1,4 @@
-"""What the gateway refuses, and the one table from an error's class to its problem document (RFC 9457)."""
+"""Errors of the gateway, and the one table from an error's class to its problem document (RFC 9457)."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -154,7 +154,7 @@ class JobOfAnotherError(JobNotFoundError):
 
 
 class ProblemKind(NamedTuple):
-    """What a problem document says of a class of errors; `slug` ends its type URI."""
+    """The fixed part of a problem document for a class of errors; `slug` ends its type URI."""
 
     status: HTTPStatus
     slug: str
@@ -169,12 +169,12 @@ class ProblemKind(NamedTuple):
 REQUEST_INVALID = ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "request-invalid", "The request is malformed")
 BODY_MALFORMED = ProblemKind(HTTPStatus.BAD_REQUEST, "body-malformed", "The body is not JSON")
 REFUSED_WRITE = ProblemKind(
-    HTTPStatus.SERVICE_UNAVAILABLE, "server-refuses-writes", "The state server refuses to write for now"
+    HTTPStatus.SERVICE_UNAVAILABLE, "server-refuses-writes", "The state store refuses to write for now"
 )
 INTERNAL = ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "The gateway failed; the log has the request's id")
 
 _SERVER_UNAVAILABLE = ProblemKind(
-    HTTPStatus.SERVICE_UNAVAILABLE, "server-unavailable", "The state server does not answer"
+    HTTPStatus.SERVICE_UNAVAILABLE, "server-unavailable", "The state store does not answer"
 )
 _RECORDS_WRONG = ProblemKind(HTTPStatus.UNPROCESSABLE_ENTITY, "dataset-invalid", "Records are wrong")
 

@@ -35,17 +35,17 @@ from gigavqa.service.results.webhooks import LOOK_SECONDS, Webhooks
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission.queueing import Submissions
 from gigavqa.service.submission.validation import JobValidator
-from gigavqa.store.access import ApiKeys
+from gigavqa.store.api_keys import ApiKeys
 from gigavqa.store.batches import BatchRegistry
 from gigavqa.store.chats import Chats
 from gigavqa.store.connection import connect
 from gigavqa.store.files import FileRegistry
-from gigavqa.store.http_settings import requires_keys
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.job_updates import JobUpdates
+from gigavqa.store.listen_settings import requires_keys
 from gigavqa.store.previews import PreviewStore
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.quotas import STREAM_SECONDS, Quotas
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
 from gigavqa.store.webhooks import WebhookStore
@@ -59,21 +59,21 @@ _CHATS_KEEP_SECONDS = 10.0
 
 
 class _OpenAIComponents(NamedTuple):
-    """What answers OpenAI's clients."""
+    """The components that answer OpenAI's clients."""
 
     uploads: Uploads
     files: FileStore
-    composer: RequestBuilder
-    conversations: PendingChats
+    request_builder: RequestBuilder
+    pending_chats: PendingChats
     batches: BatchRegistry
-    batching: BatchRunner
+    batch_runner: BatchRunner
     bodies: ChatBodyReader
 
 
 class Gateway:
     """The parts of one gateway, put together; they work while it is `running`.
 
-    The embedded server is started where no REDIS_URL is set. Raises ServerUnavailableError.
+    The embedded server is started where no REDIS_URL is set. Raises StateStoreUnavailableError.
     """
 
     def __init__(
@@ -90,9 +90,11 @@ class Gateway:
         self._queue = JobQueue(self._redis, limit_requests=settings.queue_requests)
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
-        self._standing = StatusCollector(self._redis, settings, lambda: (self._sink.errors, self._sink.put_aside))
-        instrumentation.registry.register(self._standing)
-        self._watch = StatusHistory(self._standing)
+        self._status_collector = StatusCollector(
+            self._redis, settings, lambda: (self._sink.errors, self._sink.put_aside)
+        )
+        instrumentation.registry.register(self._status_collector)
+        self._watch = StatusHistory(self._status_collector)
         self._keys = ApiKeys(self._redis)
         self._quotas = Quotas(self._redis)
         self._followers = JobFollowers(JobUpdates(self._redis), self._registry, settings.poll_seconds)
@@ -107,13 +109,13 @@ class Gateway:
 
     @property
     def parts(self) -> Mapping[type, object]:
-        """What routes can be given, by class."""
+        """The components that routes can be given, by class."""
         previews = PreviewStore(self._settings.results_uri)
         tallies = JobTallies(self._results, self._settings.results_uri)
         parts = (
             self._settings,
             self._instrumentation,
-            self._standing,
+            self._status_collector,
             self._watch,
             self._stopping,
             self._registry,
@@ -149,24 +151,25 @@ class Gateway:
         viewer = [str(settings.viewer_url).lower().rstrip("/")] if settings.viewer_url else []
         origins = [*settings.viewer_origins, *viewer]
         pictures = ImageResolver(settings.data, self._headers, uploads, files, fetcher, origins=origins)
-        composer = RequestBuilder(self._models, WorkerRegistry(self._redis), pictures)
+        request_builder = RequestBuilder(self._models, WorkerRegistry(self._redis), pictures)
         chats = Chats(self._redis, limit_requests=settings.queue_requests)
         batches = BatchRegistry(self._redis)
-        batching = BatchRunner(
+        batch_runner = BatchRunner(
             registry=batches,
             jobs=self._registry,
             queue=self._queue,
             results=self._results,
             files=files,
             uploads=uploads,
-            reader=BatchReader(files, uploads, composer, settings.max_body_bytes),
+            reader=BatchReader(files, uploads, request_builder, settings.max_body_bytes),
             bundle_requests=settings.bundle_requests,
             cache_sharing=settings.cache_sharing,
+            claim_seconds=settings.resume_seconds,
             background=self._background,
         )
-        conversations = PendingChats(self._redis, chats, self._background)
+        pending_chats = PendingChats(self._redis, chats, self._background)
         bodies = ChatBodyReader(uploads, settings.max_body_bytes)
-        return _OpenAIComponents(uploads, files, composer, conversations, batches, batching, bodies)
+        return _OpenAIComponents(uploads, files, request_builder, pending_chats, batches, batch_runner, bodies)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -192,12 +195,12 @@ class Gateway:
         repeat("lanes", self._open_lanes, settings.trim_seconds)
         repeat("trim", self._queue.trim, settings.trim_seconds)
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
-        repeat("resume", self._submissions.resume, settings.resume_seconds)
+        repeat("resume", self._submissions.run, settings.resume_seconds)
         openai = self._openai
-        repeat("chats", openai.conversations.run, _CHATS_RESTART_SECONDS)
-        repeat("waiting chats", openai.conversations.keep, _CHATS_KEEP_SECONDS)
-        self._background.once("ending chats", partial(openai.conversations.end_with, self._stopping))
-        repeat("batches", openai.batching.run, settings.resume_seconds)
+        repeat("chats", openai.pending_chats.run, _CHATS_RESTART_SECONDS)
+        repeat("waiting chats", openai.pending_chats.keep, _CHATS_KEEP_SECONDS)
+        self._background.once("ending chats", partial(openai.pending_chats.end_with, self._stopping))
+        repeat("batches", openai.batch_runner.run, settings.resume_seconds)
         repeat("uploads", self._prune, settings.trim_seconds)
         repeat("files", openai.files.remove_expired, settings.trim_seconds)
         if settings.retention_days:
@@ -230,7 +233,7 @@ class Gateway:
             registry=self._registry,
             queue=self._queue,
             results=self._results,
-            fleet=WorkerRegistry(self._redis),
+            worker_registry=WorkerRegistry(self._redis),
             background=self._background,
             instrumentation=self._instrumentation,
             stopping=self._stopping,

@@ -46,7 +46,7 @@ class GatewayServer(uvicorn.Server):
 def _timed_protocol(seconds: float) -> type[HttpToolsProtocol]:
     """Return the protocol of connections that end when a request's head is not there after so long, or has no end."""
 
-    class Timed(HttpToolsProtocol):
+    class HeadTimeoutProtocol(HttpToolsProtocol):
         """uvicorn bounds idle connections between requests, and neither the first one nor a slow or a large head."""
 
         _head: asyncio.TimerHandle | None = None
@@ -96,4 +96,4 @@ def _timed_protocol(seconds: float) -> type[HttpToolsProtocol]:
                 self._head.cancel()
                 self._head = None
 
-    return Timed
+    return HeadTimeoutProtocol

@@ -1,4 +1,4 @@
-"""How the gateway is set."""
+"""Settings of the gateway."""
 
 from typing import Annotated, ClassVar
 
@@ -7,8 +7,8 @@ from pydantic_settings import SettingsConfigDict
 
 from gigavqa.runtime.home import Address
 from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
-from gigavqa.store.access import CacheSharing
-from gigavqa.store.http_settings import HttpServerSettings, lowercase_names
+from gigavqa.store.api_keys import CacheSharing
+from gigavqa.store.listen_settings import HttpServerSettings, lowercase_names
 
 
 class GatewaySettings(HttpServerSettings):
@@ -86,4 +86,4 @@ class GatewaySettings(HttpServerSettings):
     viewer_url: Annotated[Address | None, FieldSpelling(metavar="URL", default="none: pages have no links to one")] = (
         Field(default=None, description="address that browsers reach the evidence viewer by (docs/viewer.md)")
     )
-    resume_seconds: float = Field(default=30.0, gt=0, description="how often abandoned validations are looked for")
+    resume_seconds: float = Field(default=15.0, gt=0, description="how soon a gateway goes on where another one died")

@@ -50,13 +50,13 @@ def public_names() -> dict[str, list[str]]:
 
 
 def _commands() -> Iterator[str]:
-    group: Any = typer.main.get_group(app)
-    yield from _options("gigavqa", group)
-    for name in group.commands:
-        command = group.resolve_command(None, [name])[1] if hasattr(group, "resolve_command") else group.commands[name]
-        yield from _options(f"gigavqa {name}", command)
-        for inner, one in getattr(command, "commands", {}).items():
-            yield from _options(f"gigavqa {name} {inner}", one)
+    yield from _commands_below("gigavqa", typer.main.get_group(app))
+
+
+def _commands_below(name: str, command: Any) -> Iterator[str]:
+    yield from _options(name, command)
+    for inner in getattr(command, "commands", {}):
+        yield from _commands_below(f"{name} {inner}", command.resolve_command(None, [inner])[1])
 
 
 def _options(name: str, command: Any) -> Iterator[str]:

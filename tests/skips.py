@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-_PROGRAMS = ("redis-server", "chromium", "libmagic1", "prometheus")
+_PROGRAMS = ("redis-server", "chromium", "libmagic1", "prometheus", "slurmctld", "slurmd", "slurm-client")
 """Debian's packages, by the names of their programs, which reasons for skipping mention."""
 _ENGINE = ("vllm", "transformers", "tokenizers", "engine")
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Awaitable, Callable
 
 
-def wait_until(condition: Callable[[], object], *, timeout: float = 10.0, what: str = "the condition") -> None:
-    """Poll `condition` until it is true; fails the test after `timeout` seconds."""
+def wait_until(condition: Callable[[], object], *, timeout: float = 60.0, what: str = "the condition") -> None:
+    """Poll `condition` until it is true; fails the test after `timeout` seconds; busy machines need many."""
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > deadline:
@@ -17,7 +17,7 @@ def wait_until(condition: Callable[[], object], *, timeout: float = 10.0, what: 
 async def async_wait_until(
     condition: Callable[[], Awaitable[object]],
     *,
-    timeout: float = 10.0,  # noqa: ASYNC109 - it ends the test with words
+    timeout: float = 60.0,  # noqa: ASYNC109 - it ends the test with words
     what: str = "the condition",
 ) -> None:
     """Poll the coroutine function `condition` until it returns something true; fails the test after `timeout` s."""

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
-_NICENESS = 10
+_NICENESS = 10  # engines go first: decision 0007
 
 
 @cache

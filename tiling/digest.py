@@ -16,7 +16,7 @@ from gigavqa.tiling.decode_threads import decode_pool
 from gigavqa.tiling.files import OpenFile, image_changed_error
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous
 
-WHOLE_BYTES = 256 * 2**20
+WHOLE_BYTES = 256 * 2**20  # decision 0007
 """Up to so many bytes all are digested; the digests of larger images depend on it."""
 DIGEST_PATTERN = r"(?:[0-9a-f]{64}|v?[0-9a-f]{32})"
 """A pattern of all digests that responses and pyramids were named by, those of earlier releases among them."""
@@ -26,7 +26,7 @@ _PIECE_BYTES = 8 * 2**20
 _BLOCK_BYTES = 256 * 1024
 _DIGEST_VERSION = 1  # counts changes that give other digests of the same file
 _SAMPLED_DIGEST_LENGTH = 32
-_SAMPLES = 16
+_SAMPLES = 16  # whole reads cost more than views: decision 0007
 _SAMPLE_BYTES = 64 * 1024
 _LEAST_KEPT_BYTES = 2**20  # less is digested sooner than looked up
 _MAX_CACHED = 16384

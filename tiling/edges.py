@@ -12,7 +12,9 @@ from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 
 
 class WindowEdges(NamedTuple):
-    """What a window lacks: a column of its height, and a row of its width with the column's end where there is one."""
+    """The pixels that a window lacks: a column of its height, and a row of its width with the column's end where there
+    is one.
+    """
 
     right: Pixels | None = None
     below: Pixels | None = None

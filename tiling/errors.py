@@ -1,4 +1,4 @@
-"""What can be wrong with a picture. Every class's docstring states the fact; messages name the file."""
+"""Errors of pictures. Every class's docstring states the fact; messages name the file."""
 
 import struct
 import zlib

@@ -1,4 +1,4 @@
-"""What is known of files already, and how errors about them reach people who have no business with where they lie."""
+"""Facts of files that are known already, and errors about files for people who must not see their paths."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,9 @@ def cached_remarks(path: Path) -> tuple[str, ...]:
 
 
 def matches_recorded_digest(path: Path, digest: str, content: str) -> bool:
-    """Whether a file of this content is the one that a response recorded by a digest, be it of an earlier release."""
+    """Return whether a file of this content is the one that a response recorded by a digest, be it of an earlier
+    release.
+    """
     return _recall(_matches_recorded_digest, path, None, digest, content)
 
 

@@ -1,4 +1,4 @@
-"""What people should know of an image's file that its header and its last bytes tell, without decoding a pixel."""
+"""Remarks for people on an image's file that its header and its last bytes tell, without decoding a pixel."""
 
 import os
 from collections.abc import Iterator

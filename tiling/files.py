@@ -64,7 +64,7 @@ class OpenFile(os.PathLike[str]):
 
     @property
     def key(self) -> tuple[Path, FileVersion, int]:
-        """What names this version for as long as this process runs."""
+        """The name of this version for as long as this process runs."""
         return self.path, self.version, 0 if is_unambiguous(self.version) else self._mounts
 
     @property

@@ -1,4 +1,4 @@
-"""Which kind of file this is, by its first bytes; names lie, so an extension decides only where bytes cannot."""
+"""Recognize a file's format by its first bytes; names lie, so an extension decides only where bytes cannot."""
 
 import os
 from typing import Literal

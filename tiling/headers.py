@@ -50,7 +50,7 @@ class Header:
 
 @dataclass(frozen=True)
 class StoredHeader:
-    """What the header says of the pixels as they lie in the file."""
+    """The pixels as a file's header describes them, in the stored frame."""
 
     container: Container
     format: str

@@ -1,4 +1,4 @@
-"""Which pictures the pyramids of a folder were made of, and the room that those of no picture take."""
+"""Pyramids of a folder: the images that they were made of, and the bytes of those whose image is gone."""
 
 import re
 import time

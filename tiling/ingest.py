@@ -21,7 +21,7 @@ _DECODE_COSTS: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4), "jp2": 
 """Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""
 
 _DEFAULT_DECODE_COSTS = (9.0,)
-_WRITE_COST = 13.0
+_WRITE_COST = 13.0  # decision 0007
 _PYRAMID_READ_COST = 3.0  # for each pixel of the level
 
 
@@ -31,7 +31,7 @@ def pyramid_path(digest: str, folder: Path) -> Path:
 
 
 class PassCosts:
-    """What passes over flat images have cost so far beyond what views of a pyramid would have. Thread-safe.
+    """Sum what passes over flat images have cost beyond views of a pyramid. Thread-safe.
 
     A pyramid is due when its making would have cost no more: whatever is asked for next, not much more than twice the
     least that was possible is spent. Costs are counted from pixels, at rates that were measured on one core
@@ -86,7 +86,8 @@ class RenderSource(NamedTuple):
 
 
 def find_render_source(path: Path, digest: str, folder: Path | None, named: str | None = None) -> RenderSource:
-    """What views of the image at `path` are made of: itself, or where it is flat its pyramid in `folder`, if any.
+    """Return the file that views of the image at `path` are made of: itself, or its pyramid in `folder` if it is flat
+    and has one.
 
     Either gives the same pixels. A file that is `named` by its digest never changes, nor does a pyramid. Raises
     TilingError subclasses; ImageChangedError where the image's content is not that of `digest`.

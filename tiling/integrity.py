@@ -1,4 +1,4 @@
-"""Whether a picture can be decoded to its last pixel, which its header does not tell."""
+"""Check that a picture can be decoded to its last pixel, which its header does not tell."""
 
 from pathlib import Path
 

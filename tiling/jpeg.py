@@ -1,4 +1,4 @@
-"""What a JPEG's frame header says, without a codec."""
+"""Read a JPEG's frame header, without a codec."""
 
 import os
 from typing import NamedTuple
@@ -17,14 +17,14 @@ _COLOURS: dict[int, ColourKind] = {1: "grey", 3: "rgb", 4: "cmyk"}
 
 
 class JpegFrame(NamedTuple):
-    """Where a frame's segment begins in the file, and the segment's first bytes."""
+    """A frame's segment: its offset in the file, and its first bytes."""
 
     at: int
     segment: bytes
 
     @property
     def marker(self) -> int:
-        """How it is encoded: 0xC0 for a baseline frame."""
+        """The kind of encoding: 0xC0 for a baseline frame."""
         return self.segment[1]
 
     @property

@@ -1,4 +1,4 @@
-"""What the boxes and the codestream of a JPEG 2000 say of its pixels, without a codec (ISO/IEC 15444-1, A and I)."""
+"""Read a JPEG 2000's boxes and codestream header, without a codec (ISO/IEC 15444-1, A and I)."""
 
 import struct
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Whether an image's smaller levels show what its largest one shows: each is compared with the mean of the one before.
+"""Compare an image's smaller levels with its largest one: each is compared with the mean of the one before.
 
 A level may be of another page, may have been made by leaving pixels out, or may lie beside the one before. So a few
 places of it are compared with the mean of the pixels that they stand for, and with what leaving pixels out, and what
@@ -8,6 +8,7 @@ structure, however much was lost to JPEG; elsewhere a level is believed (docs/de
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import accumulate, product
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from gigavqa.tiling.sources.base import Decoder, Pixels
 _SQUARE_SIDE = 96
 _MIN_LEVEL_SIDE = 16  # a level of fewer pixels on a side tells nothing, and serves no view
 _INNER = slice(2, -2)  # where what lies half a pixel beside is whole
-_MARGIN = 1.25  # another explanation must be nearer than the mean by so much, of squared errors
+_MARGIN = 1.25  # another explanation must be nearer than the mean by so much, of squared errors: decision 0006
 _ROUNDING = 2.0  # squared grey levels that rounding explains
 _UNRELATED = 0.7  # of both variances; images that have nothing in common differ by 1
 _DETAIL = 2.0  # of what means of unrelated pixels vary by; no filter differs more from the mean than by 1.2
@@ -39,7 +40,7 @@ _Grey = NDArray[np.float32]
 
 
 class LevelAgreement(NamedTuple):
-    """How many levels show the same image, from the first one on, and what is wrong with the next."""
+    """The number of levels from the first on that show the same image, and what is wrong with the next."""
 
     num_levels: int
     doubt: str = ""
@@ -65,7 +66,7 @@ def _find_mismatch(decoder: Decoder, number: int) -> str:
 def _mismatch_in_squares(places: list["_SquarePair"], loss: float) -> str:
     if not places:
         return "cannot be compared with the one before"
-    mean = sum(place.error(place.mean(0, 0)) for place in places)
+    mean = sum(place.error_of_mean for place in places)
     most = mean / _MARGIN - _ROUNDING * len(places)
     if any(_is_nearer((place.error(place.sample(*at)) for place in places), most) for at in _SAMPLE_OFFSETS):
         return "was made by leaving pixels out"
@@ -97,13 +98,23 @@ class _SquarePair:
     @property
     def is_unrelated(self) -> bool:
         """Whether both have no more in common than two images have."""
-        mean = self.mean(0, 0)
         apart = max(abs(one - other) for one, other in zip(*self._shades, strict=True))
-        return bool(apart > _SHADE or self.error(mean) > _UNRELATED * (self._luma.var() + mean.var()) + _NOISE)
+        if apart > _SHADE:
+            return True
+        return bool(self.error_of_mean > _UNRELATED * (self._luma.var() + self._mean.var()) + _NOISE)
 
     def differs_by_more_than(self, loss: float) -> bool:
         """Return whether more differs than filters do, and so much loss: pages of type have grey lines in common."""
-        return self.error(self.mean(0, 0)) > _DETAIL * self._detail() / self._factor**2 + loss
+        return self.error_of_mean > _DETAIL * self._detail() / self._factor**2 + loss
+
+    @cached_property
+    def error_of_mean(self) -> float:
+        """What the mean of the finer pixels leaves unexplained, where they should be."""
+        return self.error(self._mean)
+
+    @cached_property
+    def _mean(self) -> _Grey:
+        return self.mean(0, 0)
 
     def error(self, explanation: _Grey) -> float:
         """Return the mean square of what an explanation leaves unexplained."""
@@ -120,8 +131,9 @@ class _SquarePair:
         """Return the mean variance of the finer pixels that one of the level stands for."""
         side = max(2, round(self._factor))
         rows, columns = (length // side for length in self._fine.shape)
-        blocks = self._fine[: rows * side, : columns * side].reshape(rows, side, columns, side)
-        return float(blocks.var((1, 3)).mean())
+        squares = np.square(self._fine[: rows * side, : columns * side], dtype=np.float64).mean()
+        sums = self._sums[: rows * side + 1 : side, : columns * side + 1 : side]
+        return float(squares - np.square(np.diff(np.diff(sums, axis=0), axis=1) / side**2).mean())
 
     def sample(self, right: float, down: float) -> _Grey:
         """One of the finer pixels for each of the level."""

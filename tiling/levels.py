@@ -17,11 +17,13 @@ LARGE_PIXELS = 16_000_000
 SMALLEST = 1024
 """A level of at most so many pixels on its longest side is not halved again."""
 
-OVERSAMPLING = 4
+OVERSAMPLING = 4  # text keeps 45 dB: decision 0006
 """A view of a level at least so much larger keeps 45 dB of what the family makes of the full image, even of text."""
 
-_OVERSAMPLING_SCALED = 6  # what overshoots black and white is cut off in full decoding, and is not in scaled
-_OVERSAMPLING_LOSSY = 3  # a level's own loss is of that order, and a finer one of a slide has sixteen times the pixels
+# What overshoots black and white is cut off in full decoding, and is not in scaled: decision 0006.
+_OVERSAMPLING_SCALED = 6
+# A level's own loss is of that order, and a finer one of a slide has sixteen times the pixels: decision 0006.
+_OVERSAMPLING_LOSSY = 3
 _OVERSAMPLING_QUICK = 2
 _HALVED_ROWS = 64
 _LEVELS_UNREAD_REMARK = "; its levels are not read, and a pyramid that `gigavqa ingest` makes of it is"
@@ -30,7 +32,7 @@ _LEVEL_UNREAD_REMARK = "; it is not read, nor is any smaller one"
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """How an image is read: `levels` in the stored frame, of which the decoder yields the first `num_decoded`.
+    """The way to read an image: `levels` in the stored frame, of which the decoder yields the first `num_decoded`.
 
     `found`: the levels that lie in the file and show what they should; of small images rasters need none but the first.
     `is_flat`: it has no levels of its own that are believed, so that each read of a view passes over much of the file.

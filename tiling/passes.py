@@ -54,7 +54,7 @@ class RenderPass:
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """What is made."""
+        """The rasters to make."""
         return tuple(draft.recipe for draft in self.drafts)
 
     def run(self, deliver: Callable[[RecipePixels], None], is_wanted: Callable[[], bool] = lambda: True) -> float:
@@ -82,7 +82,7 @@ class RenderPass:
 
 
 class _PassRun:
-    """A pass under way."""
+    """The state of one pass while it runs."""
 
     def __init__(self, plan: RenderPass, source: Source) -> None:
         if source.size != plan.recipes[0].source_size:

@@ -1,4 +1,4 @@
-"""What the samples of a pixel are by a file's header, and which are shown as they are: the one place that decides.
+"""Types of pixels by a file's header, and those that are shown as they are: the one place that decides.
 
 How a wider range becomes the 8 bits that models are shown, and which of many bands are red, green and blue, no file
 says; so it is refused here, by a sentence that every door shows.

@@ -1,4 +1,4 @@
-"""What a raster will be, decided from the image's header before any pixel is read."""
+"""Recipes of rasters, decided from the image's header before any pixel is read."""
 
 import hashlib
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def identity_of(file: OpenFile, digest: str | None = None) -> ImageIdentity:
     return ImageIdentity(header_of(file).oriented, digest or digest_of(file))
 
 
-def plan_raster(identity: ImageIdentity, view: View, budget: VisualBudget, num_images: int = 1) -> Recipe:
+def plan_raster(identity: ImageIdentity, view: View, budget: VisualBudget, num_images: int) -> Recipe:
     """Decide region and raster of a view, one of `num_images` in its prompt; raises RegionError and BudgetError."""
     header = identity.header
     look = plan_view(header.size, view, budget, num_images)

@@ -57,7 +57,7 @@ RenderWork = Callable[[IsWanted], None]
 
 @dataclass(frozen=True)
 class RendererStats:
-    """What was done so far, and the bytes of pixels now kept.
+    """Counters of a renderer since it was made, and the bytes of pixels that it keeps now.
 
     Rasters rendered, passes over files that rendered them, rasters served from memory and from the disk, and flat
     images made into pyramids.

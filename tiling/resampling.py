@@ -16,9 +16,13 @@ from gigavqa.tiling.budgets.base import Filter
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.sources.base import Pixels
 
-_PILLOW = {"bicubic": Image.Resampling.BICUBIC, "bilinear": Image.Resampling.BILINEAR}
-_VIPS = {"bicubic": "cubic", "bilinear": "linear"}
-_SUPPORT = {"bicubic": 2, "bilinear": 1}
+_PILLOW = {
+    "bicubic": Image.Resampling.BICUBIC,
+    "bilinear": Image.Resampling.BILINEAR,
+    "lanczos": Image.Resampling.LANCZOS,
+}
+_VIPS = {"bicubic": "cubic", "bilinear": "linear", "lanczos": "lanczos3"}
+_SUPPORT = {"bicubic": 2, "bilinear": 1, "lanczos": 3}
 _MIN_ROWS = 32
 _MAX_ROWS = 256
 _MAX_PADDING = 64

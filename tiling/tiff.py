@@ -1,4 +1,4 @@
-"""How a TIFF container is laid out: which pages are pyramid levels, and which library decodes them.
+"""Read a TIFF container's layout: which pages are pyramid levels, and which library decodes them.
 
 Needs tifffile alone, no codec, so that a header can be read on any machine.
 """

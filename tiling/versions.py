@@ -1,4 +1,4 @@
-"""Which version of an image lies on the disk, told by what the file system says of its files, without reading them."""
+"""Tell versions of an image apart by the file system's metadata of its files, without reading them."""
 
 import os
 import select
@@ -19,7 +19,7 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 class FileStamp(NamedTuple):
-    """What a file system says of a file. Programs can set `modified_ns` back, and `changed_ns` only forward."""
+    """The file system's metadata of a file. Programs can set `modified_ns` back, and `changed_ns` only forward."""
 
     name: str
     device: int

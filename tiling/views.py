@@ -1,4 +1,4 @@
-"""What to look at, declared: a view names an image, a region and a sizing rule, and holds no pixels."""
+"""Views, the declaration of what to look at: a view names an image, a region and a sizing rule, and holds no pixels."""
 
 import math
 import re

@@ -8,7 +8,7 @@ import uvicorn
 
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreUnavailableError
 from gigavqa.runtime.logs import configure_logging
-from gigavqa.store.http_settings import require_protected
+from gigavqa.store.listen_settings import require_protected
 from gigavqa.tiling.digest import store_digests
 from gigavqa.viewer.app import create_app
 from gigavqa.viewer.settings import ViewerSettings

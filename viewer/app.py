@@ -17,9 +17,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gigavqa.runtime.embedded_store import ensure_store
-from gigavqa.runtime.hosts import TrustedHosts
+from gigavqa.runtime.hosts import TrustedHosts, host_fault
 from gigavqa.store.connection import connect
-from gigavqa.store.http_settings import requires_keys, security_headers
+from gigavqa.store.listen_settings import requires_keys, security_headers
 from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError, PathEscapesError, TilingError
 from gigavqa.viewer.auth import AuthStore, ViewerAuthentication, begin_session
 from gigavqa.viewer.errors import ViewerBusyError, ViewerError
@@ -40,14 +40,14 @@ def create_app(settings: ViewerSettings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        studio = ImageRenderer(settings)
-        app.state.iiif, app.state.counted = IiifService(settings, studio), ViewerInstrumentation(studio)
+        renderer = ImageRenderer(settings)
+        app.state.iiif, app.state.counted = IiifService(settings, renderer), ViewerInstrumentation(renderer)
         app.state.settings = settings
         try:
             async with _open_auth_store(settings) as app.state.desk:
                 yield
         finally:
-            studio.close()
+            renderer.close()
 
     return Starlette(
         routes=[
@@ -65,7 +65,7 @@ def create_app(settings: ViewerSettings) -> Starlette:
 
 @asynccontextmanager
 async def _open_auth_store(settings: ViewerSettings) -> AsyncIterator[AuthStore | None]:
-    """Where keys are looked up; where none are asked for, the viewer needs no server."""
+    """Open the store of keys; None where none are asked for, so that the viewer needs no state store."""
     if not requires_keys(settings):
         yield None
         return
@@ -87,7 +87,6 @@ class HostGuard:
         self._origin = settings.allow_origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -101,10 +100,9 @@ class HostGuard:
                 counted.seconds.labels(kind).observe(time.perf_counter() - started)
             await send(message)
 
-        hosts = Headers(scope=scope).getlist("host")
-        host = ", ".join(hosts)
-        if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
-            await PlainTextResponse("the request must have one `Host`\n", 400)(scope, receive, noted)
+        host = Headers(scope=scope).get("host", "")
+        if wrong := host_fault(scope):
+            await PlainTextResponse(f"{wrong}\n", 400)(scope, receive, noted)
         elif self._names.trusts(host):
             await self.app(scope, receive, noted)
         else:

@@ -1,4 +1,5 @@
-"""Who may look: where keys are asked for, whoever wants more than the page presents one, or a session's cookie.
+"""Authenticate requests: where keys are asked for, whoever wants more than the page presents one, or a session's
+cookie.
 
 A program sends its key with each request. A browser cannot with pictures of a page: the page presents the key once, and
 is given a cookie that no script reads, that no other site's page can use, and that ends with the browser.
@@ -14,8 +15,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gigavqa.contract.errors import KeyInvalidError
-from gigavqa.store.access import ApiKey, ApiKeys
-from gigavqa.store.http_settings import CHALLENGE, presented_key, requires_keys
+from gigavqa.store.api_keys import ApiKey, ApiKeys
+from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_keys
 from gigavqa.store.sessions import Sessions
 from gigavqa.viewer.iiif import external_url
 from gigavqa.viewer.settings import ViewerSettings
@@ -30,7 +31,7 @@ _SCOPE_KEY = "gigavqa.key"
 
 
 class AuthStore(NamedTuple):
-    """Where keys and sessions are looked up."""
+    """The stores of keys and of sessions."""
 
     keys: ApiKeys
     sessions: Sessions
@@ -49,7 +50,6 @@ class ViewerAuthentication:
         self._asks = requires_keys(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         refusal = await self._refusal(scope) if scope["type"] == "http" and self._asks else None
         await (refusal or self.app)(scope, receive, send)
 

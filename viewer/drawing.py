@@ -114,21 +114,23 @@ def select_level(levels: tuple[Level, ...], region: Region, size: Size, oversamp
 
 
 def is_cheap(picture: ViewerImage, region: Region) -> bool:
-    """Whether a region of a file without levels can be read as it is, since tiles or strips are decoded one by one."""
+    """Return whether a region of a file without levels can be read as it is, since tiles or strips are decoded one by
+    one.
+    """
     return not picture.reading.is_sequential and region.size.area <= _DIRECT_READ_PIXELS
 
 
-def encode(pixels: Pixels, wish: IiifRequest, jpeg_quality: int) -> bytes:
+def encode(pixels: Pixels, request: IiifRequest, jpeg_quality: int) -> bytes:
     """Mirror, turn, colour and encode."""
-    turned = np.rot90(pixels[:, ::-1] if wish.is_mirrored else pixels, -wish.degrees // 90)
+    turned = np.rot90(pixels[:, ::-1] if request.is_mirrored else pixels, -request.degrees // 90)
     image = Image.fromarray(np.ascontiguousarray(turned))
-    if wish.quality in {"gray", "bitonal"}:
+    if request.quality in {"gray", "bitonal"}:
         image = image.convert("L")
-    if wish.quality == "bitonal":
+    if request.quality == "bitonal":
         image = image.point([0] * 128 + [255] * 128)
     buffer = io.BytesIO()
-    options = {"compress_level": 1} if wish.format == "png" else {"quality": jpeg_quality}
-    image.save(buffer, _PILLOW_NAMES[wish.format], **options)
+    options = {"compress_level": 1} if request.format == "png" else {"quality": jpeg_quality}
+    image.save(buffer, _PILLOW_NAMES[request.format], **options)
     return buffer.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a request for a picture, beyond what `gigavqa.tiling.errors` says of files."""
+"""Errors of a request for a picture, beyond what `gigavqa.tiling.errors` says of files."""
 
 
 class ViewerError(Exception):

@@ -1,4 +1,4 @@
-"""IIIF Image API 3.0, level 2: descriptions of pictures, and whatever is wished of them.
+"""IIIF Image API 3.0, level 2: descriptions of pictures, and whatever is asked of them.
 
 Source: https://iiif.io/api/image/3.0/
 """
@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from gigavqa.store.http_settings import requires_keys
+from gigavqa.store.listen_settings import requires_keys
 from gigavqa.tiling.errors import ImageChangedError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.levels import half_size
@@ -33,17 +33,17 @@ _PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'
 _LINKED_DATA = f'application/ld+json;profile="{_CONTEXT}"'
 _ETAG = re.compile(r'(?:W/)?"([^"]*)"')
 _SMALLEST_SIZE = 128
-_MOST_ATTEMPTS = 3  # at a picture that is replaced while it is read
+_MOST_ATTEMPTS = 3  # at a picture that is replaced while it is read: decision 0007
 _CLIENT_GONE = 499  # nobody reads it; logs know it from other servers
 Value = TypeVar("Value")
 
 
 class IiifService:
-    """What lies below `/iiif/3`: descriptions at `{identifier}/info.json`, and pictures in four more segments."""
+    """The routes below `/iiif/3`: descriptions at `{identifier}/info.json`, and pictures in four more segments."""
 
-    def __init__(self, settings: ViewerSettings, studio: ImageRenderer) -> None:
-        self._settings, self._studio = settings, studio
-        self._keepers = "private" if requires_keys(settings) else "public"
+    def __init__(self, settings: ViewerSettings, renderer: ImageRenderer) -> None:
+        self._settings, self._renderer = settings, renderer
+        self._visibility = "private" if requires_keys(settings) else "public"
 
     async def answer(self, request: Request) -> Response:
         """Answer one request. Raises ViewerError and TilingError subclasses."""
@@ -61,7 +61,7 @@ class IiifService:
 
     async def _look(self, request: Request, identifier: str, rest: list[str]) -> Response:
         """Answer of a picture as it is now. Raises ImageChangedError where it did not stay so."""
-        picture = await asyncio.to_thread(self._studio.pictures.find, _decode_segment(identifier))
+        picture = await asyncio.to_thread(self._renderer.pictures.find, _decode_segment(identifier))
         address = f"{external_url(request, self._settings)}{PREFIX}/{identifier}"
         if not rest:
             return RedirectResponse(f"{address}/info.json", status_code=303)
@@ -83,22 +83,25 @@ class IiifService:
 
     async def _draw(self, request: Request, picture: ViewerImage, address: str, words: IiifSegments) -> Response:
         is_raster = request.query_params.get("as") == "raster"
-        wish = parse_request(words, picture.size, self._settings.max_pixels, is_raster=is_raster)
-        tag = self._studio.tag(picture, wish)
-        headers = {"Link": f'{_PROFILE}, <{address}/{wish.canonical}>;rel="canonical"', **self._freshness(picture, tag)}
+        iiif_request = parse_request(words, picture.size, self._settings.max_pixels, is_raster=is_raster)
+        tag = self._renderer.tag(picture, iiif_request)
+        headers = {
+            "Link": f'{_PROFILE}, <{address}/{iiif_request.canonical}>;rel="canonical"',
+            **self._freshness(picture, tag),
+        }
         if _matches_etag(tag, request):
             return Response(status_code=304, headers=headers)
-        answer = await _cancel_on_disconnect(request, self._studio.make(picture, wish))
+        answer = await _cancel_on_disconnect(request, self._renderer.make(picture, iiif_request))
         if answer is None:
             return Response(status_code=_CLIENT_GONE)
         if not answer.is_final:
             headers |= {"Cache-Control": "no-store"}
             del headers["ETag"]
-        return ChunkedResponse(answer.content, headers, MEDIA_TYPES[wish.format], self._studio.held)
+        return ChunkedResponse(answer.content, headers, MEDIA_TYPES[iiif_request.format], self._renderer.held)
 
     def _freshness(self, picture: ViewerImage, tag: str) -> dict[str, str]:
         # What names its content never changes; any other name may stand for another file tomorrow.
-        age = f"{self._keepers}, max-age=31536000, immutable" if picture.is_pinned else "no-cache"
+        age = f"{self._visibility}, max-age=31536000, immutable" if picture.is_pinned else "no-cache"
         return {"ETag": f'"{tag}"', "Cache-Control": age}
 
 

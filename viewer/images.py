@@ -38,7 +38,7 @@ class ViewerImage:
 
     @property
     def reading(self) -> ReadPlan:
-        """How it is read."""
+        """The way to read it."""
         return self.original.reading
 
     @property
@@ -60,7 +60,7 @@ class ImagePool:
     def find(self, identifier: str) -> ViewerImage:
         """Find the picture called `NAME`, or `NAME@DIGEST` while that is its content.
 
-        Blocks: reads headers. Raises NoSuchPictureError and TilingError subclasses.
+        Blocks: reads headers. Raises NoSuchImageError and TilingError subclasses.
         """
         pinned = _PINNED_NAME.fullmatch(identifier)
         name = pinned[1] if pinned else identifier

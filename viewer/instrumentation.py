@@ -25,7 +25,7 @@ class _CallbackMetric(Collector):
 class ViewerInstrumentation:
     """The metrics of one viewer, in a registry of their own."""
 
-    def __init__(self, studio: ImageRenderer) -> None:
+    def __init__(self, renderer: ImageRenderer) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "gigavqa_viewer_requests",
@@ -40,18 +40,22 @@ class ViewerInstrumentation:
             buckets=_SECONDS,
             registry=self.registry,
         )
-        self._follow(CounterMetricFamily, "renders", "Pictures that were decoded and drawn.", lambda: studio.crew.done)
         self._follow(
-            GaugeMetricFamily, "renders_at_once_most", "At most at a time so far.", lambda: studio.crew.most_busy
+            CounterMetricFamily, "renders", "Pictures that were decoded and drawn.", lambda: renderer.pool.done
         )
-        self._follow(CounterMetricFamily, "hits", "Answers that were found in memory.", lambda: studio.answers.hits)
-        self._follow(GaugeMetricFamily, "waiting", "Requests that wait for an answer.", lambda: studio.waiting)
-        self._follow(GaugeMetricFamily, "tile_bytes", "Answers kept in memory.", lambda: studio.answers.weight)
-        self._follow(GaugeMetricFamily, "held_bytes", "Answers that clients have not taken.", lambda: studio.held.bytes)
         self._follow(
-            GaugeMetricFamily, "overview_bytes", "Flat pictures kept in memory.", lambda: studio.overviews.weight
+            GaugeMetricFamily, "renders_at_once_most", "At most at a time so far.", lambda: renderer.pool.most_busy
         )
-        self._follow(CounterMetricFamily, "pyramids", "Pyramids made of flat pictures.", lambda: studio.pyramids.made)
+        self._follow(CounterMetricFamily, "hits", "Answers that were found in memory.", lambda: renderer.answers.hits)
+        self._follow(GaugeMetricFamily, "waiting", "Requests that wait for an answer.", lambda: renderer.waiting)
+        self._follow(GaugeMetricFamily, "tile_bytes", "Answers kept in memory.", lambda: renderer.answers.weight)
+        self._follow(
+            GaugeMetricFamily, "held_bytes", "Answers that clients have not taken.", lambda: renderer.held.bytes
+        )
+        self._follow(
+            GaugeMetricFamily, "overview_bytes", "Flat pictures kept in memory.", lambda: renderer.overviews.weight
+        )
+        self._follow(CounterMetricFamily, "pyramids", "Pyramids made of flat pictures.", lambda: renderer.pyramids.made)
         ProcessCollector(registry=self.registry)
 
     def render(self) -> bytes:

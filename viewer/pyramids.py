@@ -52,7 +52,8 @@ class PyramidBuilder:
             self._require_room(picture)
             making = self._begin(picture)
         try:
-            await asyncio.wait_for(asyncio.shield(making), self._patience)
+            async with asyncio.timeout(self._patience):
+                await asyncio.shield(making)
         except TimeoutError as error:
             share = self._shares.get(picture.digest, 0.0)
             raise ViewerBusyError(

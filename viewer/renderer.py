@@ -1,4 +1,4 @@
-"""Makes what is wished of pictures: of a file's own levels, of a flat picture in memory, or of its pyramid."""
+"""Makes what is asked of pictures: of a file's own levels, of a flat picture in memory, or of its pyramid."""
 
 import asyncio
 import hashlib
@@ -30,12 +30,12 @@ from gigavqa.viewer.settings import ViewerSettings
 from gigavqa.viewer.single_flight import RenderPool, SingleFlightCache
 from gigavqa.viewer.streaming import UnsentBytes
 
-_VERSION = 3  # counts changes that give other bytes for the same wish
+_VERSION = 3  # counts changes that give other bytes for the same request
 
 
 @dataclass(frozen=True)
 class EncodedImage:
-    """The bytes of a wish; `is_final`: better ones will not come."""
+    """The bytes of an answer; `is_final`: better ones will not come."""
 
     content: bytes
     is_final: bool
@@ -46,7 +46,7 @@ class ImageRenderer:
 
     def __init__(self, settings: ViewerSettings) -> None:
         self._settings = settings
-        self.crew = RenderPool(settings.renders)
+        self.pool = RenderPool(settings.renders)
         self.pictures = ImagePool(settings.root, settings.pyramids, most_open=2 * settings.renders + 4)
         self.pyramids = PyramidBuilder(settings.pyramids, settings.patience_seconds)
         self.answers: SingleFlightCache[EncodedImage] = SingleFlightCache(
@@ -59,56 +59,56 @@ class ImageRenderer:
         self.held = UnsentBytes()
         self.waiting = 0
 
-    def tag(self, picture: ViewerImage, wish: IiifRequest) -> str:
-        """Names the bytes of a wish: content, canonical request, and how pixels become bytes."""
-        wished = wish.canonical, wish.is_raster
-        parts = _VERSION, picture.digest, *wished, self._settings.jpeg_quality, picture.original.path == picture.path
+    def tag(self, picture: ViewerImage, request: IiifRequest) -> str:
+        """Names the bytes of an answer: content, canonical request, and how pixels become bytes."""
+        asked = request.canonical, request.is_raster
+        parts = _VERSION, picture.digest, *asked, self._settings.jpeg_quality, picture.original.path == picture.path
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
-    async def make(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
-        """Make what is wished, or find it. Raises BusyError, and TilingError subclasses."""
+    async def make(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage:
+        """Make what is asked, or find it. Raises BusyError, and TilingError subclasses."""
         if self.waiting >= self._settings.waiting:
             raise ViewerBusyError(f"{self.waiting} requests wait already; come again")
         if self.held.bytes > self._settings.held_bytes:
             raise ViewerBusyError(f"clients have not taken {self.held.bytes >> 20} MiB of answers yet; come again")
         self.waiting += 1
         try:
-            return await self.answers.get(self.tag(picture, wish), partial(self._make, picture, wish))
+            return await self.answers.get(self.tag(picture, request), partial(self._make, picture, request))
         finally:
             self.waiting -= 1
 
     def close(self) -> None:
         """End the threads, and close the files."""
-        self.crew.close()
+        self.pool.close()
         self.pyramids.close()
         self.pictures.close()
 
-    async def _make(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
-        region, size = wish.region, wish.size
-        if wish.is_raster:
-            return await self._raster(picture, wish)
+    async def _make(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage:
+        region, size = request.region, request.size
+        if request.is_raster:
+            return await self._raster(picture, request)
         if not picture.reading.is_flat or is_cheap(picture, region):
-            return await self.crew.do(partial(self._of_file, picture, wish))
+            return await self.pool.do(partial(self._of_file, picture, request))
         if has_enough_pixels(overview_level(picture), region, size):
             overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
-            return await self.crew.do(partial(self._of_overview, picture, overview, wish))
-        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+            return await self.pool.do(partial(self._of_overview, picture, overview, request))
+        if recorded := await self.pool.do(partial(self._recorded, picture, request)):
             return recorded
-        return await self.crew.do(partial(self._of_file, await self._with_pyramid(picture), wish))
+        return await self.pool.do(partial(self._of_file, await self._with_pyramid(picture), request))
 
-    async def _raster(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
+    async def _raster(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage:
         """Make what a model is shown, by the very rules; of a large flat picture its pyramid gives the same pixels."""
-        if recorded := await self.crew.do(partial(self._recorded, picture, wish)):
+        if recorded := await self.pool.do(partial(self._recorded, picture, request)):
             return recorded
-        if picture.needs_pyramid and not is_cheap(picture, wish.region):
+        if picture.needs_pyramid and not is_cheap(picture, request.region):
             picture = await self._with_pyramid(picture)
 
         def make() -> EncodedImage:
             with self.pictures.naming(picture.name, picture.path):
-                recipe = raster_recipe(picture, wish.region, wish.size)
-                return self._answer(render_recipe(picture.original, recipe).pixels, wish)
+                recipe = raster_recipe(picture, request.region, request.size)
+                return self._answer(render_recipe(picture.original, recipe).pixels, request)
 
-        return await self.crew.do(make)
+        return await self.pool.do(make)
 
     async def _with_pyramid(self, picture: ViewerImage) -> ViewerImage:
         with self.pictures.naming(picture.name, picture.path):
@@ -125,27 +125,29 @@ class ImageRenderer:
                 return decode_overview(picture, is_wanted.is_set)
 
         try:
-            return await self.crew.do(make)
+            return await self.pool.do(make)
         finally:
             is_wanted.clear()  # who looked has gone: it may take minutes, and a thread that others wait for
 
-    def _of_overview(self, picture: ViewerImage, overview: Overview, wish: IiifRequest) -> EncodedImage:
-        if recorded := self._recorded(picture, wish):
+    def _of_overview(self, picture: ViewerImage, overview: Overview, request: IiifRequest) -> EncodedImage:
+        if recorded := self._recorded(picture, request):
             return recorded
-        return self._answer(draw_from_overview(picture, overview, wish.region, wish.size), wish, overview.level)
+        return self._answer(
+            draw_from_overview(picture, overview, request.region, request.size), request, overview.level
+        )
 
-    def _of_file(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage:
-        if recorded := self._recorded(picture, wish):
+    def _of_file(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage:
+        if recorded := self._recorded(picture, request):
             return recorded
         with self.pictures.naming(picture.name, picture.path), self.pictures.opened(picture) as source:
-            return self._answer(draw_from_file(picture, source, wish.region, wish.size), wish)
+            return self._answer(draw_from_file(picture, source, request.region, request.size), request)
 
-    def _recorded(self, picture: ViewerImage, wish: IiifRequest) -> EncodedImage | None:
+    def _recorded(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage | None:
         """Return the very raster that a worker of this machine kept, if this region at this size is one."""
-        found = self._store.get(raster_recipe(picture, wish.region, wish.size))
-        return self._answer(found.pixels, wish) if found else None
+        found = self._store.get(raster_recipe(picture, request.region, request.size))
+        return self._answer(found.pixels, request) if found else None
 
-    def _answer(self, pixels: Pixels, wish: IiifRequest, level: Level | None = None) -> EncodedImage:
+    def _answer(self, pixels: Pixels, request: IiifRequest, level: Level | None = None) -> EncodedImage:
         """Encode pixels; those of an overview's level will be better ones unless it is the picture's own."""
         is_final = level is None or level.downsample == 1
-        return EncodedImage(encode(pixels, wish, self._settings.jpeg_quality), is_final)
+        return EncodedImage(encode(pixels, request, self._settings.jpeg_quality), is_final)

@@ -1,4 +1,4 @@
-"""What a request wishes for, read as IIIF Image API 3.0 writes it: region, size, rotation, quality and format.
+"""Parse a request as IIIF Image API 3.0 writes it: region, size, rotation, quality and format.
 
 Regions are level-0 pixels of the oriented picture, cropped at its edges (section 4.1); sizes are never above the
 region's (section 4.2).
@@ -55,7 +55,7 @@ class IiifSegments(NamedTuple):
 
 
 def parse_request(words: IiifSegments, picture: Size, most: int, *, is_raster: bool = False) -> IiifRequest:
-    """Read what is wished of a picture of this size, of which an answer has at most so many pixels.
+    """Read what is asked of a picture of this size, of which an answer has at most so many pixels.
 
     Raises RequestInvalidError, and RequestUnsupportedError for pictures larger than their region.
     """

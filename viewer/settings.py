@@ -1,4 +1,4 @@
-"""How the viewer is set."""
+"""Settings of the viewer."""
 
 from typing import Annotated, ClassVar
 
@@ -7,7 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from gigavqa.runtime.home import Address
 from gigavqa.runtime.settings import FieldSpelling
-from gigavqa.store.http_settings import HttpServerSettings
+from gigavqa.store.listen_settings import HttpServerSettings
 from gigavqa.tiling.decode_threads import usable_cores
 from gigavqa.tiling.levels import LARGE_PIXELS
 from gigavqa.tiling.roots import ImageRoot

@@ -58,7 +58,7 @@ class SingleFlightCache(Generic[Value]):
 
     @property
     def weight(self) -> float:
-        """What is kept, as `weigh` says."""
+        """The weight of what is kept, as `weigh` gives it."""
         return self._kept.currsize
 
     async def get(self, key: Hashable, make: Callable[[], Coroutine[Any, Any, Value]]) -> Value:

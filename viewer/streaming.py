@@ -1,4 +1,4 @@
-"""How answers leave: piece by piece, so that what a slow client has not taken is known, and does not stay for ever."""
+"""Send answers piece by piece, so that what a slow client has not taken is known, and does not stay for ever."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,7 +25,6 @@ class ChunkedResponse(Response):
         self._held = held
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer."""
         content = memoryview(self.body)
         self._held.bytes += len(content)
         try:

@@ -13,7 +13,8 @@ from pydantic import JsonValue
 
 from gigavqa.contract.errors import ResponseUnrecordableError
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, ClosingAnswer, InferenceRequest, Response, Sampling, TurnResponse
+from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling
+from gigavqa.contract.responses import ClosingAnswer, Response, TurnResponse
 from gigavqa.retrieval.errors import RetrievalError, SourceChangedError
 from gigavqa.runtime.logs import log_context
 from gigavqa.store.queue import JobQueue

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from gigavqa.contract.models import InferenceRequest, PriorMessage, Sampling, Turn, TurnResponse
+from gigavqa.contract.requests import InferenceRequest, PriorMessage, Sampling, Turn
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.tiling.rendering import Raster
 from gigavqa.tiling.views import View
 from gigavqa.workers.engines.engine import ChatOverflowError, ContextExceededError, Message, PromptRaster

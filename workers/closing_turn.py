@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from gigavqa.contract.models import Closing, ClosingAnswer, Failure, GenerationConstraints, Sampling, TurnResponse
+from gigavqa.contract.requests import Closing, GenerationConstraints, Sampling
+from gigavqa.contract.responses import ClosingAnswer, Failure, TurnResponse
 from gigavqa.workers.engines.engine import EngineError
 
 
 @dataclass(frozen=True)
 class ClosingTurn:
-    """How a closing turn is asked: without chance, so that it says what the model holds likeliest.
+    """The way to ask a closing turn: without chance, so that it says what the model holds likeliest.
 
     `template` goes to the chat template, so that no thought comes before what is held. `is_elsewhere` tells that a
     server may think all the same, within the limit of tokens: then that is the request's own, and the structure alone

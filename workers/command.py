@@ -37,7 +37,11 @@ log = logging.getLogger("workers")
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one worker; returns the exit status: 0 after a drain, 1 when it cannot go on, 2 for wrong settings."""
+    """Run one worker; returns the exit status: 0 after a drain, 1 when it cannot go on, 2 for wrong settings, such as
+    a model that is in no catalogue.
+
+    One that ends when idle is done with 0 then, and says 143 where it was told to end before.
+    """
     try:
         settings = _settings(sys.argv[1:] if argv is None else argv)
         named = read_sources(settings.search) if settings.search else {}
@@ -47,11 +51,14 @@ def main(argv: list[str] | None = None) -> int:
     configure_logging(settings.log_format, "worker")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
-        asyncio.run(_run(settings, named))
-    except (CatalogueError, WorkerError, EngineDeadError, InstallationError, JobsError) as error:
+        is_done = asyncio.run(_run(settings, named))
+    except CatalogueError as error:
+        log.error("%s", error)
+        return 2
+    except (WorkerError, EngineDeadError, InstallationError, JobsError) as error:
         log.error("%s", error)
         return 1
-    return 0
+    return 0 if is_done else 128 + signal.SIGTERM
 
 
 def _settings(argv: list[str]) -> WorkerSettings:
@@ -61,7 +68,7 @@ def _settings(argv: list[str]) -> WorkerSettings:
     return settings
 
 
-async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> None:
+async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> bool:
     served = served_models(settings)
     url = settings.redis_url or ensure_store(settings.server)
     instruments = Instrumentation()
@@ -71,7 +78,7 @@ async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> N
     root = ImageRoot(settings.data, settings.uploads)
     library = Renderer(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)
     previews = PreviewWriter(PreviewStore(settings.results_uri), instruments.previews) if settings.previews else None
-    leisure = IdleWorker(library, instruments.kept_rasters, previews)
+    idle_work = IdleWorker(library, instruments.kept_rasters, previews)
     probes = ProbeServer(settings.metrics_host, settings.metrics_port)
     traces = Traces.to(settings.traces) if settings.traces else None
     around = WorkerContext(
@@ -79,7 +86,7 @@ async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> N
         library=library,
         sources=SearchSources(Corpora(settings.data, settings.indexes), named),
         metrics_url=probes.metrics_url,
-        leisure=leisure,
+        idle_work=idle_work,
         traces=traces,
     )
     worker = Worker(served, around, settings, instruments)
@@ -90,10 +97,11 @@ async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> N
     try:
         await worker.run()
     finally:
-        await asyncio.to_thread(leisure.close)
+        await asyncio.to_thread(idle_work.close)
         if traces:
             await asyncio.to_thread(traces.close)
         await around.redis.aclose()
+    return worker.is_idle or not settings.idle_seconds
 
 
 def _listen_for_signals(worker: Worker) -> None:

@@ -20,7 +20,7 @@ from gigavqa.workers.time_slices import TimeSlice
 log = logging.getLogger(__name__)
 
 _MAX_CLAIM = 16
-_MAX_AFFINITY_FACTOR = 8  # times what is played at once: a slow worker lets no more wait for it
+_MAX_AFFINITY_FACTOR = 8  # times what is played at once: a slow worker lets no more wait for it: decision 0004
 
 
 @dataclass(eq=False)
@@ -32,7 +32,7 @@ class _HeldBundle:
 
 
 class Consumer:
-    """Claims the bundles of one model and plays them, many at a time, until its shift is over or it is told to end."""
+    """Claims the bundles of one model and plays them, many at a time, until its time slice ends or it is told to."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Consumer:
         worker: str,
         queue: JobQueue,
         player: BundlePlayer,
-        shift: TimeSlice,
+        time_slice: TimeSlice,
         settings: WorkerSettings,
         instruments: Instrumentation,
     ) -> None:
@@ -49,7 +49,7 @@ class Consumer:
         self._worker = worker
         self._queue = queue
         self._player = player
-        self._shift = shift
+        self._time_slice = time_slice
         self._settings = settings
         self._instruments = instruments
         self._held: set[_HeldBundle] = set()
@@ -65,10 +65,10 @@ class Consumer:
         return sum(held.unrecorded for held in self._held)
 
     async def run(self) -> None:
-        """Claim and play until the shift is over, `finish` or `hand_back_all` is called; returns when all is played."""
+        """Claim and play until the slice ends, `finish` or `hand_back_all` is called; returns when all is played."""
         keepers = [asyncio.create_task(self._repeat(every, work)) for every, work in self._upkeep()]
         try:
-            while not self._draining and not await self._shift.is_over(idle=self._found_none and not self._held):
+            while not self._draining and not await self._time_slice.is_over(idle=self._found_none and not self._held):
                 await self._claim_more()
             self._draining = True
             await retry_until_up(partial(self._queue.release, self._model, self._worker))
@@ -100,7 +100,7 @@ class Consumer:
         probation = not self._held or time.monotonic() >= self._probation_due
         leases = await self._claim(room, probation)
         self._found_none = not leases
-        self._shift.count(len(leases))
+        self._time_slice.count(len(leases))
         for lease in leases:
             if self._draining:
                 await retry_until_up(partial(self._queue.hand_back, lease))
@@ -123,7 +123,7 @@ class Consumer:
         return await self._queue.claim(
             [self._model],
             self._worker,
-            self._shift.bound(_MAX_CLAIM),
+            self._time_slice.bound(_MAX_CLAIM),
             self._settings.claim_block_seconds,
             max_requests=room,
             room=_MAX_AFFINITY_FACTOR * self._settings.max_requests,

@@ -1,4 +1,4 @@
-"""What has to be said before a model can be asked elsewhere, and is looked at before anything starts."""
+"""Check, before anything starts, that a remote endpoint's settings suffice to ask a model there."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ def require_open_weights(entry: CatalogueEntry) -> None:
         terms = entry.remote
         key = f" --api-key-env {terms.key}" if terms.key else ""
         raise EndpointError(
-            f"no weights of {entry.id} are to be had: ask a server that has it, with --engine remote "
+            f"no engine here can load {entry.id}: ask a server that has it, with --engine remote "
             f"--endpoint {terms.endpoint or 'URL'}{key}"
         )
 

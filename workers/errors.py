@@ -1,4 +1,4 @@
-"""What can go wrong in a worker besides the engine's own errors (`gigavqa.workers.engines.engine`)."""
+"""Errors of a worker besides the engine's own errors (`gigavqa.workers.engines.engine`)."""
 
 
 class WorkerError(Exception):

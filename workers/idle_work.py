@@ -1,4 +1,4 @@
-"""What a worker does while nobody waits for pixels: previews, rasters for the disk, and pyramids that would pay."""
+"""Idle work of a worker while nobody waits for pixels: previews, rasters for the disk, and pyramids that would pay."""
 
 import logging
 import threading
@@ -14,7 +14,7 @@ from gigavqa.workers.previews import PreviewWriter
 
 log = logging.getLogger(__name__)
 
-MAX_PENDING_BYTES = 256 * 2**20
+MAX_PENDING_BYTES = 256 * 2**20  # none is dropped: decision 0007
 """Of rasters that wait for previews and for the disk before they are not put off any more."""
 
 
@@ -47,7 +47,7 @@ class IdleWorker:
         self._busy = 0
         self._closed = False
         self._may_improve = False
-        self._thread = threading.Thread(target=self._run, name="leisure", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="idle-work", daemon=True)
         self._thread.start()
 
     @contextmanager

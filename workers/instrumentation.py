@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
-from gigavqa.contract.models import EngineInfo, Response
+from gigavqa.contract.responses import EngineInfo, Response
 from gigavqa.tiling.renderer import RendererStats
 from gigavqa.workers.engines.engine import EngineStats
 from gigavqa.workers.stage_timer import StageTimer

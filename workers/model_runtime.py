@@ -1,4 +1,4 @@
-"""Everything that plays one model's shift; made for the shift and closed with it."""
+"""Everything that plays one model's time slice; made for it and closed with it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,12 +27,12 @@ from gigavqa.workers.traces import Traces
 
 @dataclass(frozen=True)
 class WorkerContext:
-    """What a worker stands on: server, images, where chats may look, what is done beside, and where metrics are."""
+    """The parts that all models of a worker share: state store, images, search sources, idle work, and metrics."""
 
     redis: Redis
     library: Renderer
     metrics_url: str | None = None
-    leisure: IdleWorker | None = None
+    idle_work: IdleWorker | None = None
     traces: Traces | None = None
     sources: SearchSources = field(default_factory=SearchSources)
 
@@ -53,7 +53,7 @@ class ModelRuntime:
         self,
         served: ServedModel,
         keeper: EngineSupervisor,
-        shift: TimeSlice,
+        time_slice: TimeSlice,
         *,
         worker: str,
         around: WorkerContext,
@@ -67,14 +67,14 @@ class ModelRuntime:
             served.entry.visual_budget,
             limit_bytes=settings.ahead_bytes,
             threads=settings.render_threads,
-            leisure=around.leisure,
+            idle_work=around.idle_work,
         )
         self._rounds = RasterPreparation(
             around.library,
             served.entry.visual_budget,
             limit_bytes=settings.round_bytes,
             threads=settings.render_threads,
-            leisure=around.leisure,
+            idle_work=around.idle_work,
             measured=True,
         )
         searching = SearchExecutor(
@@ -102,7 +102,7 @@ class ModelRuntime:
             worker=worker,
             queue=queue,
             player=self._player,
-            shift=shift,
+            time_slice=time_slice,
             settings=settings,
             instruments=instruments,
         )

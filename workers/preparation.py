@@ -46,7 +46,7 @@ class RasterPreparation:
     """Rasters for requests: each view is held once however many requests look at it, and all together in bounds.
 
     Images are rendered in the order of their oldest request, as many at once as there are threads; what is held by then
-    of an image is rendered together. What the threads leave over goes to `leisure`. Before a raster is there, the
+    of an image is rendered together. What the threads leave over goes to `idle_work`. Before a raster is there, the
     largest that the budget may make counts, or with `measured` what will be made.
     """
 
@@ -57,12 +57,12 @@ class RasterPreparation:
         *,
         limit_bytes: int,
         threads: int,
-        leisure: IdleWorker | None = None,
+        idle_work: IdleWorker | None = None,
         measured: bool = False,
     ) -> None:
         self._library = library
         self._measured = measured
-        self._leisure = leisure
+        self._idle_work = idle_work
         self._budget = budget
         self._limit = limit_bytes
         self._largest = 3 * budget.max_raster_pixels
@@ -159,7 +159,7 @@ class RasterPreparation:
             await asyncio.sleep(0 if urgent else _BATCHING_SECONDS)
             while self._waiting and not self._closed:
                 looks = [look for look in self._waiting.pop(next(iter(self._waiting))) if self._is_wanted(look)]
-                with self._leisure.renderings() if self._leisure else nullcontext():
+                with self._idle_work.renderings() if self._idle_work else nullcontext():
                     await self._render(looks, urgent)
         finally:
             self._renderers.discard(asyncio.current_task())
@@ -190,8 +190,8 @@ class RasterPreparation:
         """Pass on what became of a raster; called in the thread that made it."""
         error = future.exception()
         raster = None if error else awaited.result()
-        if raster and self._leisure and not raster.view.image.startswith(UPLOAD_PREFIX):
-            self._leisure.offer(raster)
+        if raster and self._idle_work and not raster.view.image.startswith(UPLOAD_PREFIX):
+            self._idle_work.offer(raster)
         if not self._closed:
             loop.call_soon_threadsafe(self._deliver, awaited.look, raster, error)
 

@@ -1,4 +1,4 @@
-"""What a worker answers over HTTP: its metrics, whether it lives, and whether it can play."""
+"""Routes of a worker: its metrics, whether it lives, and whether it can play."""
 
 import asyncio
 import socket

@@ -5,15 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import (
-    ClosingAnswer,
-    EngineInfo,
-    Failure,
-    InferenceRequest,
-    RasterRecord,
-    Response,
-    TurnResponse,
-)
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import ClosingAnswer, EngineInfo, Failure, RasterRecord, Response, TurnResponse
 from gigavqa.contract.tool_loops import StopReason
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.rendering import Raster
@@ -24,7 +17,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Outcome:
-    """What became of one request so far: filled while it is played."""
+    """The outcome of one request so far: filled while it is played."""
 
     rasters: Sequence[Raster] = ()
     rendering_seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Serves several models in shifts: one engine in the device's memory at a time, the others asleep or ended."""
+"""Serves several models by time slices: one engine in the device's memory at a time, the others asleep or ended."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from gigavqa.contract.models import EngineInfo
+from gigavqa.contract.responses import EngineInfo
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.workers.engines.engine import EngineDeadError
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class ModelRotation:
-    """Loads the engine of the model whose shift it is, plays the shift, and goes on with the next.
+    """Loads the engine of the model whose time slice it is, plays it, and goes on with the next.
 
     `on_change` is called whenever `loaded` or `state` has changed.
     """
@@ -42,12 +42,12 @@ class ModelRotation:
         self._instruments = instruments
         self._on_change = on_change
         self._queue = JobQueue(around.redis, lease_seconds=settings.lease_seconds, defer_seconds=settings.defer_seconds)
-        self._shifts = TimeSliceScheduler(tuple(self._served), self._queue, settings)
+        self._scheduler = TimeSliceScheduler(tuple(self._served), self._queue, settings)
         self._keepers = {model: self._make_keeper(model) for model in self._served}
         self._current = self._instruments.stages.model = next(iter(self._served))
         self._stage: ModelRuntime | None = None
         self._left: float | None = None
-        self._rested: dict[str, None] = {}  # models whose shifts are over, the earliest first
+        self._rested: dict[str, None] = {}  # models whose time slices are over, the earliest first
         self._ending = False
         self.loaded: str | None = None
         """The model whose engine is ready; None while there is none."""
@@ -56,16 +56,16 @@ class ModelRotation:
     @property
     def models(self) -> tuple[str, ...]:
         """The models that are served: those whose engine did not start are left out for a while."""
-        return self._shifts.models
+        return self._scheduler.models
 
     @property
     def engine(self) -> EngineInfo:
-        """What the engine of the current model is."""
+        """The name and version of the current model's engine."""
         return self._keepers[self._current].info
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start of the current model's engine is."""
+        """The phase of the start of the current model's engine."""
         return self._keepers[self._current].phase
 
     @property
@@ -75,7 +75,7 @@ class ModelRotation:
 
     @property
     def is_playing(self) -> bool:
-        """Whether a shift is on; otherwise `run` is loading an engine, and may be cancelled to end it at once."""
+        """Whether a time slice is on; otherwise `run` is loading an engine, and may be cancelled to end it at once."""
         return self._stage is not None
 
     async def run(self) -> None:
@@ -84,7 +84,7 @@ class ModelRotation:
         Raises EngineDeadError and EngineLostError when no model's engine starts.
         """
         while not self._ending:
-            model = await self._shifts.next(self.loaded)
+            model = await self._scheduler.next(self.loaded)
             if await self._load(model):
                 await self._play(model)
 
@@ -183,7 +183,7 @@ class ModelRotation:
         return ModelRuntime(
             self._served[model],
             keeper,
-            self._shifts.begin(model),
+            self._scheduler.begin(model),
             worker=self._worker,
             around=self._around,
             queue=self._queue,
@@ -195,7 +195,7 @@ class ModelRotation:
         """Leave a model out for a while, with a new keeper for the next attempt. Raises `error` if no other is left."""
         await self._keepers[model].stop()
         self._keepers[model] = self._make_keeper(model)
-        self._shifts.set_aside(model)
+        self._scheduler.set_aside(model)
         if not self.models:
             raise error
         log.error("%s is set aside for %g s: %s", model, self._settings.set_aside_seconds, error)

@@ -1,10 +1,11 @@
-"""What decides the next message of a chat: data that is asked for the turns, never code of a benchmark."""
+"""Scripts, which decide the next message of a chat: data that is asked for the turns, never code of a benchmark."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gigavqa.contract.models import Turn, TurnResponse
+from gigavqa.contract.requests import Turn
+from gigavqa.contract.responses import TurnResponse
 
 
 class Script(Protocol):

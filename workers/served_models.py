@@ -1,5 +1,6 @@
 """From the arguments to the models that a worker serves, each with a maker of its engine."""
 
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,13 +15,15 @@ from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, requ
 from gigavqa.workers.engines.engine import Engine
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.engines.remote.engine import RemoteEngine
-from gigavqa.workers.engines.simulation.answer_script import read_answer_script
-from gigavqa.workers.engines.simulation.engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.answers import read_answer_script
+from gigavqa.workers.engines.simulation.engine import SLOTS_ARGUMENT, SimulatedEngine
 from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
 from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.errors import ModelsAmbiguousError
 from gigavqa.workers.model_runtime import ServedModel
 from gigavqa.workers.settings import WorkerSettings
+
+log = logging.getLogger(__name__)
 
 
 def served_models(settings: WorkerSettings) -> list[ServedModel]:
@@ -67,6 +70,8 @@ def _entry(model: str, name: str, catalogue: Mapping[str, CatalogueEntry], chose
 
 def _simulated_engines(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
     script = read_answer_script(settings.script) if settings.script else None
+    if ignored := sorted(parse_engine_arguments(settings.engine_args).keys() - {SLOTS_ARGUMENT}):
+        log.warning("the simulated engine heeds %s alone and ignores %s", SLOTS_ARGUMENT, ", ".join(ignored))
 
     def maker(entry: CatalogueEntry) -> Callable[[], Engine]:
         return lambda: SimulatedEngine(entry, speed=settings.speed, script=script)

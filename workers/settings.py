@@ -1,4 +1,4 @@
-"""How a worker is set: what it serves, and what bounds it in requests, bytes and seconds."""
+"""Settings of a worker: the models that it serves, and its bounds in requests, bytes and seconds."""
 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -24,7 +24,7 @@ from gigavqa.tiling.decode_threads import usable_cores
 
 _GIB = 2**30
 _VERSION = "api-version"  # Azure's, of its API
-_INTERACTIVE_SLICE_SECONDS = 60.0
+_INTERACTIVE_SLICE_SECONDS = 60.0  # decision 0005
 
 
 def _split_lines(given: object) -> object:
@@ -57,7 +57,7 @@ def _default_interactive_slice(given: dict[str, Any]) -> float:
 
 
 class WorkerSettings(Home):
-    """One worker of gigavqa: it plays the queued requests of one model, or of several in shifts."""
+    """One worker of gigavqa: it plays the queued requests of one model, or of several in time slices."""
 
     model_config = SettingsConfigDict(env_prefix="GIGAVQA_WORKER_")
     program: ClassVar[str] = "python -m gigavqa.workers"
@@ -195,6 +195,11 @@ class WorkerSettings(Home):
     )
     grace_seconds: Annotated[NonNegativeFloat, FieldSpelling("grace")] = Field(
         default=30.0, description="what is begun at SIGTERM may take so long to finish; the rest is handed back"
+    )
+    idle_seconds: Annotated[NonNegativeFloat, FieldSpelling(default="it stays")] = Field(
+        default=0.0,
+        description="a worker that had nothing to play for so long ends with status 0, or with 143 if it is told to "
+        "end before; 0: it stays",
     )
     max_deaths: PositiveInt = Field(
         default=2, description="engine deaths that one turn lives through before its bundle is given up"

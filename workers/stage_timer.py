@@ -1,4 +1,4 @@
-"""Where claimed requests are, and what the engine does meanwhile: seconds of each add up to the worker's life."""
+"""Time the stages of claimed requests, and of the engine meanwhile: seconds of each add up to the worker's life."""
 
 import threading
 import time

@@ -17,7 +17,7 @@ _PAUSE_SECONDS = 1.0
 
 
 class _StoreOutage:
-    """Who waits for the server. It is logged when the first one has to, and when the last one is through."""
+    """Those who wait for the state store. It is logged when the first one has to, and when the last one is through."""
 
     def __init__(self) -> None:
         self._waiting: set[object] = set()

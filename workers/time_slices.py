@@ -1,4 +1,4 @@
-"""Which of a worker's models plays next, and when its shift is over. Counts and clocks only; loads nothing."""
+"""Choose which of a worker's models plays next, and when its time slice ends. Counts and clocks only; loads nothing."""
 
 import time
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from gigavqa.workers.store_outage import retry_until_up
 
 
 class TimeSliceScheduler:
-    """Gives shifts to the models with waiting bundles.
+    """Gives time slices to the models with waiting bundles.
 
     The model with the most waiting bundles comes first, interactive ones before batch. One that waited while as many
     others were chosen as there are other models comes before any, so that nobody starves.
@@ -34,7 +34,7 @@ class TimeSliceScheduler:
         self._aside[model] = time.monotonic() + self._settings.set_aside_seconds
 
     async def next(self, last: str | None) -> str:
-        """Choose the model whose shift it is after `last`, which has another shift when nothing else waits."""
+        """Choose the model that plays after `last`, which has another time slice when nothing else waits."""
         models = self.models
         waiting = await self.waiting([model for model in models if model != last])
         if not waiting:
@@ -53,7 +53,7 @@ class TimeSliceScheduler:
         return {model: found for model, found in claimable.items() if found.bundles}
 
     def begin(self, model: str) -> "TimeSlice":
-        """Begin the shift of `model`."""
+        """Begin the time slice of `model`."""
         return TimeSlice(model, self, self._settings)
 
     def _rank(self, model: str, claimable: ClaimableCounts) -> tuple[int, int, int]:
@@ -63,11 +63,11 @@ class TimeSliceScheduler:
 
 
 class TimeSlice:
-    """One model's shift. It lasts while the model has work, and within bounds while others wait."""
+    """One model's time slice. It lasts while the model has work, and within bounds while others wait."""
 
-    def __init__(self, model: str, shifts: TimeSliceScheduler, settings: WorkerSettings) -> None:
+    def __init__(self, model: str, scheduler: TimeSliceScheduler, settings: WorkerSettings) -> None:
         self._model = model
-        self._shifts = shifts
+        self._scheduler = scheduler
         self._settings = settings
         self._began = time.monotonic()
         self._bundles = 0
@@ -77,19 +77,20 @@ class TimeSlice:
         self._bundles += bundles
 
     def bound(self, bundles: int) -> int:
-        """Limit a claim of so many bundles to what the shift has left; a shift beyond its bound goes on unrivalled."""
+        """Limit a claim of so many bundles to what is left; a slice beyond its bound goes on unrivalled."""
         left = self._settings.shift_bundles - self._bundles
         return min(bundles, left) if left > 0 else bundles
 
     async def is_over(self, *, idle: bool) -> bool:
-        """Whether another model plays now: it waits, and this one is `idle` (holds and finds nothing) or had its shift.
+        """Return whether another model plays now: it waits, and this one is `idle` (holds and finds nothing) or had its
+        time slice.
 
-        Interactive bundles of another model wait for a shorter shift than batch bundles do.
+        Interactive bundles of another model wait for a shorter time slice than batch bundles do.
         """
-        rivals = [model for model in self._shifts.models if model != self._model]
+        rivals = [model for model in self._scheduler.models if model != self._model]
         seconds = time.monotonic() - self._began
         is_done = idle or self._bundles >= self._settings.shift_bundles or seconds >= self._settings.shift_seconds
         if not rivals or not (is_done or seconds >= self._settings.interactive_shift_seconds):
             return False
-        waiting = await self._shifts.waiting(rivals)
+        waiting = await self._scheduler.waiting(rivals)
         return any(is_done or claimable.interactive for claimable in waiting.values())

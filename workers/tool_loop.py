@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from gigavqa.catalogue.entry import MAX_PROMPT_IMAGES
-from gigavqa.contract.models import InferenceRequest, PriorMessage, RasterRecord, Sampling, TurnResponse
+from gigavqa.contract.requests import InferenceRequest, PriorMessage, Sampling
+from gigavqa.contract.responses import RasterRecord, TurnResponse
 from gigavqa.contract.tool_loops import CallStatus, StopReason, ToolCall, ToolLoop
 from gigavqa.tiling.errors import ImageChangedError
 from gigavqa.tiling.rendering import Raster

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.runtime.errors import TracesMissingError
 from gigavqa.store.chats import CHAT_ID_PREFIX
 
@@ -15,7 +15,7 @@ _SPAN = {"pixels": "wait for pixels", "place": "wait for a place", "engine": "ge
 
 
 class StageMark(NamedTuple):
-    """When a request entered a stage, in nanoseconds of the clock."""
+    """The moment at which a request entered a stage, in nanoseconds of the clock."""
 
     stage: str
     at_ns: int

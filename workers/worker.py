@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import socket
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
@@ -23,7 +24,7 @@ _MISSED_HEARTBEATS = 5
 
 
 class Worker:
-    """One engine at a time, which plays the bundles of one model, or of several in shifts."""
+    """One engine at a time, which plays the bundles of one model, or of several in time slices."""
 
     def __init__(
         self,
@@ -49,10 +50,12 @@ class Worker:
         self._since = datetime.now(UTC)
         self._stopping = asyncio.Event()
         self._grace = settings.grace_seconds
+        self._played = time.monotonic()
+        self.is_idle = False
 
     @property
     def state(self) -> Literal["starting", "ready", "switching", "draining"]:
-        """What it does now."""
+        """The state now."""
         return "draining" if self._stopping.is_set() else self._rotation.state
 
     def stop(self, grace_seconds: float | None = None) -> None:
@@ -97,7 +100,8 @@ class Worker:
             await asyncio.wait([finishing], timeout=min(left, 0.1))
         finishing.cancel()
         try:
-            await asyncio.wait_for(self._rotation.hand_back(), _HAND_BACK_SECONDS)
+            async with asyncio.timeout(_HAND_BACK_SECONDS):
+                await self._rotation.hand_back()
         except TimeoutError:
             log.error("the server is away; the leases that are left will run out")
 
@@ -105,9 +109,21 @@ class Worker:
         while True:
             await self._rotation.look()
             await skip_if_down(self, self._beat)
+            self._end_if_idle()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), self._settings.heartbeat_seconds)
+                async with asyncio.timeout(self._settings.heartbeat_seconds):
+                    await self._news.wait()
             self._news.clear()
+
+    def _end_if_idle(self) -> None:
+        if self.is_idle:
+            return
+        if self._rotation.state != "ready" or any(self._rotation.num_requests):
+            self._played = time.monotonic()
+        elif self._settings.idle_seconds and time.monotonic() - self._played > self._settings.idle_seconds:
+            log.info("%s: nothing to play for %g s", self.name, self._settings.idle_seconds)
+            self.is_idle = True
+            self.stop()
 
     async def _beat(self) -> None:
         running, waiting = self._rotation.num_requests
@@ -134,6 +150,7 @@ class Worker:
 
     async def _withdraw(self) -> None:
         try:
-            await asyncio.wait_for(retry_until_up(lambda: self._fleet.withdraw(self.name)), _HAND_BACK_SECONDS)
+            async with asyncio.timeout(_HAND_BACK_SECONDS):
+                await retry_until_up(lambda: self._fleet.withdraw(self.name))
         except TimeoutError:
             log.warning("the server is away; it will forget this worker by itself")

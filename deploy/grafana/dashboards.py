@@ -1,4 +1,4 @@
-"""Makes the dashboards beside it: `python deploy/grafana/dashboards.py` writes five files for Grafana to import.
+"""Makes the dashboards beside it: `python deploy/grafana/dashboards.py` writes six files for Grafana to import.
 
 Queries take `max` over gateways of what all of them read from one server, and the recording rules of deploy/prometheus.
 """
@@ -47,6 +47,7 @@ class Dashboard(NamedTuple):
 _BYTES, _SECONDS, _SHARE, _RATE = "bytes", "s", "percentunit", "ops"
 _MODEL = {"model": "label_values(gigavqa_queue_bundles, model)"}
 _JOB = {"job_id": "label_values(gigavqa_running_job_requests, job_id)"}
+_GPU = "{{Hostname}} GPU {{gpu}}"  # labels of NVIDIA's dcgm-exporter
 _WINDOW = "[$__rate_interval]"
 _OF_MODEL = '{model=~"$model"}'
 _PACE = f'max by (job_id) (deriv(gigavqa_running_job_requests{{job_id=~"$job_id",state="done"}}{_WINDOW}))'
@@ -61,7 +62,7 @@ DASHBOARDS = {
         "gigavqa: fleet",
         [
             DashboardPanel("Gateways up", [PanelQuery('sum(up{job="gigavqa-gateway"})')], stat=True),
-            DashboardPanel("State server takes writes", [PanelQuery("min(gigavqa_server_takes_writes)")], stat=True),
+            DashboardPanel("State store takes writes", [PanelQuery("min(gigavqa_server_takes_writes)")], stat=True),
             DashboardPanel("Workers", [PanelQuery("sum(gigavqa:workers:max)")], stat=True),
             DashboardPanel("Jobs in progress", [PanelQuery('max(gigavqa_jobs{status="in_progress"})')], stat=True),
             DashboardPanel(
@@ -113,6 +114,43 @@ DASHBOARDS = {
                     PanelQuery(_quantile(0.95, "gigavqa_job_seconds", "kind"), "{{kind}}, 95 %"),
                 ],
                 _SECONDS,
+            ),
+        ],
+    ),
+    "gpus": Dashboard(
+        "gigavqa: GPUs",
+        [
+            DashboardPanel("GPUs", [PanelQuery("count(DCGM_FI_DEV_GPU_UTIL)")], stat=True),
+            DashboardPanel("Busy", [PanelQuery("avg(DCGM_FI_DEV_GPU_UTIL) / 100")], _SHARE, stat=True),
+            DashboardPanel(
+                "GPUs with an XID",
+                [PanelQuery("count(DCGM_FI_DEV_XID_ERRORS > 0) or vector(0)")],
+                stat=True,
+                why="the driver's number of an error, kept until the exporter starts again",
+            ),
+            DashboardPanel(
+                "GPU busy",
+                [PanelQuery("DCGM_FI_DEV_GPU_UTIL / 100", _GPU)],
+                _SHARE,
+                why="a kernel ran: compare with what engines do, which is what they believe",
+            ),
+            DashboardPanel(
+                "What engines do",
+                [PanelQuery("gigavqa:engine_state:ratio_rate5m", "{{model}} {{state}}")],
+                _SHARE,
+                why="pixels: they play nothing, and claimed requests wait for their rasters",
+            ),
+            DashboardPanel(
+                "Memory of GPUs",
+                [PanelQuery("DCGM_FI_DEV_FB_USED / (DCGM_FI_DEV_FB_USED + DCGM_FI_DEV_FB_FREE)", _GPU)],
+                _SHARE,
+            ),
+            DashboardPanel("Power", [PanelQuery("DCGM_FI_DEV_POWER_USAGE", _GPU)], "watt"),
+            DashboardPanel("Last XID", [PanelQuery("DCGM_FI_DEV_XID_ERRORS", _GPU)], why="0: none yet"),
+            DashboardPanel(
+                "Memory that cannot be repaired",
+                [PanelQuery("DCGM_FI_DEV_ROW_REMAP_FAILURE", _GPU)],
+                why="1: a row of it failed, and no spare one could be put in its place",
             ),
         ],
     ),
@@ -272,11 +310,11 @@ DASHBOARDS = {
     "server": Dashboard(
         "gigavqa: server and gateway",
         [
-            DashboardPanel("State server answers", [PanelQuery("min(gigavqa_server_up)")], stat=True),
+            DashboardPanel("State store answers", [PanelQuery("min(gigavqa_server_up)")], stat=True),
             DashboardPanel("It takes writes", [PanelQuery("min(gigavqa_server_takes_writes)")], stat=True),
             DashboardPanel("Its memory", [PanelQuery("gigavqa:server_memory:ratio")], _SHARE, stat=True),
             DashboardPanel(
-                "Memory of the state server",
+                "Memory of the state store",
                 [
                     PanelQuery("max(gigavqa_server_memory_used_bytes)", "used"),
                     PanelQuery("max(gigavqa_server_memory_limit_bytes)", "limit"),

@@ -5,13 +5,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
+from gigavqa.answers.doubts import START
 from gigavqa.answers.letters import behind_glue
-from gigavqa.answers.lexicon import Words, phrases, words
+from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import verdicts
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences
-from gigavqa.answers.withdrawals import behind_retraction, is_conditional, is_first_thought
+from gigavqa.answers.sentence_forms import VERDICT
+from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences, sentences_of
+from gigavqa.answers.withdrawals import (
+    behind_retraction,
+    is_ascribed,
+    is_conditional,
+    is_first_thought,
+    is_hypothesis,
+    is_unreal,
+)
 
 _TRUTH = {
     plain(phrase): truth
@@ -21,11 +30,11 @@ _TRUTH = {
 }
 _COPULA = re.compile(r"\s?(?:입니다|이다|です|だ|है|हैं)$")
 _LONGEST_PAIR = 64
-_PAIR = re.compile(rf"[/,，、|]|{words('alternative', 'addition')}")
+_PAIR = lazy_pattern(rf"[/,，、|]|{words('alternative', 'addition')}")
 _OPENING = re.compile(r"[^.,;:!?。，；：！、،।—–\n-]{1,48}")
 _PART = re.compile(r"\W*+(?:[^:：]{2,60}|(?<=[^\w:：])[^:：])[:：]\s*(.+)")
 """One line of several that say yes or no of a part each, "upper-left: yes"."""
-_SUMS_UP = re.compile(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
+_SUMS_UP = lazy_pattern(rf"{words('conclusion')}|answer|result|conclusion|答案|结论|respuesta", re.IGNORECASE)
 """What a line says that is of no part, but of all."""
 _CONCLUDES = Words("conclusion", "likely", "guess")
 _TURNED = Words("retraction", "second_look", pattern=rf"{{}}\W{{0,4}}(?P<truth>{words('yes', 'no')})(?![^\W\d_])")
@@ -51,6 +60,31 @@ def _read_text(value: str, cut_off: bool) -> Reading:
         return parsed(known)
     if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
+    reading = _read_told(value, cut_off)
+    return AMBIGUOUS if reading.status == "parsed" and _is_left_open(value) else reading
+
+
+def _is_left_open(text: str) -> bool:
+    """Return whether a text sets the other truth beside its answer, or takes that back and puts none in its place."""
+    if len(text) < _LEAST:
+        return False
+    *before, last = sentences_of(text) or [""]
+    lowered = last.lower()
+    if _EQUAL.search(lowered) and _says_truth(last):
+        return True
+    return bool(before) and bool((_TAKEN_BACK.search(lowered) and not _says_truth(last)) or _looks_again(lowered))
+
+
+def _says_truth(sentence: str) -> bool:
+    return bool(verdicts(sentence) or _known(sentence))
+
+
+def _looks_again(lowered: str) -> bool:
+    """Return whether a sentence that opens anew says that nothing can be said."""
+    return bool(_REOPENS.match(lowered)) and find_abstention(lowered) is not None
+
+
+def _read_told(value: str, cut_off: bool) -> Reading:
     behind = behind_retraction(value, lambda rest: _last_verdict(rest).status != "unparsable", short=True)
     if behind is value and (turned := [*_TURNED.finditer(value.lower())]):
         return parsed(bool(_truth(turned[-1]["truth"])))
@@ -76,8 +110,7 @@ def _on_proposition(text: str) -> bool | None:
     """Return what the last sentence says of the statement in question, "The statement is false."; None for nothing."""
     last = last_sentence(text).lower()
     found = None if _HYPOTHETICAL.search(last) or abstains(last) else _PROPOSITION.search(last)
-    said = verdicts(found[0]) if found else frozenset()
-    return next(iter(said)) if len(said) == 1 else None
+    return next(iter(_verdict_told(found)), None)
 
 
 def _opens_otherwise(text: str, truth: bool) -> bool:
@@ -119,8 +152,8 @@ def _last_verdict(text: str) -> Reading:
         return AMBIGUOUS
     backwards = [sentence for line in lines for sentence in reversed(sentences(line))]
     for at, sentence in enumerate(backwards):
-        said = _of_proposition(sentence) or verdicts(sentence) or _known(sentence)
-        if said and is_conditional(sentence):
+        said = _of_proposition(sentence) or _yes_before_contrast(sentence) or verdicts(sentence) or _known(sentence)
+        if said and (is_conditional(sentence) or _is_of_others(sentence)):
             continue
         if said and (not abstains(sentence) or commits(sentence)):
             unknown = any(map(find_abstention, backwards[at + 1 :])) and not _CONCLUDES.search(sentence.lower())
@@ -130,10 +163,54 @@ def _last_verdict(text: str) -> Reading:
     return UNPARSABLE
 
 
+def _is_of_others(sentence: str) -> bool:
+    """Return whether what a sentence says is what another said, or would be so on a condition."""
+    found = VERDICT.search(sentence.lower())
+    if found is None:
+        return False
+    before, behind = sentence[: found.start()], sentence[found.end() :]
+    return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
+
+
+_COMMA = re.compile(r"[,，;；、،:：]")
+_LEAST = 12
+"""Characters of a text that can say more than yes or no."""
+_EQUAL, _TAKEN_BACK = Words("equal_chance"), Words("taken_back")
+_REOPENS = lazy_pattern(rf"{START}{words('reopening', 'contrast', 'retraction', 'second_look')}")
+
+
 def _of_proposition(sentence: str) -> frozenset[bool]:
     """Return what a sentence says of the statement where it names it behind what holds of parts."""
     found = _PROPOSITION.search(sentence.lower())
-    said = verdicts(found[0]) if found and found.start() else frozenset()
+    return _verdict_told(found if found and found.start() else None)
+
+
+def _yes_before_contrast(sentence: str) -> frozenset[bool]:
+    """Return what a yes says that ends its clause before a contrast, "I'd say yes, but there is no driver.".
+
+    What is denied behind is something else, unless that clause answers itself: then both are said, as they are where
+    the yes is but possible. None where there is no such yes, or it is another's or a first thought.
+    """
+    lowered = sentence.lower()
+    if not _YES_ENDING.may_be_in(lowered) or (contrast := _CONTRAST.search(lowered)) is None:
+        return frozenset()
+    before, behind = lowered[: contrast.start()], lowered[contrast.end() :]
+    if _YES_ENDING.search(before) is None or _GIVES_WAY.search(before) or _ANSWERS.search(behind):
+        return frozenset()
+    is_open = _POSSIBLE.search(before) or ":" in before or _NO_ENDING.search(behind)
+    return frozenset({True, False}) if is_open else frozenset({True})
+
+
+_CONTRAST, _POSSIBLE = Words("contrast"), Words("possibility")
+_YES_ENDING = Words("yes_ending", pattern=r"{}[\s*_]{0,4}(?=[,;，；、،—–]|$)")
+_NO_ENDING = Words("no", pattern=r"{}\W*$")
+_GIVES_WAY = Words("denial_before", "no", "inability", "first_thought", "hypothesis", "speaker")
+_ANSWERS = Words("proposition", "taken_as_false", "retraction", "second_look")
+"""What tells that a clause answers the question anew."""
+
+
+def _verdict_told(found: re.Match[str] | None) -> frozenset[bool]:
+    said = verdicts(found[0]) if found else frozenset()
     return said if len(said) == 1 else frozenset()
 
 

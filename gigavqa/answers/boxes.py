@@ -6,20 +6,24 @@ from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.lexicon import Words, words
+from gigavqa.answers.doubts import is_struck
+from gigavqa.answers.lexicon import lazy_pattern, words
 from gigavqa.answers.matching import BoxCorners
-from gigavqa.answers.negation import Mention, settled
+from gigavqa.answers.negation import Mention, settled, stances
 from gigavqa.answers.normalization import is_blank, passages
 from gigavqa.answers.numerals import is_number
 from gigavqa.answers.readings import AMBIGUOUS, BLANK, OUT_OF_RANGE, UNPARSABLE, Reading, parsed
-from gigavqa.answers.text import sentences
+from gigavqa.answers.sentence_forms import CONCLUSION, DENIES
+from gigavqa.answers.text import sentences_of
 from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
 from gigavqa.catalogue.families.family import BoxConvention
 from gigavqa.tiling.geometry import Size
 
 
 class BoxFrame(NamedTuple):
-    """How a family writes boxes, and the raster (W, H) whose pixels it may count; the raster shows the full image."""
+    """The convention by which a family writes boxes, and the raster (W, H) whose pixels it may count; the raster shows
+    the full image.
+    """
 
     convention: BoxConvention = "unit"
     raster: Size | None = None
@@ -30,16 +34,17 @@ UNIT_FRAME = BoxFrame()
 # Bounded, so that a run of digits without end is passed over in linear time.
 _N = r"([-+]?(?:\d{1,6}(?:\.\d{0,20})?|\.\d{1,20}))"
 _SEP = r"(?:\s*+[,;]\s*+|\s++)"
-_EMPTY_FIRST = re.compile(rf"[^\[\d]*\[\s?\]`?(?:[.\s]|$)(?!.*{words('retraction')})", re.DOTALL | re.IGNORECASE)
+_EMPTY_FIRST = lazy_pattern(rf"[^\[\d]*\[\s?\]`?(?:[.\s]|$)(?!.*{words('retraction')})", re.DOTALL | re.IGNORECASE)
 """An empty list before any box: what follows remarks on what is none."""
-_CONCLUDES = Words("conclusion")
-_LAST = re.compile(rf":\s*\**[\[(]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])]\**\s*\.?\s*$")
+_EMPTY_LAST = re.compile(r"\[\s?\][\s.`*]{0,8}$")
+"""An empty list behind all boxes: those were an example, or are taken back."""
+_LAST = lazy_pattern(rf":\s*\**[\[(]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])]\**\s*\.?\s*$")
 """A box that a text ends with, behind a colon: the one that it comes to."""
 _LABELS = re.compile(r"[\"']?\b(?:[xy]_?(?:min|max|[0-3])|left|top|right|bottom)[\"']?\s*[:=]\s*", re.IGNORECASE)
-_QUADRUPLE = re.compile(rf"[\[(<{{]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])>}}]")
+_QUADRUPLE = lazy_pattern(rf"[\[(<{{]\s*+{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}\s*+[\])>}}]")
 _CORNER = rf"[(\[]\s*+{_N}\s*+,\s*+{_N}\s*+[)\]]"
-_CORNERS = re.compile(rf"{_CORNER}\s*+(?:,|to|and|-|–|;)?\s*+{_CORNER}")
-_BARE = re.compile(rf"{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}")
+_CORNERS = lazy_pattern(rf"{_CORNER}\s*+(?:,|to|and|-|–|;)?\s*+{_CORNER}")
+_BARE = lazy_pattern(rf"{_N}{_SEP}{_N}{_SEP}{_N}{_SEP}{_N}")
 _ABSENT = re.compile(
     r"\b(?:no|none|nothing|absent|empty|null|n/a|not\s+(?:present|visible|applicable|found|exist)|(?:does|do)\s+not"
     r"|doesn't|don't|isn't|aren't)\b",
@@ -73,12 +78,12 @@ def _meant(text: str) -> list[BoxCorners]:
     """Return the boxes that a text still means, after denials and retractions."""
     text, found = behind_retraction(text, lambda rest: bool(_QUADRUPLE.search(rest))), []
     concluded: list[Hashable] = []
-    for sentence in (part for line in text.splitlines() for part in sentences(line)):
-        mentions = [Mention(*match.span(), _box(match.groups())) for match in _QUADRUPLE.finditer(sentence)]
+    for sentence in sentences_of(text):
+        mentions = _mentions(sentence)
         if mentions and not (len(mentions) == 1 and is_first_thought(sentence)):
             said = [mention.value for mention in mentions if mention.value in settled(sentence, mentions)]
             found += said
-            concluded = said if _CONCLUDES.search(sentence.lower()) else concluded
+            concluded = said if CONCLUSION.search(sentence.lower()) else concluded
     return list(dict.fromkeys(concluded or found))  # type: ignore[arg-type]
 
 
@@ -93,14 +98,27 @@ def read_boxes(value: Any, frame: BoxFrame) -> Reading:
 def _read_text(text: str, frame: BoxFrame) -> Reading:
     for passage in passages(text):
         if boxes := _written(passage):
-            if _EMPTY_FIRST.match(text):
+            if _EMPTY_FIRST.match(text) or _EMPTY_LAST.search(passage):
                 return parsed(())
-            return _normalized(boxes, frame)
+            left = _undenied(passage, boxes)
+            return AMBIGUOUS if not left or is_struck(passage, left, _mentions) else _normalized(left, frame)
         if passage is not text and is_blank(passage.partition("\n")[0]):
             return BLANK
     if "[]" in text:
         return parsed(())
     return BLANK if _ABSENT.search(text) and not abstains(text) else UNPARSABLE
+
+
+def _mentions(sentence: str) -> list[Mention]:
+    return [Mention(*match.span(), _box(match.groups())) for match in _QUADRUPLE.finditer(sentence)]
+
+
+def _undenied(text: str, boxes: list[BoxCorners]) -> list[BoxCorners]:
+    """Return the boxes that no sentence denies, "there is nothing at [...]"."""
+    if not DENIES.may_be_in(text.lower()):
+        return boxes
+    denied = {box for sentence in sentences_of(text) for box in stances(sentence, _mentions(sentence)).denied}
+    return [box for box in boxes if box not in denied]
 
 
 def _written(text: str) -> list[BoxCorners]:
@@ -112,7 +130,7 @@ def _written(text: str) -> list[BoxCorners]:
         found := _BARE.search(bare) if labels >= len(_SIDES[0]) else _BARE.fullmatch(_without_stop(bare))
     ):
         matches = [found]
-    return [_box(match.groups()) for match in matches]
+    return [*dict.fromkeys(_box(match.groups()) for match in matches)]
 
 
 def _without_stop(text: str) -> str:

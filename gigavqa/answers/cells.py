@@ -1,9 +1,9 @@
-"""Which grid cells a piece of text names, as (row, column) counted from 1 at the top left."""
+"""Read the grid cells that a text names, as (row, column) counted from 1 at the top left."""
 
 import re
 
 from gigavqa.answers.coordinates import Coordinate, read_coordinate
-from gigavqa.answers.lexicon import by_language
+from gigavqa.answers.lexicon import by_language, lazy_pattern
 from gigavqa.answers.negation import Mention
 
 _ROW = r"(?:rows?|r|ligne|zeile|fila|linha|riga|строк[аеи]|ряд|行)"
@@ -38,7 +38,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
 )
 _BARE = re.compile(r"[\s*_`\"'$:=\\{(\[]*+(?:boxed|is|is at|text)?[\s{(]*+(\d{1,3})\s*[,;，/]\s*(\d{1,3})(?![\d.,])")
 _LONE = re.compile(r"\W*(\d{1,3})\s*[,;，]\s*(\d{1,3})\W*")
-_HALVES = re.compile(
+_HALVES = lazy_pattern(
     rf"(\b{_ROW}\W{{1,8}}\d{{1,3}})[^\w\n]*\n\s*(?=\W{{0,4}}{_COLUMN}\b)|(\b{_COLUMN}\W{{1,8}}\d{{1,3}})[^\w\n]*\n\s*(?=\W{{0,4}}{_ROW}\b)",
     re.IGNORECASE,
 )

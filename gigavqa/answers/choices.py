@@ -8,27 +8,30 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
+from gigavqa.answers.doubts import is_struck, is_unsafe
 from gigavqa.answers.final import parse_answer
-from gigavqa.answers.forms import DENIES
-from gigavqa.answers.lexicon import Words, words
+from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.listed import verdict_of
 from gigavqa.answers.negation import Mention, joined, said_values, settled
 from gigavqa.answers.normalization import is_blank, passages
+from gigavqa.answers.option_numbers import are_listable, without_list_numbers
+from gigavqa.answers.ordinal_options import with_pairs
 from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
-from gigavqa.answers.text import last_sentence, lines_backwards, plain, sentences
-from gigavqa.answers.value_lists import listed_values
+from gigavqa.answers.sentence_forms import DENIES
+from gigavqa.answers.spellings import either_spelling, one_spelling
+from gigavqa.answers.text import last_sentence, lines_backwards, plain, sentences, sentences_of
+from gigavqa.answers.value_lists import LISTING, listed_values
 from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
 _RATIO = re.compile(r"(?<![\d.])(\d{1,6})\s*(?::|：|∶|/|\bto\b)\s*(\d{1,6})(?!\d|\.\d)", re.IGNORECASE)
 _SPLIT = re.compile(r"[,;，；、\n]|(?:^|\s)[-*•]\s+|\band\b")
 _LETTERS = re.compile(r"\b([A-Z])\b")
-_LISTING = re.compile(r"\[[^\[\]]*\]")
 
 
 def key_of(text: str) -> str:
     """Return the form in which texts are compared."""
-    return _JOINTS.sub(" ", plain(text)).strip(" .,:;!?()[]")
+    return one_spelling(_JOINTS.sub(" ", plain(text)).strip(" .,:;!?()[]"))
 
 
 class AnswerSpace:
@@ -42,12 +45,17 @@ class AnswerSpace:
         self.canonical = {key_of(choice): choice for choice in choices}
         for text, others in variants.items():
             self.canonical |= dict.fromkeys(map(key_of, others), self.canonical_of(text))
+        self._is_listable = are_listable(self.canonical)
         self._named = _named(sorted(filter(None, self.canonical), key=len, reverse=True))
 
     def canonical_of(self, text: str) -> str:
         """Return the choice that a text stands for; for any other text, the form in which it is compared."""
         key = key_of(text)
         return self.canonical.get(key, key)
+
+    def without_list_numbers(self, text: str) -> str:
+        """Return a text without the numbers of its lists' lines, where one could be taken for a choice."""
+        return without_list_numbers(text) if self._is_listable else text
 
     def mentions(self, text: str) -> list[Mention]:
         """Return where a text names choices as whole words, in order, no part of one counted as another."""
@@ -58,12 +66,7 @@ class AnswerSpace:
 
     def named_in(self, text: str) -> list[str]:
         """Return the choices that a text names and does not deny, in order."""
-        named = (
-            value
-            for line in text.splitlines()
-            for sentence in sentences(line)
-            for value in said_values(sentence, self.mentions(sentence))
-        )
+        named = (value for sentence in sentences_of(text) for value in said_values(sentence, self.mentions(sentence)))
         return list(dict.fromkeys(map(str, named)))
 
     def listed_in(self, text: str) -> list[str]:
@@ -82,7 +85,7 @@ _ARTICLE = re.compile(r"^(?:an|the|a(?! is\b)) ")
 def _named(keys: Sequence[str]) -> re.Pattern[str] | None:
     if not keys:
         return None
-    words = "|".join(_JOINT.join(map(re.escape, _ARTICLE.sub("", key).split(" "))) for key in keys)
+    words = "|".join(_JOINT.join(map(either_spelling, _ARTICLE.sub("", key).split(" "))) for key in keys)
     return re.compile(rf"(?<![A-Za-z0-9_])(?:(?:an?|the)\s+)?(?:{words})(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
@@ -112,15 +115,23 @@ def read_choice(value: Any, space: AnswerSpace) -> Reading:
         return _read_free(text, space)
     if (key := key_of(text)) in space.canonical:
         return parsed(space.canonical[key])
-    text = behind_retraction(text, lambda rest: bool(space.named_in(rest)))
-    return (
-        _judged(text, space)
-        or _announced(text, space)
+    return _read_prose(with_pairs(space.without_list_numbers(text), space.mentions, str), space)
+
+
+def _read_prose(whole: str, space: AnswerSpace) -> Reading:
+    text = behind_retraction(whole, lambda rest: bool(space.named_in(rest)))
+    if (judged := _judged(text, space)) is not None:
+        return judged
+    reading = (
+        _announced(text, space)
         or _lettered(text, space)
         or _emphasized(text, space)
         or _stated(text, space)
         or _last_named(text, space)
     )
+    if reading.status == "parsed" and is_unsafe(whole, reading.value, space.mentions):
+        return AMBIGUOUS
+    return reading
 
 
 def _judged(text: str, space: AnswerSpace) -> Reading | None:
@@ -152,7 +163,7 @@ def _stated(text: str, space: AnswerSpace) -> Reading | None:
     """Read the one choice that a sentence states, "the nearest object is the case.", before others are described."""
     if (first := _first_in_order(text, space)) is not None:
         return parsed(first)
-    *before, last = [part for line in text.splitlines() for part in sentences(line)] or [""]
+    *before, last = sentences_of(text) or [""]
     if len(set(said_values(last, space.mentions(last)))) < 2 or _SETTLES.search(last.lower()):
         return None
     stated = {
@@ -173,8 +184,8 @@ def _first_in_order(text: str, space: AnswerSpace) -> Hashable:
     return found[0].value if is_first else None
 
 
-_NEXT = re.compile(rf"[*_`\"'”]*\s?,?\s(?:and\s)?{words('next_in_order')}", re.IGNORECASE)
-_IS = re.compile(rf"{words('copula')}\s+(?:{words('filler')}\s+)*[*_`\"'“]*$")
+_NEXT = lazy_pattern(rf"[*_`\"'”]*\s?,?\s(?:and\s)?{words('next_in_order')}", re.IGNORECASE)
+_IS = lazy_pattern(rf"{words('copula')}\s+(?:{words('filler')}\s+)*[*_`\"'“]*$")
 _SETTLES = Words("conclusion", "contrast", "retraction", "affirmation", "announcement")
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
 
@@ -259,7 +270,7 @@ def read_choices(value: Any, space: AnswerSpace) -> Reading:
     if isinstance(value, list | tuple):
         texts = [text for item in value if (text := _as_text(item)) is not None]
         return parsed(tuple(dict.fromkeys(_item(text, space) for text in texts))) if texts else UNPARSABLE
-    return UNPARSABLE if not isinstance(value, str) else _read_several(value, space)
+    return UNPARSABLE if not isinstance(value, str) else _read_several(space.without_list_numbers(value), space)
 
 
 def _item(text: str, space: AnswerSpace) -> str:
@@ -274,7 +285,7 @@ def _item(text: str, space: AnswerSpace) -> str:
 
 def _listed(text: str) -> Any:
     """Return the items of the last bracketed list of quoted texts; the text itself where there is none."""
-    lists = [found for found in _LISTING.findall(text) if '"' in found or "'" in found]
+    lists = [found for found in LISTING.findall(text) if '"' in found or "'" in found]
     if not lists:
         return text
     return [item.strip(" \"'") for item in re.findall(r"\"[^\"]*\"|'[^']*'", lists[-1])] or text
@@ -290,7 +301,7 @@ def _read_several(text: str, space: AnswerSpace) -> Reading:
         if named := (
             _marked(passage, space) or _all_but(passage, space) or space.listed_in(passage) or space.named_in(passage)
         ):
-            return parsed(tuple(named))
+            return AMBIGUOUS if is_struck(text, named, space.mentions) else parsed(tuple(named))
         if letters := _letters_alone(passage, len(space.choices)):
             return parsed(tuple(space.choices[at] for at in letters))
     return UNPARSABLE
@@ -316,9 +327,8 @@ def _all_but(text: str, space: AnswerSpace) -> list[str]:
     return [choice for choice in space.choices if space.canonical_of(choice) not in excepted]
 
 
-_ALL_BUT = re.compile(
-    r"\W*(?:all|every(?:thing)?|alles?|tod[oa]s?|tudo|tous|toutes|tout|все|всё)\b"
-    rf"[^.;:!?]{{0,40}}?{words('exception', 'but')}\s(?:{words('filler')}\s)*"
+_ALL_BUT = lazy_pattern(
+    rf"\W*{words('whole')}[^.;:!?]{{0,40}}?{words('exception', 'left_out', 'but')}\s(?:{words('filler')}\s)*"
 )
 _TICKS = re.compile("[✓✔✅☑✗✘✖❌]")
 

@@ -1,4 +1,4 @@
-"""Which numbers of a sentence can be what it comes to: not those that name a step, or are a bound of it.
+"""Choose the numbers of a sentence that can be its result: not those that name a step, or are a bound of it.
 
 Beside others give way: numbers that tell where, when, of which part, on what premise, by which measure or rate, or
 with what they are compared.
@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.lexicon import Words, by_language, words
+from gigavqa.answers.lexicon import Words, by_language, lazy_pattern, words
 from gigavqa.answers.numerals import NUMBER, value_of
 
 REACH_BEFORE = 40
@@ -17,49 +17,47 @@ _SHORT_REACH = 14
 _CLAUSE_REACH = 160
 _BOUND = Words("bound", pattern=r"{}[\s*_`$(]{0,8}$")
 _COMPARED = re.compile(r".*[<>≤≥][\s*_`$(]{0,8}", re.DOTALL)
-_BOUND_BEHIND = re.compile(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
+_BOUND_BEHIND = lazy_pattern(rf"\+(?!\s*\d)|{words('place_behind')}|\s{{0,3}}[㐀-鿿가-힯]?\s?{words('bound_behind')}")
 _WORDS = "|".join(word for word in by_language("numeral")["en"] if word)
-_FRACTION = re.compile(
+_FRACTION = lazy_pattern(
     rf"(?:\d|\b(?:{_WORDS}))\s{{0,3}}{words('out_of')}\s{{0,3}}\d{{1,9}}|\b(?:{_WORDS})\s+out\s+of\s+[a-z]+"
 )
 _UNREAD_BEFORE = Words("unread_numeral", pattern=r"{}(?:\s+(?:e|y|et|und|and|و))?[\s-]+$")
-_UNREAD_BEHIND = re.compile(
+_UNREAD_BEHIND = lazy_pattern(
     rf"[\s-]+(?:(?:e|y|et|and)\s+)?{words('unread_numeral')}"
     r"|\s+[^\W\d_]{1,14}\s+(?:y medi[oa]|e mei[oa]|et demie?|and a half|с половиной)(?!\w)"
 )
 _REFERENCE = Words("reference", pattern=r"{}\s*$")
-_PART_BEHIND = re.compile(rf"\s+{words('part_behind')}")
-_PLACE = re.compile(rf"(?:{words('place')}|№|#|n°|nº)\s*$")
+_PART_BEHIND = lazy_pattern(rf"\s+{words('part_behind')}")
+_JOINT = rf"\d{{1,4}}\s?(?:[,–-]|{words('addition', 'alternative', 'range_joint')})\s?"
+_PLACE = Words("place", pattern=rf"{{}}\s*(?:{_JOINT}){{0,6}}$")
+"""A word of places behind which a number stands, or a list of numbers: "in tiles 27 and 28"."""
+_PLACE_SIGN = re.compile(r"(?:№|#|n°|nº)\s*$")
 _TIME_BEFORE, _TIME_BEHIND = re.compile(r"(?<!\d)\d{1,2}:$"), re.compile(r":\d{2}(?!\d)")
 _SIZE_BEFORE, _SIZE_BEHIND = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×]\s?\d")
 _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")
-_RATE = re.compile(rf"\s?[^\W\d]{{1,12}}\s?{words('per')}\s?{words('pixels')}")
-_PIXELS = re.compile(rf"\s?-?{words('pixels')}")
+_RATE = lazy_pattern(rf"\s?[^\W\d]{{1,12}}\s?{words('per')}\s?{words('pixels')}")
+_PIXELS = lazy_pattern(rf"\s?-?{words('pixels')}")
 _CAUSE = Words("cause", pattern=r"[,;，；、—–]\s*(?!for\s+an?\b|as\b){}(?![^\W\d_])")
-_MORE_BEHIND = re.compile(
-    r"\s(?:[^\W\d]+\s){0,2}?(?:(?:more|fewer|less|higher|lower|taller|longer|shorter|larger|smaller|older)\s(?:[^\W\d]+\s){0,2}?than"
-    r"|mehr\sals|weniger\sals|más\sque|menos\sque|de\splus\sque|de\smoins\sque|a\smais\s(?:do\s)?que|a\smenos\s(?:do\s)?que|больше,?\sчем|меньше,?\sчем)\b"
+_MORE_BEHIND = lazy_pattern(
+    rf"\s(?:[^\W\d]+\s){{0,2}}?(?:{words('more_than')}\s(?:[^\W\d]+\s){{0,2}}?than\b|{words('more_than_whole')})"
 )
-_THAN_BEFORE = re.compile(r"\b(?:more|fewer|less|\w{3,}er)\sthan\s[^.,;:\d]{0,24}\($")
-_RANGE_OPENS = re.compile(r"\b(?:between|entre|zwischen|от)\s+(?:\w+\s)?$")
-_RANGE_BEFORE = re.compile(
-    rf"\b(?:between|entre|zwischen|от)\s+(?:\w+\s)?(?:{NUMBER.pattern})\s+(?:and|y|et|und|e|до)\s+$", re.IGNORECASE
+_THAN_BEFORE = lazy_pattern(rf"(?:{words('more_than')}|\b\w{{3,}}er)\sthan\s[^.,;:\d]{{0,24}}\($")
+_RANGE_OPENS = Words("range_opens", pattern=r"{}\s+(?:\w+\s)?$")
+_RANGE_BEFORE = Words(
+    "range_opens", pattern=rf"{{}}\s+(?:\w+\s)?(?:(?i:{NUMBER.pattern}))\s+{words('range_joint')}\s+$"
 )
-_RANGE_GOES_ON = re.compile(r"\s+(?:and|y|et|und|e|до)\s")
+_RANGE_GOES_ON = lazy_pattern(rf"\s+{words('range_joint')}\s")
 """A number of a range, "between 15 and 18"."""
 _MONEY = re.compile(r"(?<=\d)\s?cents\b")
-_SOMEBODY = re.compile(
-    r"one\s(?:has|must|can|could|should|might|would|may|will|gets|sees|counts|finds|arrives|needs)\b", re.IGNORECASE
-)
-_NOT_ONE = re.compile(r"一[㐀-鿿つ]{0,2}[もも也]|한\s?[가-힣]{1,2}도")
+_SOMEBODY = lazy_pattern(rf"one\s{words('one_who')}", re.IGNORECASE)
+_NOT_ONE = re.compile(r"一[㐀-鿿つ]{0,2}[も也]|한\s?[가-힣]{1,2}도")
 """What is counted of that which there is none of: 一台もない."""
-_OTHERS_BEFORE = re.compile(
-    r"\b(?:other|remaining|autres|anderen|übrigen|otros|otras|outros|outras|demais|остальные|其他|其余|残りの)\s?$"
-)
-_OTHERS_BEHIND = re.compile(r"\s(?:others|other|autres|andere|otros|otras|outros|outras|других)\b")
+_OTHERS_BEFORE = Words("others_before", pattern=r"{}\s?$")
+_OTHERS_BEHIND = lazy_pattern(rf"\s{words('others_behind')}")
 _SHARE_OF = re.compile(r"[%％]\s?(?:of|der|von|des?|du|d[eo]s|das|delle|из|от|من)?\s?(?:the|all|los|las|les|den)?\s?$")
 _YARDSTICK = Words("yardstick")
-_CLAUSES = re.compile(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IGNORECASE)
+_CLAUSES = lazy_pattern(rf"[,;:，；：、(（—–]|{words('contrast')}", re.IGNORECASE)
 
 
 def counts_in(sentence: str) -> list[re.Match[str]]:
@@ -169,10 +167,11 @@ def _is_part(lowered: str, number: re.Match[str]) -> bool:
 
 def _is_place(lowered: str, number: re.Match[str]) -> bool:
     """Return whether a number tells where or when: behind "frame", hours or minutes of a time, a grid's size."""
-    before = lowered[max(0, number.start() - _SHORT_REACH) : number.start()]
+    before = lowered[max(0, number.start() - REACH_BEFORE) : number.start()]
     if _SIZE_BEFORE.search(before) or _SIZE_BEHIND.match(lowered, number.end()):
         return True
-    return bool(_PLACE.search(before) or _TIME_BEFORE.search(before) or _TIME_BEHIND.match(lowered, number.end()))
+    is_time = _TIME_BEFORE.search(before) or _TIME_BEHIND.match(lowered, number.end())
+    return bool(is_time or _PLACE.search(before) or _PLACE_SIGN.search(before))
 
 
 def _is_premise(lowered: str, number: re.Match[str]) -> bool:

@@ -8,21 +8,25 @@ says so.
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.cells import join_halves
+from gigavqa.answers.doubts import is_doubtful
 from gigavqa.answers.final_sentences import from_the_end
-from gigavqa.answers.forms import DENIES
 from gigavqa.answers.glosses import without_glosses
 from gigavqa.answers.letters import behind_glue
-from gigavqa.answers.lexicon import Words
-from gigavqa.answers.listed import listings, may_be_list, option_line
-from gigavqa.answers.markers import Marker, answer_markers, final_markers
+from gigavqa.answers.lexicon import Words, lazy_pattern
+from gigavqa.answers.listed import begun_option, listings, may_be_list, option_line
+from gigavqa.answers.markers import CLAUSE_REACH, Marker, answer_markers, clause_before, final_markers
 from gigavqa.answers.negation import joined
 from gigavqa.answers.opening_answers import opening_answer
+from gigavqa.answers.option_forms import with_option_words
+from gigavqa.answers.option_numbers import are_listable, counted_option, without_list_numbers
+from gigavqa.answers.ordinal_options import with_letters
 from gigavqa.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from gigavqa.answers.readers import CELLS, AnswerReader, announced_in, letter_reader, quoted_option, remembered
+from gigavqa.answers.sentence_forms import AND, DENIES
 from gigavqa.answers.text import Answer, answer_of, is_ended, last_sentence
 from gigavqa.answers.withdrawals import (
     behind_retraction,
@@ -36,7 +40,7 @@ from gigavqa.answers.withdrawals import (
     opens_with_contrast,
 )
 
-READER_VERSION = "answers/9"
+READER_VERSION = "answers/11"
 """What each version changed stands in `versions.toml`."""
 
 
@@ -50,14 +54,32 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
         return ParsedAnswer(None, "unfinished")
     said = without_glosses(answer.text, options) if options else join_halves(answer.text)
     reader = letter_reader(options) if options else CELLS
+    if options:
+        said = without_list_numbers(said) if _are_listable(tuple(options.values())) else said
+        said = with_letters(said, options, reader.mentions)
     read = remembered(partial(_read, reader=reader))
     if len(said) > _SHORTEST_RETRACTION:
         rest = behind_retraction(said, lambda rest: read(rest).value is not None)
         said = rest if rest is said or not _is_in_list(said, len(said) - len(rest), reader) else said
     parsed = read(said)
+    if options and parsed.status == "none":
+        own = with_option_words(said, options)
+        quoted = None if own is not said else counted_option(said, options, cut_off=cut_off)
+        parsed = ParsedAnswer(None, "option_text", quoted, "option text") if quoted else read(own)
+    if parsed.value is not None and _leaves_open(said, parsed, reader):
+        return AMBIGUOUS_ANSWER
+    if cut_off and parsed.status == "last" and _ends_in_option(answer.text, reader.options):
+        return ParsedAnswer(None, "unfinished")
     if cut_off and not is_ended(said) and _is_broken_off(said, parsed, read, reader):
         return ParsedAnswer(None, "unfinished")
     return ParsedAnswer(None, "too_long") if answer.before and _is_uncertain(parsed, answer, reader) else parsed
+
+
+_are_listable = lru_cache(maxsize=256)(are_listable)
+
+
+def _leaves_open(said: str, parsed: ParsedAnswer, reader: AnswerReader) -> bool:
+    return bool(reader.options) and parsed.rule != "verdicts" and is_doubtful(said, parsed.value, reader.mentions)
 
 
 def _is_uncertain(parsed: ParsedAnswer, answer: Answer, reader: AnswerReader) -> bool:
@@ -76,28 +98,52 @@ def _tells(text: str, options: Mapping[str, str]) -> bool:
     return bool(options) and option_line(text.partition("\n")[0], options) is not None
 
 
+def _ends_in_option(text: str, options: Mapping[str, str]) -> bool:
+    """Return whether a text ends in a row of options that may go on: one that is begun, or one among other lines."""
+    if not options:
+        return False
+    *before, line = [line for line in text.splitlines() if line.strip()] or [""]
+    if before and sum(map(str.isalnum, line)) <= 1:  # the next row's label, or its markup
+        return begun_option(before[-1], options) is not None
+    letter = begun_option(line, options)
+    if letter is None or (is_ended(line) and not is_ended(options[letter])):
+        return False
+    return bool(before) or option_line(line, options) is None
+
+
 def _is_broken_off(text: str, parsed: ParsedAnswer, read: Callable[[str], ParsedAnswer], reader: AnswerReader) -> bool:
     """Return whether the answer of a text that ends amid a sentence was but named in passing, or is not closed there.
 
-    Nor does a conclusion hold that a last "But" goes against.
+    Nor does a conclusion hold that a last "But" goes against, or that only the broken sentence draws.
     """
-    last = last_sentence(text)
-    if parsed.status == "marker":
-        return read(text[: len(text) - len(last)]).value != parsed.value and not _is_closed(last)
-    if parsed.status != "last":
+    if parsed.status not in ("marker", "last"):
         return False
-    if parsed.rule not in ("last", "described", "only left"):
-        return opens_with_contrast(last) or bool(_EITHER.search(last.lower()))
-    return not reader.is_whole(text.rpartition("\n")[2])
+    last = last_sentence(text)
+    if parsed.status == "last" and parsed.rule in ("last", "described", "only left"):
+        return not reader.is_whole(text.rpartition("\n")[2])
+    if parsed.status == "last" and (opens_with_contrast(last) or _EITHER.search(last.lower())):
+        return True
+    if (parsed.status == "marker" and _is_closed(last)) or parsed.rule in ("opening", "verdicts"):
+        return False
+    return read(_ENDED.match(text)[0]).value != parsed.value  # type: ignore[index]
 
 
-_CLOSED = re.compile(r".*(?:(?<![^\W_])[A-Z]|\))[)\]*_`\"'”’}>$\s]*", re.DOTALL)
+_ENDED = re.compile(r"(?:.*(?:[.!?]\s|[。！？।؟۔\n]))?", re.DOTALL)
+"""What stands before the last stop of a text."""
+_CLOSERS = ")]*_`\"'”’}>$ \t\n"
+_LETTER_LAST = re.compile(r"(?<![^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3])[A-Z]$")
+_COPULA_LAST = re.compile(r"(?:です|である|だ|입니다|이다|है)[*_`\s]{0,8}$")
+"""What ends a sentence behind its value, in languages that put the verb last."""
 
 
 def _is_closed(sentence: str) -> bool:
     """Return whether a sentence without an end is whole up to its value: "Answer: B", no "either B", no `\\boxed{B`."""
-    is_balanced = sentence.count("{") == sentence.count("}") and sentence.count('"') % 2 == 0
-    return is_balanced and bool(_CLOSED.fullmatch(sentence)) and not _EITHER.search(sentence.lower())
+    told = sentence[: found.start()] if (found := _COPULA_LAST.search(sentence, len(sentence) - 12)) else sentence
+    said = told.rstrip(_CLOSERS)
+    if sentence.count("{") != sentence.count("}") or sentence.count('"') % 2:
+        return False
+    is_value = ")" in told[len(said) :] or bool(_LETTER_LAST.search(said[-2:]))
+    return is_value and not _EITHER.search(sentence.lower())
 
 
 _EITHER = Words("either")
@@ -123,15 +169,17 @@ def _read(answer: str, reader: AnswerReader) -> ParsedAnswer:
 def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
     """Return what the last announcement says: final ones first, then others; of an option's words, its letter's."""
     quoted: str | None = None
-    conditional = False
+    conditional, torn = False, -1
     for markers_in in (final_markers, answer_markers):
         for marker in reversed(markers_in(text)):
-            before = _clause_before(text, marker)
+            before = clause_before(text, marker)
             if (before and is_hypothesis(before)) or _is_in_list(text, marker.end, reader):
                 continue
             announced = announced_in(text, marker)
             end = text.find(announced, marker.end) + len(announced)
-            if _is_not_meant(text, marker, before, announced, end=end, reader=reader):
+            if markers_in is answer_markers and before and _is_joined(before, announced, reader):
+                torn = marker.start
+            if marker.start <= torn < end or _is_not_meant(text, marker, before, announced, end=end, reader=reader):
                 continue
             parsed, words = _from_marker(text, marker, announced, reader)
             if parsed and ((before and is_conditional(before)) or _holds_if(parsed, announced, reader)):
@@ -149,6 +197,15 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
     return AMBIGUOUS_ANSWER if conditional and not _unconditional(text, reader) else None
 
 
+def _is_joined(before: str, announced: str, reader: AnswerReader) -> bool:
+    """Return whether an announcement is joined to another option before it, "torn between answer A and answer B"."""
+    mentions = reader.mentions(before) if reader.options else []
+    if not mentions or not _JOINT.fullmatch(before, mentions[-1].end):
+        return False
+    return any(one.value != mentions[-1].value for one in reader.mentions(announced)[:1])
+
+
+_JOINT = lazy_pattern(rf"[)\]*_`\"'”]{{0,4}}{AND}", re.IGNORECASE)
 _CONTESTS = frozenset({"affirmed", "concluded", "only left", "last"})
 
 
@@ -191,10 +248,10 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, *, end
     """
     if (
         _is_quoted(text, marker)
-        or (_ASKS.search(before) and announced.rstrip(" *_`'\"’”").endswith(("?", "？")))
+        or (_ASKS.search(before) and _ASKED.match(announced))
         or (before and is_doubted(before))
         or is_ascribed(before, announced)
-        or is_denied_at_once(text[end : end + _CLAUSE_REACH])
+        or is_denied_at_once(text[end : end + CLAUSE_REACH])
     ):
         return True
     value = end - len(announced) + next((mention.start for mention in reader.mentions(announced)), len(announced))
@@ -203,6 +260,7 @@ def _is_not_meant(text: str, marker: Marker, before: str, announced: str, *, end
 
 _ASKS = re.compile(r"\b(?:is|are|was|could|ist|est|es|é)\W*(?:the|die|la|le|a|o)?\s*$", re.IGNORECASE)
 """What opens a question about the answer, "Is the answer A?"."""
+_ASKED = re.compile(r"[^.!;。;\n?？]{0,160}[?？]")
 _QUOTES = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"), ('"', '"'))
 
 
@@ -221,15 +279,6 @@ def _is_quoted(text: str, marker: Marker) -> bool:
         and (before.count(opening) % 2 == 1 if opening == closing else closing not in before.rpartition(opening)[2])
         for opening, closing in _QUOTES
     )
-
-
-_CLAUSE = re.compile(r"[.!?;。！？;।\n]")
-_CLAUSE_REACH = 160
-
-
-def _clause_before(text: str, marker: Marker) -> str:
-    """Return what stands before an announcement in its clause."""
-    return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
 
 
 def _from_marker(

@@ -1,9 +1,10 @@
-"""What a text that announces nothing settles on, read from its end: the last sentence that does, or the last list."""
+"""Read a text that announces nothing from its end: the last sentence that does, or the last list."""
 
 import re
 from collections.abc import Hashable, Iterator
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
+from gigavqa.answers.lexicon import lazy_pattern, words
 from gigavqa.answers.listed import OptionList, listings
 from gigavqa.answers.negation import ConclusionRule, Mention, SentenceConclusion, is_hedged
 from gigavqa.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
@@ -54,7 +55,7 @@ def from_the_end(text: str, reader: AnswerReader) -> ParsedAnswer | None:
             unsure = unsure or bool(said.values and passing is None)
         elif parsed is None or parsed.value in denied:
             unsure = unsure or parsed is not None
-        elif _settles(parsed, said.rule, passing) and not _is_weak(piece, parsed, said):
+        elif _settles(piece, parsed, said.rule, passing) and not _is_weak(piece, parsed, said):
             return parsed
         else:
             passing = passing or parsed
@@ -66,11 +67,17 @@ def from_the_end(text: str, reader: AnswerReader) -> ParsedAnswer | None:
 _STRONG = frozenset({"affirmed", "concluded", "only left"})
 
 
-def _settles(parsed: ParsedAnswer, rule: ConclusionRule, passing: ParsedAnswer | None) -> bool:
+_NAMES_OPTION = lazy_pattern(rf"{words('copula')}\s+{words('option_noun')}\W{{0,4}}\w\W{{0,4}}$")
+
+
+def _settles(sentence: str, parsed: ParsedAnswer, rule: ConclusionRule, passing: ParsedAnswer | None) -> bool:
     """Return whether a sentence settles the answer.
 
-    By a strong rule; or as the last one, unless it but speaks of a value.
+    By a strong rule; or as the last one, unless it but speaks of a value; or as the last before several are spoken
+    of, where it says that something is an option, "This interval is option C. Options A and B cover the rest.".
     """
+    if parsed.value is not None and rule == "last" and passing is not None and passing.value is None:
+        return bool(_NAMES_OPTION.search(sentence.lower()))
     if parsed.value is None or rule == "last":
         return passing is None
     return rule in _STRONG

@@ -9,7 +9,7 @@ from gigavqa.answers.abstention import abstains, commits
 from gigavqa.answers.choices import AnswerSpace, key_of, read_choices
 from gigavqa.answers.glosses import without_glosses
 from gigavqa.answers.letters import LetterPatterns, behind_glue, latin, letter_mentions, letters_of
-from gigavqa.answers.lexicon import words
+from gigavqa.answers.lexicon import lazy_pattern, words
 from gigavqa.answers.listed import restated_option
 from gigavqa.answers.markers import Marker, answer_markers, final_markers
 from gigavqa.answers.negation import joined, said_values
@@ -17,9 +17,9 @@ from gigavqa.answers.parsed_answers import ParseStatus
 from gigavqa.answers.text import answer_of, lines_backwards, sentences
 
 _MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|[*_`\"'“”‘’$\\{}<>\[\]()]")
-_JOINT = re.compile(rf"\s*(?:[,;/&+|、，；]|{words('addition')}|\s)\s*", re.IGNORECASE)
+_JOINT = lazy_pattern(rf"\s*(?:[,;/&+|、，；]|{words('addition')}|\s)\s*", re.IGNORECASE)
 _NOUN = re.compile(r"^\s*(?:options?|letters?|choices?|answers?|选项|答案)\s*:?\s*", re.IGNORECASE)
-_ALTERNATIVE = re.compile(words("alternative"))
+_ALTERNATIVE = lazy_pattern(words("alternative"))
 
 
 @dataclass(frozen=True)

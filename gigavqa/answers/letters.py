@@ -1,10 +1,10 @@
-"""Which option letters a piece of text names, and which capital letters in it are something else."""
+"""Find the option letters that a text names, apart from capital letters that are something else."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gigavqa.answers.lexicon import by_language, phrases, words
+from gigavqa.answers.lexicon import by_language, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention
 
 _JOIN = (
@@ -34,7 +34,7 @@ _VERBS = (
 )
 _ARTICLE = rf"(?!\s+(?!{_VERBS})[a-zà-ÿ])"
 
-_LABEL = re.compile(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
+_LABEL = lazy_pattern(rf"\b(?i:{'|'.join(map(re.escape, _LABELLED))})\s*[A-H]\b")
 _JUDGED = re.compile(
     r"[\s|:*]*(?:(?:is|are|es|是|为)\s*)?(?:true|false|correct|incorrect|verdader|fals|真|假|正确|错误|成立|不成立)",
     re.IGNORECASE,
@@ -45,8 +45,8 @@ _BEFORE = frozenset(phrase.split()[-1] for name in _LEADING for phrase in phrase
 _OPTION_NOUNS = frozenset(phrases("option_noun"))
 """Words behind which a bare capital is an option's letter."""
 
-_FOLLOWING = re.compile(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
-_JOINED = re.compile(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
+_FOLLOWING = lazy_pattern(rf"[\s*_`\"')\]}}]*{_JOIN}\s*(?:option\s+)?[\s*_`\"'(\[]*", re.IGNORECASE)
+_JOINED = lazy_pattern(rf"[)\]*\s]*{_JOIN}[(\[*\s]*", re.IGNORECASE)
 WORD = r"A-Za-z0-9_°À-ɏЀ-ӿ"
 _INITIAL_BEFORE, _NAME_BEHIND = re.compile(r"\b[A-Z]\.\s?$"), re.compile(r"\.\s[A-Z][a-z]")
 _BETWEEN = " \t\n*_`\"'“‘:(["
@@ -189,9 +189,9 @@ def latin(letter: str) -> str:
     return letter.upper().translate(_HOMOGLYPHS)
 
 
-_WORDS = {"A": re.compile(_ARTICLE), "I": re.compile(r"(?!\s+[a-z])")}
+_WORDS = {"A": lazy_pattern(_ARTICLE), "I": re.compile(r"(?!\s+[a-z])")}
 """Letters that are words, and what stands behind them where they are none: "A" the article, "I" who speaks."""
-_OPTION_BEHIND = re.compile(rf"[.):]\s+\S|\s+{_VERBS}")
+_OPTION_BEHIND = lazy_pattern(rf"[.):]\s+\S|\s+{_VERBS}")
 _ENDS_CLAUSE = re.compile(r"[)\]*_`\"'”’]*(?:\s*$|[,;:!?]|\.[\s*_`\"'”’)\]]*$)")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
 _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")

@@ -3,8 +3,9 @@
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any, cast
 
 _WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(
     Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8")
@@ -12,7 +13,7 @@ _WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(
 UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 """Han, kana and hangul: scripts whose words stand without spaces."""
 _ARABIC = re.compile(r"[\u0600-\u06ff]")
-_LETTER = r"[^\W\d_぀-ヿ㐀-鿿가-힯]"
+_LETTER = r"(?-i:[^\W\d_぀-ヿ㐀-鿿가-힯])"
 
 
 def classes() -> tuple[str, ...]:
@@ -64,7 +65,7 @@ class Words:
     """
 
     def __init__(self, *names: str, pattern: str = "{}") -> None:
-        self.pattern = re.compile(pattern.replace("{}", words(*names)), re.DOTALL)
+        self._names, self._form = names, pattern
         every = {phrase for name in names for phrase in phrases(name)}
         keys = {phrase: max(_TOKEN.findall(phrase), key=len, default=phrase) for phrase in every}
         whole = {key for phrase, key in keys.items() if not UNSPACED.search(phrase) and f"{key}*" not in phrase}
@@ -72,6 +73,11 @@ class Words:
         parts = {phrase if UNSPACED.search(phrase) else key for phrase, key in keys.items() if key not in self._tokens}
         self._parts, self._stems = _stems(parts), _stems(parts | self._tokens)
         self._ascii_parts, self._ascii_stems = (tuple(filter(str.isascii, ones)) for ones in (self._parts, self._stems))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when it is used first."""
+        return re.compile(self._form.replace("{}", words(*self._names)), re.DOTALL)
 
     def may_be_in(self, lowered: str) -> bool:
         """Return whether the longest word of a phrase stands in a lower-case text."""
@@ -99,6 +105,22 @@ class Words:
     def split(self, lowered: str) -> list[str]:
         """Split at every match."""
         return self.pattern.split(lowered) if self.may_be_in(lowered) else [lowered]
+
+
+class _LazyPattern:
+    def __init__(self, text: str, flags: int) -> None:
+        self.pattern, self._flags = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked once for each name, which is found here from then on.
+        found = getattr(re.compile(self.pattern, self._flags), name)
+        setattr(self, name, found)
+        return found
+
+
+def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when it is used first: one with words takes milliseconds, a large one more."""
+    return cast("re.Pattern[str]", _LazyPattern(text, flags))
 
 
 def _stems(parts: Collection[str]) -> tuple[str, ...]:

@@ -10,15 +10,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gigavqa.answers.letters import is_of_noun, latin, letters_of
-from gigavqa.answers.lexicon import words
+from gigavqa.answers.lexicon import lazy_pattern, words
 from gigavqa.answers.negation import verdicts
+from gigavqa.answers.spellings import one_spelling
 from gigavqa.answers.text import plain, sentences
 
 _YES, _NO = "✓✔✅☑○◯⭕", "✗✘✖❌×☐✕🚫⛔❎"
-_MARK = re.compile(rf"(?P<no>[{_NO}]|\[ ?\])|(?P<yes>[{_YES}]|\[[xX✓✔]\])")
+_MARK = lazy_pattern(rf"(?P<no>[{_NO}]|\[ ?\])|(?P<yes>[{_YES}]|\[[xX✓✔]\])")
 _BOX = rf"\[[ xX✓✔]?\]|[{_YES}{_NO}]"
 _ENDED = r"(?=[*_`\s]*(?:[^\w\s]|$))"
-_HEAD = re.compile(
+_HEAD = lazy_pattern(
     rf"[\s*_:：?？–—=>→⇒(\[-]*+(?:{words('copula')}\s+)?"
     rf"(?:(?P<no>{words('negation', 'holds_not')}|{words('no')}{_ENDED})"
     rf"|(?P<yes>{words('holding')}|{words('yes', 'holds')}{_ENDED}))"
@@ -97,7 +98,27 @@ def restated_option(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option whose letter and words are a line."""
     match = _label_of(line, options)
     letter = match["letter"].upper() if match else ""
-    return letter if match and match["said"] and plain(match["said"]) == plain(options[letter]) else None
+    return letter if match and match["said"] and _is_same(match["said"], options[letter]) else None
+
+
+def _is_same(said: str, wording: str) -> bool:
+    return one_spelling(plain(said)) == one_spelling(plain(wording))
+
+
+_MOST_ADDED = 3
+"""Words that a row may have besides its option's, and still only repeat it: "Birds can be seen" for "birds seen"."""
+
+
+def begun_option(line: str, options: Mapping[str, str]) -> str | None:
+    """Return the option whose letter, with all of its words or the first of them, is a line."""
+    match = _label_of(line, options)
+    said, letter = (plain(match["said"]), match["letter"].upper()) if match else ("", "")
+    if not said:
+        return None
+    wording = plain(options[letter])
+    ours, theirs = said.split(), wording.split()
+    repeats = len(theirs) > 1 and {*theirs} <= {*ours} and len(ours) <= len(theirs) + _MOST_ADDED
+    return letter if repeats or wording.startswith(said) else None
 
 
 def listings(text: str, lines: Sequence[str], options: Mapping[str, str]) -> dict[int, OptionList]:

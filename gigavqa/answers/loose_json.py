@@ -46,7 +46,7 @@ class _BrokenError(Exception):
 
 
 def read_objects(text: str) -> Iterator[JsonSpan]:
-    """Yield the outermost objects of a text in order; one that breaks off is a CutOff.
+    """Yield the outermost objects of a text in order; one that breaks off is a TruncatedJson.
 
     The hundredth reaches to the end: that many stand only in a text that runs in circles.
     """
@@ -72,13 +72,20 @@ def _read_object(text: str, start: int, missing: set[str]) -> tuple[dict[str, An
         reader = _JsonCursor(text, start, missing)
         found = reader.read_object()
         return found, reader.position, not isinstance(found, TruncatedJson) or reader.is_at_prose()
-    return TruncatedJson({}) if is_deep(strict) else strict, end, True
+    return TruncatedJson({}) if is_deep(strict, text, start, end) else strict, end, True
 
 
-def is_deep(value: Any, left: int = _DEEPEST_CLOSED) -> bool:
-    """Return whether decoded JSON nests deeper than anybody means it, and than recursion can go through."""
+def is_deep(value: Any, text: str, start: int = 0, end: int | None = None) -> bool:
+    """Return whether JSON, decoded from a part of a text, nests deeper than anybody means it.
+
+    Recursion could not go through it. Where the text has few brackets, nothing is looked at.
+    """
+    return text.count("{", start, end) + text.count("[", start, end) > _DEEPEST_CLOSED and _nests(value)
+
+
+def _nests(value: Any, left: int = _DEEPEST_CLOSED) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(left == 0 or is_deep(one, left - 1) for one in inner if isinstance(one, dict | list))
+    return any(left == 0 or _nests(one, left - 1) for one in inner if isinstance(one, dict | list))
 
 
 class _JsonCursor:

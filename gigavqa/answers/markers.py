@@ -1,4 +1,4 @@
-"""Where a response announces its final answer, in the languages that models answer in (appendix D.2)."""
+"""Find where a response announces its final answer, in the languages that models answer in (appendix D.2)."""
 
 import re
 from collections.abc import Iterator
@@ -19,6 +19,16 @@ class Marker:
     end: int
     direct: bool
     form: Announcement = "announced"
+
+
+CLAUSE_REACH = 160
+"""Characters about a marker in which its clause is looked for."""
+_CLAUSE = re.compile(r"[.!?;。！？;।\n]")
+
+
+def clause_before(text: str, marker: Marker) -> str:
+    """Return what stands before an announcement in its clause."""
+    return _CLAUSE.split(text[max(0, marker.start - CLAUSE_REACH) : marker.start])[-1].strip()
 
 
 class _MarkerPhrases:

@@ -1,10 +1,10 @@
-"""How well two boxes, two lists of boxes, or two sets agree."""
+"""Measure the agreement of two boxes, two lists of boxes, or two sets."""
 
 from collections.abc import Sequence, Set
 
 BoxCorners = tuple[float, float, float, float]
 
-IOU_THRESHOLD = 0.5
+IOU_THRESHOLD = 0.5  # the paper gives no rule: decision 0011
 """Least intersection over union of a box that counts. The paper gives no rule; reports record this one."""
 
 
@@ -22,8 +22,8 @@ def _area(box: BoxCorners) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def matched(first: Sequence[BoxCorners], second: Sequence[BoxCorners], threshold: float = IOU_THRESHOLD) -> int:
-    """Size of the largest one-to-one matching of boxes at `threshold`, by augmenting paths.
+def matched(first: Sequence[BoxCorners], second: Sequence[BoxCorners]) -> int:
+    """Size of the largest one-to-one matching of boxes at `IOU_THRESHOLD`, by augmenting paths.
 
     Source: Kuhn 1955, as Berge's theorem has it: a matching is largest when no augmenting path is left.
     """
@@ -32,7 +32,7 @@ def matched(first: Sequence[BoxCorners], second: Sequence[BoxCorners], threshold
             at
             for at, other in enumerate(second)
             # Most pairs lie apart; telling so here spares them a call.
-            if other[0] < box[2] and box[0] < other[2] and iou(box, other) >= threshold
+            if other[0] < box[2] and box[0] < other[2] and iou(box, other) >= IOU_THRESHOLD
         ]
         for box in first
     ]

@@ -1,4 +1,4 @@
-"""What a sentence means by the values that it names: the grammar of answers. Its words stand in `lexicon.toml`.
+"""The grammar of answers: the stance of a sentence to the values that it names. Its words stand in `lexicon.toml`.
 
 A value is a letter, a cell, a number, a label: the rules are the same. A sentence is written with one sign in place of
 each value; the rules are patterns over that writing, and read:
@@ -15,7 +15,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from gigavqa.answers.forms import (
+from gigavqa.answers.sentence_forms import (
     AFFIRMED,
     ALONE,
     ALTERNATIVE,
@@ -291,14 +291,10 @@ def _behind_retraction(sentence: str) -> str:
     return behind_retraction(sentence, lambda rest: bool(VALUE.search(rest)), short=True)
 
 
-_CERTAIN = re.compile(r"\b(?:no (?:doubt|question)|without (?:a |any )?doubt)\b")
-"""What affirms, though a no stands in it."""
-
-
 def verdicts(sentence: str) -> frozenset[bool]:
     """Return whether a sentence says that something holds, or does not, "not true" being the latter; or both."""
-    lowered = _CERTAIN.sub("true", sentence.lower())
-    mentions = [Mention(*match.span(), bool(match["holds"])) for match in VERDICT.finditer(lowered)]
+    lowered = sentence.lower()
+    mentions = [Mention(*match.span(), not match["holds_not"]) for match in VERDICT.finditer(lowered)]
     if not mentions:
         return frozenset()
     said = stances(lowered, mentions)

@@ -5,16 +5,16 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from gigavqa.answers.lexicon import phrases
+from gigavqa.answers.lexicon import lazy_pattern, phrases
 from gigavqa.answers.loose_json import is_deep
-from gigavqa.answers.markers import Marker, answer_markers, final_markers
+from gigavqa.answers.markers import Marker, answer_markers, clause_before, final_markers
 from gigavqa.answers.numerals import EITHER
 from gigavqa.answers.text import answer_of, plain
 from gigavqa.answers.withdrawals import is_conditional
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)(?:```|$)", re.DOTALL)
 _BRACED = r"\s*\{([^{}]*)\}"
-_WORDED, _BOXED = re.compile(rf"\\(?:text|mathrm){_BRACED}"), re.compile(rf"\\f?boxed{_BRACED}")
+_WORDED, _BOXED = lazy_pattern(rf"\\(?:text|mathrm){_BRACED}"), lazy_pattern(rf"\\f?boxed{_BRACED}")
 _WRAPPERS = frozenset(
     {"answer", "final_answer", "final answer", "value", "result", "response", "step_answer", "output", "prediction"}
     | {*phrases("announcement"), *phrases("announcement_direct"), *phrases("announcement_final")}
@@ -44,7 +44,9 @@ _LEADING = " \t\n*_`:：=→-"
 
 
 class NormalizedAnswer(NamedTuple):
-    """What an answer says, or why nothing is read of it: thinking without end, or too much that announces nothing."""
+    """The text of an answer, or the reason that nothing is read of it: thinking without end, or too much that announces
+    nothing.
+    """
 
     text: str
     silence: Literal["unfinished", "too_long"] | None = None
@@ -61,7 +63,7 @@ def said(raw: str) -> NormalizedAnswer:
 
 
 _ECHO = re.compile(
-    r"(?<!\w)[\"“«„「'‘]"
+    r"[\"“«„「'‘](?<!\w.)"  # in this order the search skips from mark to mark
     r"(?=[^\"”»“」\n]{0,200}?\b(?:how many|(?:answer|reply|respond) (?:with|in|by)|true or false)\b)"
     r"[^\"”»“」\n]{1,240}[\"”»“」'’](?!\w)",
     re.IGNORECASE,
@@ -93,7 +95,7 @@ def json_value(text: str) -> Any:
         return text
     try:
         value = json.loads(text)
-        return text if is_deep(value) else _unwrapped(value)
+        return text if is_deep(value, text) else _unwrapped(value)
     except (ValueError, RecursionError):  # a model in a loop nests brackets without end
         return text
 
@@ -135,18 +137,10 @@ def _is_empty_list(text: str) -> bool:
 def passages(text: str) -> Iterator[str]:
     """Yield where an answer may stand, best first: behind the last announcements, then the whole text."""
     for found in (final_markers(text), answer_markers(text)):
-        last = next((one for one in reversed(found) if not is_conditional(_clause_before(text, one))), None)
+        last = next((one for one in reversed(found) if not is_conditional(clause_before(text, one))), None)
         if last is not None:
             yield _behind(text, last)
     yield text
-
-
-_CLAUSE = re.compile(r"[.!?;。！？;।\n]")
-_CLAUSE_REACH = 160
-
-
-def _clause_before(text: str, marker: Marker) -> str:
-    return _CLAUSE.split(text[max(0, marker.start - _CLAUSE_REACH) : marker.start])[-1].strip()
 
 
 def _behind(text: str, marker: Marker) -> str:

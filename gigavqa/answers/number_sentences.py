@@ -1,19 +1,18 @@
-"""Which sentence of a text tells the number that it comes to; or that none does."""
+"""Find the sentence of a text that tells the number that it comes to."""
 
-import itertools
 import re
 from collections.abc import Iterable, Sequence
 
 from gigavqa.answers.abstention import abstains, find_abstention
 from gigavqa.answers.counting import chief_among, counts_in, is_compared
-from gigavqa.answers.lexicon import Words, words
+from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
-from gigavqa.answers.text import sentences
+from gigavqa.answers.text import sentences_of
 
 _IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）][.。]?\s*")
 """A sentence in brackets: a remark."""
-_PARTITIVE = re.compile(rf"\W*(?:\w+\s)?{words('partitive')}")
+_PARTITIVE = lazy_pattern(rf"\W*(?:\w+\s)?{words('partitive')}")
 _ASIDE = Words("aside")
 NOTHING = Words("nothing")
 NO_SUCH = Words(
@@ -29,7 +28,7 @@ _ONLY_OTHERS = Words(
 )
 """A denial of what was asked for, up to the number of what there is instead."""
 _ROW = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
-_COUNTS = re.compile(
+_COUNTS = lazy_pattern(
     rf"[\s*_`#-]*+(?:[^\W\d][^:：\n]{{0,40}}[:：][\s*_`]*)?(?:{words('existence')}\s*)?[*_`]*(?:{NUMBER.pattern})[*_`]*"
     rf"(?!\s*{words('copula', 'part_behind')})(?:\s?[^\s\d()\[\].,;:!?。；：！？।،]+){{0,3}}[\s*_`.。।!]*+",
     re.IGNORECASE,
@@ -42,13 +41,13 @@ _QUANTITY, _COMMITS, _GUESSES = (
 )
 _ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
 """What tells that a later number is the outcome."""
-TOTALS, _CONCLUSION = Words("total"), Words("conclusion", "right_is")
+TOTALS, CONCLUSION = Words("total"), Words("conclusion", "right_is")
 _SUMS = Words("total", "conclusion")
-_BETWEEN = re.compile(
+_BETWEEN = lazy_pattern(
     rf"\s*[*_]*(?:{words('roughly')}\s)?(?:between|entre|zwischen)\s+(?:{NUMBER.pattern})", re.IGNORECASE
 )
-_ALONE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
-_BARE = re.compile(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
+_ALONE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
+_BARE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
 """A number that stands alone, perhaps with a unit, before what is remarked on it."""
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
@@ -73,7 +72,7 @@ def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[st
     if own := find_abstention(told):
         if own.start() > numbers[-1].start():
             rest = told[numbers[-1].end() :].lower()
-            return bool(_QUANTITY.search(rest) or _CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
+            return bool(_QUANTITY.search(rest) or CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
         return not _COMMITS.search(told[own.end() : numbers[-1].start()].lower())
     if not any(map(find_abstention, in_order)):
         return False
@@ -98,7 +97,7 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
     first = next((at for at, sentence in enumerate(in_order) if _is_sum(sentence)), len(in_order))
     meant = [one for at, one in enumerate(in_order) if at <= first or not _ASIDE.search(one.lower())]
     for sentence in reversed(meant):
-        if _CONCLUSION.search(sentence.lower()) and NUMBER.search(sentence) and not counts_in(sentence):
+        if CONCLUSION.search(sentence.lower()) and NUMBER.search(sentence) and not counts_in(sentence):
             return sentence, []
         if counts_in(sentence):
             if _BETWEEN.match(sentence) and not _SUMS.search(sentence.lower()):
@@ -120,7 +119,7 @@ def _is_sum(sentence: str) -> bool:
 def denies_existence(sentence: str, numbers: list[re.Match[str]]) -> bool:
     """Return whether a sentence denies what was asked for, and counts what there is instead: "no dog, only 2 cats"."""
     denied = _ONLY_OTHERS.search(sentence.lower())
-    return bool(denied) and denied.end() <= numbers[0].start() + 1  # type: ignore[union-attr]
+    return denied is not None and denied.end() <= numbers[0].start() + 1
 
 
 def first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | None:
@@ -134,24 +133,28 @@ def first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | Non
     return compared
 
 
-def opening_count(text: str) -> Reading | None:  # noqa: PLR0911 - each tells another form of opening
+def opening_count(text: str) -> Reading | None:
     """Read the number that a text opens with, as its total or with its noun, where what follows remarks on its parts.
 
     Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
     """
-    first, *rest = (
-        itertools.chain.from_iterable(map(sentences, text.splitlines())) if len(text) < _LONGEST_REMARK else [""]
-    )
-    is_worked_out = not rest or any(_ORDERS.search(one.lower()) or states_quantity(one) for one in rest)
-    if not is_worked_out and _BARE.fullmatch(first.strip()):
+    first, *rest = sentences_of(text) if len(text) < _LONGEST_REMARK else [""]
+    if not rest or any(_ORDERS.search(one.lower()) or states_quantity(one) for one in rest):
+        return None
+    if _BARE.fullmatch(first.strip()):
         return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
     numbers = chief_among(first, counts_in(first))
-    if len(numbers) == 1 and not is_worked_out and states_quantity(first):
-        return parsed(value_of(numbers[0][0]))
-    remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
-    if is_worked_out or len(numbers) != 1 or not remarks:
+    if len(numbers) != 1:
         return None
     count = value_of(numbers[0][0])
+    if states_quantity(first):
+        return parsed(count)
+    remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
+    return _count_before(remarks, first, count) if remarks else None
+
+
+def _count_before(remarks: Sequence[str], first: str, count: float) -> Reading | None:
+    """Read the count of the first sentence, where the numbers of the remarks are its parts."""
     parts = [value_of(number[0]) for one in remarks for number in chief_among(one, [*NUMBER.finditer(one)])]
     if not TOTALS.search(first.lower()):
         if not _COUNTS.fullmatch(first) or _ORDERS.search(first.lower()):

@@ -6,11 +6,13 @@ from math import isfinite
 from typing import Any
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.counting import chief_among, is_bound, text_before
-from gigavqa.answers.lexicon import Words, phrases, words
+from gigavqa.answers.counting import chief_among, counts_in, is_bound, text_before
+from gigavqa.answers.doubts import is_unsafe
+from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.number_sentences import (
+    CONCLUSION,
     NO_SUCH,
     NOTHING,
     denies_existence,
@@ -22,7 +24,7 @@ from gigavqa.answers.number_sentences import (
 )
 from gigavqa.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, is_number, value_of, with_plain_digits
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from gigavqa.answers.text import is_ended, last_sentence, plain, sentences
+from gigavqa.answers.text import is_ended, last_sentence, plain, sentences, sentences_of
 from gigavqa.answers.withdrawals import behind_retraction
 
 _NONE = frozenset(phrases("none_alone"))
@@ -31,9 +33,9 @@ _LONGEST_BEFORE = 5
 _GOES_ON = re.compile(r"[.,'’_]\d|[ \u00a0\u2009\u202f]\d{3}(?!\d)")
 _BEGINS_BEFORE = re.compile(r"\d[.,'’_]$|(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
 """What stands around a part of a number that has a decimal comma, or points or gaps between its thousands."""
-_INCLUDING = re.compile(rf"[^\d.;]{{0,24}}?{words('including')}")
+_INCLUDING = lazy_pattern(rf"[^\d.;]{{0,24}}?{words('including')}")
 _PARTS = re.compile(r"[:(（—–]")
-_SAYS = re.compile(
+_SAYS = lazy_pattern(
     r"(?:=|:|≈|\b(?:is|are|equals|was|were|total(?:s|ing)?|of|has|have|contains?|counted|count|es|son|est|sont|ist|sind"
     r"|beträgt|é|são|vale|vaut|равн[аоы]|составляет)\b)[\s*_`\"'$(]*"
     rf"(?:(?:{words('roughly')}|therefore|thus|of|de|d['’]|à|von)\s*){{0,2}}[*_`$(]*$",
@@ -43,7 +45,6 @@ _RANGE = re.compile(r"\s?(?:to|or|bis|oder|à|ou|a|o|до|или|至|到|から|
 """What goes on to the other end of a range."""
 _DOUBTS = frozenset({"confidence", "probability", "certainty", "score"})
 """Keys of JSON whose number tells how sure an answer is."""
-_CONCLUSION = Words("conclusion", "right_is")
 
 
 def counts_nothing(value: Any) -> bool:
@@ -83,7 +84,15 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Re
     broken = (cut_off and not is_ended(value)) or value.rstrip().endswith((":", "："))
     value = value[: len(value) - len(last_sentence(value))] if cut_off and broken else value
     reading = _read_number(value, whole, broken) if value.strip() else UNFINISHED
-    return reading if reading.status != "parsed" or abs(reading.value) <= _LARGEST else UNPARSABLE
+    if reading.status != "parsed":
+        return reading
+    if abs(reading.value) > _LARGEST:
+        return UNPARSABLE
+    return AMBIGUOUS if is_unsafe(with_plain_digits(value), reading.value, _mentions) else reading
+
+
+def _mentions(sentence: str) -> list[Mention]:
+    return [Mention(*number.span(), value_of(number[0])) for number in counts_in(sentence)]
 
 
 _LARGEST = sys.float_info.max
@@ -111,7 +120,7 @@ def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
             return opening
         if passage == value and broken and not is_number_alone(value):
             return UNFINISHED
-        in_order = [sentence for line in passage.splitlines() for sentence in sentences(line)]
+        in_order = sentences_of(passage)
         if told := first_told(in_order) if passage != value else last_told(in_order):
             is_unsure = not told[1] or (passage == value and is_unknown(in_order, *told))
             return AMBIGUOUS if is_unsure else _number_told(*told, whole)
@@ -147,14 +156,11 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
 
 
-_BOLD = re.compile(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
+_BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
 """A number in bold, perhaps with its unit or noun."""
 
 
-_VAGUE = re.compile(
-    rf"(?:{words('roughly')})\s(?:a|an|one|half\sa|une|una|uma|ein)\s"
-    r"(?:dozen|score|hundred|thousand|douzaine|vingtaine|docena|dúzia|dutzend)(?![^\W\d_])"
-)
+_VAGUE = Words("roughly", pattern=rf"{{}}\s{words('vague_article')}\s{words('vague_unit')}")
 _CLAUSE = re.compile(r"[,;:，；：、]")
 
 
@@ -166,12 +172,12 @@ def _choices(sentence: str, numbers: list[re.Match[str]]) -> Reading | None:
     return AMBIGUOUS if is_choice else None
 
 
-_OR = re.compile(rf"\s?(?:{words('alternative')}|to|–|-|bis|à|até|~|〜)\s?(?:{words('roughly')}\s)?")
+_OR = lazy_pattern(rf"\s?(?:{words('alternative')}|to|–|-|bis|à|até|~|〜)\s?(?:{words('roughly')}\s)?")
 
 
 def _goes_on(sentence: str, result: re.Match[str]) -> bool:
     """Return whether a sentence works on behind an equation, "= 24 cells; two are blank, leaving 22"."""
-    return any(NUMBER.search(rest) for rest in _CONCLUSION.split(sentence[result.end() :].lower())[1:])
+    return any(NUMBER.search(rest) for rest in CONCLUSION.split(sentence[result.end() :].lower())[1:])
 
 
 def _total(sentence: str, numbers: list[re.Match[str]]) -> float | None:

@@ -1,10 +1,10 @@
-"""How texts write numbers: digits in groups, decimals, words, Han and Korean numerals, scales."""
+"""Numbers as texts write them: digits in groups, decimals, words, Han and Korean numerals, scales."""
 
 import re
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from gigavqa.answers.lexicon import UNSPACED, by_language, phrases, words
+from gigavqa.answers.lexicon import UNSPACED, by_language, lazy_pattern, phrases, words
 
 _TENS = {word: 10 * ten for tens in by_language("tens").values() for ten, word in enumerate(tens, 2) if word}
 _ONES = {word: number for numerals in by_language("numeral").values() for number, word in enumerate(numerals) if word}
@@ -68,15 +68,17 @@ _BEHIND_TENS = {word: number for word, number in _ONES.items() if 0 < number < 2
 )
 """What stands behind tens; "one" by itself may be a pronoun or an article."""
 _UNDER_TWENTY = _any_of(_BEHIND_TENS)
-_COMPOUND = re.compile(rf"({_any_of(_TENS)})(?:{_JOINT})({_UNDER_TWENTY})")
-_REVERSED = re.compile(rf"({_any_of(_GERMAN_ONES)})und({_any_of(by_language('tens')['de'])})")
+_COMPOUND = lazy_pattern(rf"({_any_of(_TENS)})(?:{_JOINT})({_UNDER_TWENTY})")
+_REVERSED = lazy_pattern(rf"({_any_of(_GERMAN_ONES)})und({_any_of(by_language('tens')['de'])})")
 
 COUNTED = "".join(phrases("counted"))
 """The characters of measure words."""
 _HAN = (
     rf"(?<![第零〇一二两三四五六七八九十百千万])(?:[二三四五六七八九]?十[一二三四五六七八九]?|[零〇一二两俩三四五六七八九])"
     rf"(?={words('counted')})"
+    r"|(?<=[是为為])(?:[二三四五六七八九]?十[一二三四五六七八九]?|[零〇一二三四五六七八九])(?=[。．.！!]|\s*$)"
 )
+"""Numbers that count something, or that a sentence ends with behind "is"."""
 _HANGUL = rf"(?<![가-힣])(?:{'|'.join(sorted(_KOREAN, key=len, reverse=True))})(?=\s?{words('counted')})"
 _GAPS = r"(?: \d{3})+|(?:['’]\d{3})+|(?:_\d{3})+|(?:[\u00a0\u2009\u202f]\d{3})+"
 _THOUSANDS = rf"[1-9]\d{{0,2}}(?:(?:,\d{{3}})+(?:\.\d+)?|(?:\.\d{{3}})+,\d+|(?:\.\d{{3}}){{2,}}|(?:{_GAPS})(?:\.\d+)?)"
@@ -93,7 +95,7 @@ _SCALE_WORDS = "|".join(
     re.escape(word) + ("" if UNSPACED.match(word) else r"(?![^\W_])") for word in sorted(_SCALES, key=len, reverse=True)
 )
 _SCALED = rf"(?:[\s-]?(?:{_SCALE_WORDS})(?![克米瓦赫分])){{0,2}}"
-_SCALE = re.compile(rf"[\s-]?({_SCALE_WORDS})\Z", re.IGNORECASE)
+_SCALE = lazy_pattern(rf"[\s-]?({_SCALE_WORDS})\Z", re.IGNORECASE)
 _WORDS = (
     rf"(?:{_any_of(_TENS)})(?:(?:{_JOINT})(?:{_UNDER_TWENTY})\b)?"
     rf"|(?:{_any_of(_GERMAN_ONES)})und(?:{_any_of(by_language('tens')['de'])})"
@@ -102,7 +104,7 @@ _WORDS = (
 _FIRST = "".join(sorted({word[0] for word in NUMERALS if word[0] < "\u3000"}))
 _MINUS_WORDS = ("minus", "negative", "moins", "menos")
 _NOT_BEHIND = "".join(f"(?<!{word} )" for word in ("point", *_MINUS_WORDS))
-NUMBER = re.compile(
+NUMBER = lazy_pattern(
     rf"{_DIGITS}{_SCALED}(?!(?-i:\s?(?:k|K|M|B)\b)|x\d|h\d)"
     rf"|\b(?=[{_FIRST}])(?=(?:{_WORDS})\b){_NOT_BEHIND}(?:(?!one\b)|{_NO_PRONOUN})(?:{_WORDS})\b{_SCALED}{_NO_PART}|{_HAN}|{_HANGUL}",
     re.IGNORECASE,
@@ -115,7 +117,7 @@ EITHER = re.compile(r"[-−]?[1-9]\d{0,2}\.\d{3}")
 """A number that is one thing where a point begins decimals, and another where it parts thousands."""
 
 
-_SPELLED = re.compile(
+_SPELLED = lazy_pattern(
     rf"\b({_any_of(NUMERALS)})\s+point((?:\s+(?:{_any_of(by_language('numeral')['en'][:10])}))+)\b", re.IGNORECASE
 )
 """Decimals in words, "two point five"."""
@@ -128,13 +130,13 @@ _COMMA_LANGUAGE = re.compile(
 """What tells a text in a language whose decimals stand behind a comma."""
 _LANGUAGES_COMMA = re.compile(r"(?<=\d)(?<!\.\d{3}),(?=\d{1,2}(?!\d|,\s?\d|\s?[)\]]))")
 _LEAST = "".join(f"(?<!{word} )" for word in ("au", "al", "ao", "lo"))
-_MINUS = re.compile(
+_MINUS = lazy_pattern(
     rf"(?<![^\W_])(?<!\d ){_LEAST}(?:{'|'.join(_MINUS_WORDS)}|минус|ناقص)\s+(?=\d)|(?:零下|マイナス|영하\s?)(?=\d)",
     re.IGNORECASE,
 )
 _HALVES = phrases("and_a_half")
-_GERMAN_HALF = re.compile(rf"\b({_any_of(_GERMAN_ONES)})einhalb\b|\b(anderthalb)\b", re.IGNORECASE)
-_HALF = re.compile(
+_GERMAN_HALF = lazy_pattern(rf"\b({_any_of(_GERMAN_ONES)})einhalb\b|\b(anderthalb)\b", re.IGNORECASE)
+_HALF = lazy_pattern(
     rf"(?<![\w.,])(\d{{1,9}}|{_any_of(NUMERALS)})((?:\s+(?!(?:and|y|et|e|с)\s)[^\W\d_]{{1,14}})?)"
     rf"\s+(?:{'|'.join(sorted(map(re.escape, _HALVES), key=len, reverse=True))})(?!\w)",
     re.IGNORECASE,
@@ -142,6 +144,15 @@ _HALF = re.compile(
 """A number, perhaps its unit, and a half, "two and a half metres", "doce metros y medio"."""
 _REWRITTEN = (" point ", "{,}", *_MINUS_WORDS, "минус", "ناقص", "零下", "マイナス", "영하")
 """What stands in every text in which numbers are written anew."""
+_ENGLISH_ONES = {"a": 1} | {word: number for number, word in enumerate(by_language("numeral")["en"][:10]) if number}
+_ENGLISH_TENS = {word: 10 * ten for ten, word in enumerate(by_language("tens")["en"], 2) if word}
+_ENGLISH_SMALL = {word: number for number, word in enumerate(by_language("numeral")["en"][:20]) if number}
+_HUNDREDS = lazy_pattern(
+    rf"\b({_any_of(_ENGLISH_ONES)})\s+hundred\s+(?:and\s+)?"
+    rf"(?:({_any_of(_ENGLISH_TENS)})(?:[\s-]({_any_of(_ENGLISH_ONES)}))?|({_any_of(_ENGLISH_SMALL)}))\b",
+    re.IGNORECASE,
+)
+"""Hundreds with what stands behind them, "one hundred and twenty-five"."""
 _PERCENT = re.compile(r"\s?[%％]")
 
 
@@ -153,7 +164,7 @@ _BARE_POINT = re.compile(r"(?:(?<=\A)|(?<=[\s:=]))\.(?=\d)")
 
 def is_number(value: object) -> TypeGuard[int | float]:
     """Return whether a value is a number itself, and neither a bool nor a text of one."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) in (int, float)
 
 
 def with_plain_digits(text: str) -> str:
@@ -168,6 +179,8 @@ def with_plain_digits(text: str) -> str:
         text = _HALF.sub(_halved, text)
     if "halb" in lowered:
         text = _GERMAN_HALF.sub(lambda half: f"{_GERMAN_ONES[(half[1] or 'ein').lower()]}.5", text)
+    if "hundred" in lowered:
+        text = _HUNDREDS.sub(_hundreds_digits, text)
     if "," in text and _COMMA_LANGUAGE.search(text.lower()):
         text = _LANGUAGES_COMMA.sub(".", text)
     if "%" not in text and "％" not in text:
@@ -177,6 +190,12 @@ def with_plain_digits(text: str) -> str:
 
 def _halved(half: re.Match[str]) -> str:
     return f"{value_of(half[1]) + 0.5:g}{half[2]}"
+
+
+def _hundreds_digits(found: re.Match[str]) -> str:
+    hundreds, tens, ones, small = (word.lower() if word else "" for word in found.groups())
+    rest = _ENGLISH_TENS.get(tens, 0) + _ENGLISH_ONES.get(ones, 0) + _ENGLISH_SMALL.get(small, 0)
+    return str(100 * _ENGLISH_ONES[hundreds] + rest)
 
 
 def _spelled_digits(spelled: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 
 from gigavqa.answers.final_sentences import from_the_end
-from gigavqa.answers.lexicon import Words, words
+from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.listed import listings, option_line
 from gigavqa.answers.negation import Mention
 from gigavqa.answers.parsed_answers import ParsedAnswer
@@ -13,18 +13,18 @@ from gigavqa.answers.withdrawals import is_ascribed, is_conditional, is_doubted,
 
 _LONGEST = 80
 """Characters before a letter that an opening may have."""
-_CONCLUDES = re.compile(
+_CONCLUDES = lazy_pattern(
     rf"(?:^|[^.:;!?,。：；！？，]{{0,{_LONGEST}}}?)"
     rf"{words('first_conclusion', 'copula', 'preference', 'announcement_direct', 'right_is')}"
     rf"\s*(?:{words('filler')}\s*){{0,4}}|(?:{words('filler')}\s*){{1,2}}"
 )
 _MARKUP = " \t*_`\"'“‘(["
-_STOP = re.compile(
+_STOP = lazy_pattern(
     rf"[)\]*_`\"'”’]{{0,6}}\s{{0,2}}(?:です|である|だ|입니다|이다|है|sein\b)?"
     rf"(?:(?P<stop>[.。।:：;；]|\s[–—-](?=\s)|[–—])|[,，、،]?\s{{0,2}}{words('cause')})(?P<rest>.*)",
     re.DOTALL,
 )
-_ALTERNATIVE = re.compile(rf"\W*{words('alternative')}")
+_ALTERNATIVE = lazy_pattern(rf"\W*{words('alternative')}")
 _ASKED = Words("condition_behind", "question_of_either")
 _LATER = frozenset({"affirmed", "concluded", "verdicts"})
 """Rules by which what stands later takes an opening back."""

@@ -1,4 +1,4 @@
-"""What a final answer was parsed into: its value, how it was found, and by which rule."""
+"""Parsed final answers: its value, how it was found, and by which rule."""
 
 from dataclasses import dataclass, field
 from typing import Literal

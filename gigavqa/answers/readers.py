@@ -1,4 +1,4 @@
-"""How one kind of answer is recognized, letters or cells: behind a marker, in a sentence, and by an option's words."""
+"""Recognize one kind of answer, letters or cells: behind a marker, in a sentence, and by an option's words."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache, partial
@@ -16,6 +16,8 @@ from gigavqa.answers.letters import (
 from gigavqa.answers.listed import option_line
 from gigavqa.answers.markers import Marker
 from gigavqa.answers.negation import Mention, SentenceConclusion, joined, settle
+from gigavqa.answers.option_numbers import is_counted
+from gigavqa.answers.spellings import one_spelling
 from gigavqa.answers.text import plain, sentences
 
 _ReadingT = TypeVar("_ReadingT")
@@ -109,13 +111,13 @@ def quoted_option(text: str, options: Mapping[str, str]) -> str | None:
     """Return the letter of the option whose words a text is, or holds, undenied, those of no other being in it."""
     if not options:
         return None
-    said, wordings = plain(text), _wordings(tuple(options.items()))
+    said, wordings = one_spelling(plain(text)), _wordings(tuple(options.items()))
     if said in wordings:
         return wordings[said] if said else None
     last = said.rpartition(" ")[2]
     quoted = {wording for wording in wordings if (wording in said if len(wording) >= 4 else wording == last != "")}
     longest = [wording for wording in quoted if not any(wording in other and wording != other for other in quoted)]
-    if len(longest) != 1:
+    if len(longest) != 1 or not is_counted(said, longest[0]):
         return None
     start = said.rfind(longest[0])
     said_of = settle(said, [Mention(start, start + len(longest[0]), longest[0])])
@@ -124,4 +126,4 @@ def quoted_option(text: str, options: Mapping[str, str]) -> str | None:
 
 @lru_cache(maxsize=256)
 def _wordings(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {plain(text): letter for letter, text in options}
+    return {one_spelling(plain(text)): letter for letter, text in options}

@@ -1,4 +1,4 @@
-"""What was read from a step's raw answer, apart from whether it is correct."""
+"""Readings of a step's raw answer, apart from whether they are correct."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple

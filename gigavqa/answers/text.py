@@ -26,7 +26,7 @@ _MEANINGLESS = re.compile(
     + r"|<\|[a-z_]+\|>"
 )
 
-LONGEST = 8_000
+LONGEST = 8_000  # reading costs at most 50 ms: decision 0010
 """Characters of an answer, its thoughts cut off, that are read: of a longer one its last ones, where answers stand
 (docs/decisions/0010-reading-answers.md)."""
 
@@ -68,7 +68,7 @@ def thoughts_apart(raw: str) -> tuple[str, str | None]:
 
 
 class Answer(NamedTuple):
-    """What is read of an answer, and what stands before it: more than is read.
+    """The part of an answer that is read, and the part before it that is not.
 
     `is_torn` tells that the text begins amid a sentence, because there is no other in it.
     """
@@ -132,6 +132,11 @@ def sentences(line: str) -> list[str]:
             parts.append(line[start : stop.end()])
             start = stop.end()
     return [part for part in (*parts, line[start:]) if part.strip().strip(".!?。！？।؟۔")]
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split all lines of a text into sentences, in their order."""
+    return [sentence for line in text.splitlines() for sentence in sentences(line)]
 
 
 def last_sentence(text: str) -> str:

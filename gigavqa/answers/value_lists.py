@@ -1,11 +1,14 @@
-"""Which values a text lists as its answer, where it speaks of others besides."""
+"""Find the values that a text lists as its answer, where it speaks of others besides."""
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 
 from gigavqa.answers.lexicon import Words
 from gigavqa.answers.negation import Mention, joined, said_values, settle
-from gigavqa.answers.text import sentences
+from gigavqa.answers.text import sentences_of
 
+LISTING = re.compile(r"\[[^\[\]]*\]")
+"""A list in brackets."""
 _MORE = Words("aside")
 
 
@@ -14,7 +17,7 @@ def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) ->
 
     Others that are spoken of before or behind it are remarks, unless they are said to be more of the same.
     """
-    parts = [sentence for line in text.splitlines() for sentence in sentences(line)]
+    parts = sentences_of(text)
     named = [(at, part, mentions) for at, part in enumerate(parts) if (mentions := mentions_of(part))]
     lists = [one for one in named if _is_list(*one[1:])]
     is_last = bool(lists) and lists[-1] is named[-1]

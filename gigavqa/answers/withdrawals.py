@@ -1,9 +1,9 @@
-"""What withdraws what a text says, or tells that it is not meant: retractions, first thoughts, conditions, examples."""
+"""Withdrawals of what a text says: retractions, first thoughts, conditions, examples."""
 
 import re
 from collections.abc import Callable
 
-from gigavqa.answers.lexicon import UNSPACED, Words, words
+from gigavqa.answers.lexicon import UNSPACED, Words, lazy_pattern, words
 from gigavqa.answers.text import LONGEST
 
 _RETRACTION = Words("retraction")
@@ -12,7 +12,7 @@ _MOST_RETRACTIONS = 8
 """Retractions that are looked at, from the end: a model that runs in circles takes back thousands."""
 _FIRST_THOUGHT = Words("first_thought")
 _HYPOTHESIS = Words("hypothesis")
-_CONDITION, _FORCED = re.compile(words("condition")), re.compile(words("forced"))
+_CONDITION, _FORCED = lazy_pattern(words("condition")), lazy_pattern(words("forced"))
 
 
 _ASCRIBED = Words(
@@ -23,11 +23,17 @@ _OF_ANOTHER = Words(
     "speaker",
     pattern=rf"(?:{{}}(?:['’]s?|の|的|의)?\s*+(?:[^\W\d_]+\s+){{0,2}}?{words('guess')}|{words('guess')}\s+[^.;!?,]{{0,24}}?{{}})[^.;!?,，。]{{0,24}}$",
 )
+_ANSWERED = Words(
+    "answerer",
+    pattern=rf"{{}}[^.;!?。！？]{{0,60}}?{words('saying', 'answering')}\s*+[:：,]?\s*+(?:{words('that')})?"
+    r"(?P<said>[^,，;.!?。]{0,40})$",
+)
+_ANSWERER = Words("answerer")
 _SPEAKER, _SAYING_BEHIND = Words("speaker"), Words("saying_behind")
 _CONCLUSION = Words("conclusion")
-_FALSE = re.compile(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
+_FALSE = lazy_pattern(rf"[\s*_\"'”’)(¡,，-]{{0,8}}(?:{words('contrast')}\s*)?{words('taken_as_false')}")
 _DOUBTED = Words("doubt", pattern=r"{}(?:\s+[^\W\d_]{1,8}){0,4}\s*$")
-_IF = re.compile(rf"[\s*_)\],，]{{0,6}}{words('condition_behind')}")
+_IF = lazy_pattern(rf"[\s*_)\],，]{{0,6}}{words('condition_behind')}")
 _CONTRAST = Words("contrast")
 _CONCESSION = Words("concession")
 _UNREAL, _CONDITION_BEHIND = Words("unreal"), Words("condition_behind")
@@ -108,6 +114,8 @@ def _behind_contrast(clause: str) -> str:
 def is_ascribed(before: str, behind: str = "") -> bool:
     """Return whether what stands about an announcement, or a value, has another say it: "a caption claims that the"."""
     lowered = before.lower()
+    if is_answered_by_others(before, behind):
+        return True
     if not _SPEAKER.may_be_in(lowered):
         return False
     found = _ASCRIBED.search(lowered)
@@ -116,6 +124,17 @@ def is_ascribed(before: str, behind: str = "") -> bool:
     if _OF_ANOTHER.search(lowered):
         return True
     return bool(behind and _SPEAKER.search(lowered) and _SAYING_BEHIND.search(behind.lower()))
+
+
+def is_answered_by_others(before: str, behind: str = "") -> bool:
+    """Return whether what stands about a value has somebody else answer so: "the other annotator counted"."""
+    lowered = before.lower()
+    if not _ANSWERER.may_be_in(lowered):
+        return False
+    found = _ANSWERED.search(lowered)
+    if found and not _CONCLUSION.search(found["said"]):
+        return True
+    return bool(behind and _SAYING_BEHIND.search(behind.lower()))
 
 
 def is_denied_at_once(behind: str) -> bool:

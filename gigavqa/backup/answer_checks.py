@@ -1,4 +1,4 @@
-"""What is recorded as answered, and is no answer: of each job how much, and what may be done about it."""
+"""Check for responses that are recorded as answered and hold no answer: how many of each job, with the remedy."""
 
 import re
 from collections import Counter, defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gigavqa.backup.findings import CheckFinding
 from gigavqa.contract.flaws import Flaw, flaw_of, flaws_of
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.contract.schema_versions import read_response
 from gigavqa.runtime.plurals import count_noun
 

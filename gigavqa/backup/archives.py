@@ -12,6 +12,8 @@ from pydantic import Field, ValidationError
 
 from gigavqa.backup.errors import BackupInvalidError
 from gigavqa.contract.base import Contract
+from gigavqa.runtime.plurals import list_some
+from gigavqa.runtime.validation import describe_faults
 
 MANIFEST, CHECKSUMS, STATE = "manifest.json", "SHA256SUMS", "state.rdb"
 FORMAT = 1
@@ -19,7 +21,7 @@ _PIECE = 1 << 20
 
 
 class Manifest(Contract):
-    """What a backup is of. It is written last, and tells the checksum of the list of checksums."""
+    """The manifest of a backup. It is written last, and holds the checksum of the list of checksums."""
 
     format: int = FORMAT
     release: str = Field(description="of gigavqa, which made it")
@@ -44,7 +46,7 @@ class ArchiveWriter:
 
     @property
     def files(self) -> int:
-        """How many there are."""
+        """The number of files."""
         return len(self._checksums)
 
     def put(self, name: str, content: bytes) -> None:
@@ -105,7 +107,7 @@ class Archive:
                 f"{folder} is no backup, or not a whole one: it has no {error.filename}"
             ) from error
         except ValidationError as error:
-            raise BackupInvalidError(f"{folder / MANIFEST} cannot be read: {error.errors()[0]['msg']}") from error
+            raise BackupInvalidError(f"{folder / MANIFEST} cannot be read: {describe_faults(error)}") from error
         if self.manifest.format != FORMAT:
             raise BackupInvalidError(f"{folder} is of format {self.manifest.format}; this release reads {FORMAT}")
         if hashlib.sha256(lines).hexdigest() != self.manifest.checksums:
@@ -117,8 +119,7 @@ class Archive:
         """Read every file. Raises BackupInvalidError, which names those that are gone or changed."""
         wrong = [name for name, digest in self.checksums.items() if not _has_digest(self.path(name), digest)]
         if wrong:
-            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            named = ", ".join(wrong[:3]) + more
+            named = list_some(wrong, 3)
             raise BackupInvalidError(f"{self.folder}: not what was backed up: {named}; nothing was restored")
 
     def under(self, folder: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Makes a backup of an installation, which may run: the server's state at one moment, and the files that it names.
+"""Makes a backup of an installation, which may run: the state store's state at one moment, and the files that it names.
 
 What the state of a moment names was written before that moment, and stays while the backup is made.
 """
@@ -25,9 +25,9 @@ _HOLD_SECONDS = 600
 
 
 def back_up(url: str, home: Home, folder: Path) -> Manifest:
-    """Back up the installation whose server is at `url` into `folder`, which is new.
+    """Back up the installation whose state store is at `url` into `folder`, which is new.
 
-    Raises FileExistsError, SnapshotRefusedError, ServerUnavailableError, OSError.
+    Raises FileExistsError, SnapshotRefusedError, StateStoreUnavailableError, OSError.
     """
     live = open_client(url)
     try:
@@ -58,7 +58,7 @@ def _renew_hold(live: Redis) -> None:
 
 
 class _Backup:
-    """A backup that is being made of the installation whose server is `live`."""
+    """A backup that is being made of the installation whose state store is `live`."""
 
     def __init__(self, archive: ArchiveWriter, live: Redis, home: Home) -> None:
         self._archive = archive
@@ -73,27 +73,27 @@ class _Backup:
         snapshot = take_snapshot(url, self._archive.folder / STATE)  # before the files: all that it names are there
         self._archive.take(STATE)
         with serve_snapshot(snapshot, self._archive.folder / "server") as frozen:
-            survey = StateReader(open_client(frozen))
-            census = survey.census()
-            for job_id in sorted(census.jobs):
-                self._copy_parts(survey, job_id)
-            self._copy_uploads({file.id for file in survey.files(census)})
+            reader = StateReader(open_client(frozen))
+            inventory = reader.list_keys()
+            for job_id in sorted(inventory.jobs):
+                self._copy_parts(reader, job_id)
+            self._copy_uploads({file.id for file in reader.files(inventory)})
         shutil.rmtree(self._archive.folder / "server")
         self._copy_others()
         return self._archive.close(
             release=version("gigavqa"),
             made_at=made_at,
             database=snapshot.database,
-            jobs=len(census.jobs),
-            responses=sum(census.responses[job_id] for job_id in census.jobs),
+            jobs=len(inventory.jobs),
+            responses=sum(inventory.responses[job_id] for job_id in inventory.jobs),
             damaged=self._damaged,
             gone=self._gone,
         )
 
-    def _copy_parts(self, survey: StateReader, job_id: str) -> None:
-        seals: dict[str, str | None] = {**survey.seals(job_id)}
+    def _copy_parts(self, reader: StateReader, job_id: str) -> None:
+        seals: dict[str, str | None] = {**reader.seals(job_id)}
         if set(self._parts.parts(job_id)) - seals.keys():  # of an older release, which sealed none; or made just now
-            seals |= {each.part: None for each in survey.recordings(job_id) if each.part and each.part not in seals}
+            seals |= {each.part: None for each in reader.recordings(job_id) if each.part and each.part not in seals}
         for part, seal in sorted(seals.items()):
             _renew_hold(self._live)
             try:

@@ -12,16 +12,16 @@ from gigavqa.backup.snapshots import open_client, serve_frozen_copy
 from gigavqa.backup.state_reader import StateReader
 from gigavqa.runtime.home import Home
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.parquet_parts import PartStore
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 
 
 def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[CheckFinding]:
-    """Find what is wrong with the installation whose server is at `url`, which may run; nothing is changed.
+    """Find what is wrong with the installation whose state store is at `url`, which may run; nothing is changed.
 
     With `pictures`, also which of them were replaced since they were asked about. Raises SnapshotRefusedError,
-    ServerUnavailableError, and OSError where a store does not answer.
+    StateStoreUnavailableError, and OSError where a store does not answer.
     """
     live, looks, answers = open_client(url), ImageChecks(home.data, home.uploads), AnswerChecks()
 
@@ -31,24 +31,24 @@ def check(url: str, home: Home, *, pictures: bool = False) -> Iterator[CheckFind
             looks.hear(job_id, text)
 
     with serve_frozen_copy(url) as held:
-        survey = StateReader(open_client(held))
-        census = survey.census()
-        parts = PartChecks(survey, live, PartStore(home.results_uri), hear)
-        for job_id in sorted(census.jobs):
-            recordings = list(survey.recordings(job_id))
-            yield from check_job(survey, census, job_id, recordings, hear)
+        reader = StateReader(open_client(held))
+        inventory = reader.list_keys()
+        parts = PartChecks(reader, live, PartStore(home.results_uri), hear)
+        for job_id in sorted(inventory.jobs):
+            recordings = list(reader.recordings(job_id))
+            yield from check_job(reader, inventory, job_id, recordings, hear)
             yield from parts.of_job(job_id, recordings)
-            yield from answers.of_job(job_id, is_retried=not survey.redis.hexists(KEYS.job(job_id), "hidden"))
-        yield from check_lists(survey, census)
-        yield from check_queue(survey, census)
-        yield from parts.of_no_job(census)
-        yield from check_uploads(survey, census, live, home.uploads)
+            yield from answers.of_job(job_id, is_retried=not reader.redis.hexists(KEYS.job(job_id), "hidden"))
+        yield from check_lists(reader, inventory)
+        yield from check_queue(reader, inventory)
+        yield from parts.of_no_job(inventory)
+        yield from check_uploads(reader, inventory, live, home.uploads)
         if pictures:
             yield from looks.check()
 
 
 async def repair(url: str, findings: Sequence[CheckFinding]) -> list[CheckFinding]:
-    """Put right what can be put right while others use the server; returns what was."""
+    """Put right what can be put right while others use the state store; returns what was."""
     redis = connect(url)
     try:
         mended = [finding for finding in findings if finding.mend]

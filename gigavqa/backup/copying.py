@@ -9,7 +9,7 @@ from typing import Any
 
 from redis import Redis
 
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 STAGING_PREFIX = "restoring:"
 """What the names of keys begin with until all of them are there."""
@@ -23,16 +23,16 @@ end
 """
 
 
-def copy_state(source: Redis, target: Redis, keys: RedisKeys = KEYS) -> None:
+def copy_state(source: Redis, target: Redis) -> None:
     """Let `target` hold the installation's keys as `source` does, in one step, in place of those that it has.
 
     What a call that was cut off has left is removed first. Nobody may use the keys of `target` meanwhile.
     """
-    for names in _chunks(target.scan_iter(f"{STAGING_PREFIX}{keys.prefix}:*", count=_CHUNK)):
+    for names in _chunks(target.scan_iter(f"{STAGING_PREFIX}{KEYS.prefix}:*", count=_CHUNK)):
         target.unlink(*names)
-    for name in source.scan_iter(f"{keys.prefix}:*", count=_CHUNK):
+    for name in source.scan_iter(f"{KEYS.prefix}:*", count=_CHUNK):
         _copy(source, target, name)
-    target.eval(_SWAP, 0, STAGING_PREFIX, keys.prefix)
+    target.eval(_SWAP, 0, STAGING_PREFIX, KEYS.prefix)
 
 
 def _copy(source: Redis, target: Redis, name: bytes) -> None:

@@ -1,10 +1,10 @@
-"""What can go wrong with backups."""
+"""Errors of backups."""
 
 from gigavqa.runtime.errors import InstallationError, StateStoreUnavailableError
 
 
 class SnapshotRefusedError(StateStoreUnavailableError):
-    """The server does not send its whole state, as it would to a replica."""
+    """The state store does not send its whole state, as it would to a replica."""
 
 
 class BackupInvalidError(InstallationError):

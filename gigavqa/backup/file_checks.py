@@ -1,4 +1,4 @@
-"""Whether the files that the server names are there as they were written, and which of those there are it names."""
+"""Check the files that the state store names, as they were written, and find those that it does not name."""
 
 import shutil
 import time
@@ -20,22 +20,22 @@ from gigavqa.store.parquet_parts import PartStore
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.tiling.roots import DIGESTS_FOLDER
 
-YOUNG_SECONDS = 3600.0
+YOUNG_SECONDS = 3600.0  # a part may be written and not yet named: decision 0016
 """A file that is younger may be named any moment, and an older one that nobody names is left over."""
 
 
 class PartChecks:
     """Reads the parts of jobs; `hear` is told the job and the text of each response in a part that counts."""
 
-    def __init__(self, survey: StateReader, live: Redis, parts: PartStore, hear: OnResponse) -> None:
-        self._survey = survey
+    def __init__(self, reader: StateReader, live: Redis, parts: PartStore, hear: OnResponse) -> None:
+        self._reader = reader
         self._live = live
         self._parts = parts
         self._hear = hear
 
     def of_job(self, job_id: str, recordings: list[ResultEntry]) -> Iterator[CheckFinding]:
         """Yield every part of a job that is gone or changed, and those that hold nothing which counts."""
-        seals, pointed = self._survey.seals(job_id), defaultdict[str, list[ResultEntry]](list)
+        seals, pointed = self._reader.seals(job_id), defaultdict[str, list[ResultEntry]](list)
         for each in recordings:
             if each.part and each.cursor:
                 pointed[each.part].append(each)
@@ -44,13 +44,13 @@ class PartChecks:
         there = self._parts.parts(job_id)
         yield from self._unnamed(job_id, sorted(set(there) - pointed.keys()))
 
-    def of_no_job(self, census: KeyInventory) -> Iterator[CheckFinding]:
+    def of_no_job(self, inventory: KeyInventory) -> Iterator[CheckFinding]:
         """Folders of jobs that there are not."""
         deleting = {found.decode() for found in self._live.smembers(KEYS.deleting())}
-        folders = [job_id for job_id in self._parts.jobs() if job_id not in census.jobs | deleting]
-        if folders and not census.jobs:  # then they are all that is left
+        folders = [job_id for job_id in self._parts.jobs() if job_id not in inventory.jobs | deleting]
+        if folders and not inventory.jobs:  # then they are all that is left
             told = f"knows no job, but there are parts of {count_noun(len(folders), 'job')}"
-            yield damage("state-lost", "the server", told)
+            yield damage("state-lost", "the state store", told)
             return
         for job_id in folders:
             if self._live.exists(KEYS.job(job_id)):
@@ -109,9 +109,9 @@ def _is_read(text: str) -> bool:
     return True
 
 
-def check_uploads(survey: StateReader, census: KeyInventory, live: Redis, folder: Path) -> Iterator[CheckFinding]:
+def check_uploads(reader: StateReader, inventory: KeyInventory, live: Redis, folder: Path) -> Iterator[CheckFinding]:
     """Files and pictures that clients sent: those that are gone or changed, and those that nobody knows."""
-    known = {file.id: file for file in survey.files(census)}
+    known = {file.id: file for file in reader.files(inventory)}
     for file in known.values():
         path = folder / "files" / file.id
         size = path.stat().st_size if path.is_file() else None
@@ -126,7 +126,7 @@ def check_uploads(survey: StateReader, census: KeyInventory, live: Redis, folder
         if digest_of(path) != path.name:
             yield damage("picture-damaged", f"picture {path.name}", "its bytes are not those that were sent")
     for path in sorted((folder / "batches").glob("*")):
-        if path.name.split(".")[0] not in census.batches | census.jobs and _is_old(path):
+        if path.name.split(".")[0] not in inventory.batches | inventory.jobs and _is_old(path):
             told = "is not there, but what was made of its lines"
             yield leftover("batch-folder", f"batch {path.name}", told, make_removal(partial(_remove, path)))
 

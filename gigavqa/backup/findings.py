@@ -1,4 +1,4 @@
-"""What a check finds, and what may be done about it."""
+"""Findings of a check, each with its remedy."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ Severity = Literal["damage", "changed", "void", "leftover"]
 something takes room and does no harm."""
 
 RepairAction = Callable[[Redis], Awaitable[object]]
-"""Puts something right on the installation's server while others use it; never deletes a response."""
+"""Puts something right on the installation's state store while others use it; never deletes a response."""
 
 RemovalAction = Callable[[Redis], Awaitable[object]]
 """Removes what is left over, for good."""
@@ -44,7 +44,7 @@ def leftover(kind: str, subject: str, told: str, remove: RemovalAction | None = 
 
 
 def make_removal(act: Callable[[], object]) -> RemovalAction:
-    """Remove what the server knows nothing of: `act` blocks."""
+    """Remove what the state store knows nothing of: `act` blocks."""
 
     async def remove(_: Redis) -> None:
         await asyncio.to_thread(act)

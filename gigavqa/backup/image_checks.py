@@ -1,4 +1,4 @@
-"""Which pictures are not what models were shown: replaced or gone since they were asked about."""
+"""Check for images that are no longer what models were shown: replaced, or gone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

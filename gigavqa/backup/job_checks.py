@@ -1,4 +1,4 @@
-"""Whether each job is what its responses say, and stands where jobs are looked for."""
+"""Check that each job agrees with its responses, and stands in the indexes of jobs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -9,9 +9,9 @@ from redis.asyncio import Redis
 from gigavqa.backup.findings import CheckFinding, RemovalAction, RepairAction, damage, leftover
 from gigavqa.backup.state_reader import KeyInventory, ResultEntry, StateReader
 from gigavqa.contract.codec import decompress
-from gigavqa.contract.models import JobStatus
+from gigavqa.contract.jobs import JobStatus
 from gigavqa.contract.schema_versions import read_spec, unpack_response
-from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.plurals import count_noun, list_some
 from gigavqa.store.lua_scripts import LuaScripts
 from gigavqa.store.redis_keys import KEYS
 
@@ -23,10 +23,10 @@ OnResponse = Callable[[str, str | bytes], None]
 
 
 def check_job(
-    survey: StateReader, census: KeyInventory, job_id: str, recordings: list[ResultEntry], hear: OnResponse
+    reader: StateReader, inventory: KeyInventory, job_id: str, recordings: list[ResultEntry], hear: OnResponse
 ) -> Iterator[CheckFinding]:
-    """Yield what is wrong with one job, given what was recorded of it; `hear` hears of the texts on the server."""
-    subject, row = f"job {job_id}", survey.redis.hgetall(KEYS.job(job_id))
+    """Yield what is wrong with one job, given what was recorded of it; `hear` hears of the texts on the state store."""
+    subject, row = f"job {job_id}", reader.redis.hgetall(KEYS.job(job_id))
     try:
         JobStatus(row[b"status"].decode())
         read_spec(row[b"spec"])
@@ -34,15 +34,15 @@ def check_job(
         yield damage("job-unreadable", subject, f"cannot be read: {str(error).splitlines()[0]}")
         return
     yield from _check_counts(subject, job_id, row, recordings)
-    yield from _check_responses(survey, census, job_id, recordings)
-    yield from _check_texts(survey, job_id, hear)
+    yield from _check_responses(reader, inventory, job_id, recordings)
+    yield from _check_texts(reader, job_id, hear)
     if b"hidden" not in row:
-        yield from _check_listing(survey, subject, job_id, row[b"status"].decode())
+        yield from _check_listing(reader, subject, job_id, row[b"status"].decode())
 
 
-def check_lists(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
+def check_lists(reader: StateReader, inventory: KeyInventory) -> Iterator[CheckFinding]:
     """Yield what stands where jobs are looked for and is none, and what is left of jobs that are not there."""
-    redis = survey.redis
+    redis = reader.redis
     for status in JobStatus:
         for found in redis.zrange(KEYS.in_status(status), 0, -1):
             job_id = found.decode()
@@ -52,11 +52,11 @@ def check_lists(survey: StateReader, census: KeyInventory) -> Iterator[CheckFind
                 told = f"stands among those in status {status}, and is {is_now}"
                 yield damage("job-mislisted", f"job {job_id}", told, _repair_unlisting(job_id, status))
     listed = {found.decode() for found in redis.zrange(KEYS.jobs(), 0, -1)}
-    for job_id in sorted(listed - census.jobs):
+    for job_id in sorted(listed - inventory.jobs):
         yield damage("job-gone", f"job {job_id}", "stands in the list of jobs, and is not there")
     deleting = {found.decode() for found in redis.smembers(KEYS.deleting())}
-    for job_id in sorted((census.responses.keys() | census.rest.keys()) - census.jobs - deleting):
-        number, rest = census.responses[job_id], ", ".join(sorted(census.rest[job_id])) or "no more"
+    for job_id in sorted((inventory.responses.keys() | inventory.rest.keys()) - inventory.jobs - deleting):
+        number, rest = inventory.responses[job_id], ", ".join(sorted(inventory.rest[job_id])) or "no more"
         told = f"is not there; left of it are {count_noun(number, 'response')} and {rest}"
         # Of a job that should be there they may be all that is left.
         yield leftover("job-remains", f"job {job_id}", told, None if job_id in listed else _remove_rest(job_id))
@@ -78,7 +78,7 @@ def _check_counts(
 
 
 def _check_responses(
-    survey: StateReader, census: KeyInventory, job_id: str, recordings: list[ResultEntry]
+    reader: StateReader, inventory: KeyInventory, job_id: str, recordings: list[ResultEntry]
 ) -> Iterator[CheckFinding]:
     subject = f"job {job_id}"
     gone = [each.request for each in recordings if each.cursor != each.entry]
@@ -86,18 +86,18 @@ def _check_responses(
         yield damage(
             "response-gone", subject, f"{name_requests(gone)} stand in the order of results, and are not there"
         )
-    if (more := census.responses[job_id] - len(recordings) + len(gone)) > 0:
+    if (more := inventory.responses[job_id] - len(recordings) + len(gone)) > 0:
         yield damage("response-unordered", subject, f"{count_noun(more, 'response')} stand in no order of results")
     textless = [each.request for each in recordings if each.cursor and not each.hot and not each.part]
     if textless:
         yield damage(
-            "text-gone", subject, f"the texts of {name_requests(textless)} are neither on the server nor in a part"
+            "text-gone", subject, f"the texts of {name_requests(textless)} are neither in the state store nor in a part"
         )
 
 
-def _check_texts(survey: StateReader, job_id: str, hear: OnResponse) -> Iterator[CheckFinding]:
+def _check_texts(reader: StateReader, job_id: str, hear: OnResponse) -> Iterator[CheckFinding]:
     broken = []
-    for request, packed in survey.redis.hscan_iter(KEYS.texts(job_id), count=100):
+    for request, packed in reader.redis.hscan_iter(KEYS.texts(job_id), count=100):
         try:
             unpack_response(packed)
         except ValueError:
@@ -108,8 +108,8 @@ def _check_texts(survey: StateReader, job_id: str, hear: OnResponse) -> Iterator
         yield damage("text-damaged", f"job {job_id}", f"the texts of {name_requests(broken)} cannot be read")
 
 
-def _check_listing(survey: StateReader, subject: str, job_id: str, status: str) -> Iterator[CheckFinding]:
-    redis = survey.redis
+def _check_listing(reader: StateReader, subject: str, job_id: str, status: str) -> Iterator[CheckFinding]:
+    redis = reader.redis
     is_listed = redis.zscore(KEYS.jobs(), job_id) is not None
     if is_listed and not redis.exists(*map(KEYS.in_status, JobStatus)):
         return  # an older release had no such lists; the gateway makes them when it starts
@@ -121,7 +121,7 @@ def _repair_listing(job_id: str) -> RepairAction:
     async def mend(redis: Redis) -> None:
         if created := await redis.hget(KEYS.job(job_id), "created_at"):
             await redis.zadd(KEYS.jobs(), {job_id: int(created)})
-            await LuaScripts(redis, KEYS).index([job_id.encode()])
+            await LuaScripts(redis).index([job_id.encode()])
 
     return mend
 
@@ -148,5 +148,4 @@ async def _add(redis: Redis, *, key: str, field: str, by: int) -> None:
 
 def name_requests(requests: list[str]) -> str:
     """Name the first three of these requests, and count the rest."""
-    more = f" and {len(requests) - 3} more" if len(requests) > 3 else ""
-    return ", ".join(requests[:3]) + more
+    return list_some(requests, 3)

@@ -1,4 +1,4 @@
-"""Whether everything that is to be played waits where workers look, and what is counted of it is so."""
+"""Check that every open request waits where workers look, and that the queue's counters agree."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,27 +17,27 @@ from gigavqa.store.redis_keys import KEYS
 _PAGE = 1000
 
 
-def check_queue(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
+def check_queue(reader: StateReader, inventory: KeyInventory) -> Iterator[CheckFinding]:
     """Yield what is wrong with bundles, lanes, their counts, and with the stream of the sink."""
-    queued = {lane: set(_pending_entries(survey, lane)) for lane in survey.lanes()}
+    queued = {lane: set(_pending_entries(reader, lane)) for lane in reader.lanes()}
     entries = [dict(fields) for found in queued.values() for fields in found]
     waiting = {(fields[b"job"].decode(), fields[b"bundle"].decode()) for fields in entries}
     depth: Counter[str] = Counter()
-    for job_id in sorted(census.jobs):
-        yield from _check_bundles(survey, job_id, waiting, depth)
+    for job_id in sorted(inventory.jobs):
+        yield from _check_bundles(reader, job_id, waiting, depth)
     for lane, found in queued.items():
-        if gone := {dict(fields)[b"job"].decode() for fields in found} - census.jobs:
+        if gone := {dict(fields)[b"job"].decode() for fields in found} - inventory.jobs:
             told = f"has entries of {count_noun(len(gone), 'job')} that are deleted; workers pass them over"
             yield leftover("queue-entry", lane, told)
-    yield from _check_depth(survey, depth)
-    yield from _check_room(survey, census)
-    yield from _check_unsunk(survey, census)
+    yield from _check_depth(reader, depth)
+    yield from _check_room(reader, inventory)
+    yield from _check_unsunk(reader, inventory)
 
 
 def _check_bundles(
-    survey: StateReader, job_id: str, waiting: set[tuple[str, str]], depth: Counter[str]
+    reader: StateReader, job_id: str, waiting: set[tuple[str, str]], depth: Counter[str]
 ) -> Iterator[CheckFinding]:
-    redis, subject, lost, unplayable = survey.redis, f"job {job_id}", [], []
+    redis, subject, lost, unplayable = reader.redis, f"job {job_id}", [], []
     leased = redis.smembers(KEYS.leased(job_id))
     for name, state in redis.hscan_iter(KEYS.bundles(job_id), count=_PAGE):
         remaining, _, model = state.decode().partition(" ")
@@ -65,17 +65,17 @@ def _is_readable(packed: bytes | None) -> bool:
         return False
 
 
-def _check_depth(survey: StateReader, depth: Counter[str]) -> Iterator[CheckFinding]:
-    told = {name.decode(): int(number) for name, number in survey.redis.hgetall(KEYS.depth()).items()}
+def _check_depth(reader: StateReader, depth: Counter[str]) -> Iterator[CheckFinding]:
+    told = {name.decode(): int(number) for name, number in reader.redis.hgetall(KEYS.depth()).items()}
     for name in sorted(told.keys() | depth.keys()):
         if (off := depth[name] - told.get(name, 0)) != 0:
             message = f"counts {told.get(name, 0)} bundles {name.replace(':', ' for ', 1)}, and there are {depth[name]}"
             yield damage("depth-wrong", "the queue", message, _repair_count(KEYS.depth(), name, off))
 
 
-def _check_room(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
-    redis, owned, total = survey.redis, Counter[str](), 0
-    for job_id in census.jobs:
+def _check_room(reader: StateReader, inventory: KeyInventory) -> Iterator[CheckFinding]:
+    redis, owned, total = reader.redis, Counter[str](), 0
+    for job_id in inventory.jobs:
         reserved, owner, interactive = redis.hmget(KEYS.job(job_id), "reserved", "owner", "interactive_limit")
         total += (number := int(reserved or 0))
         if owner:
@@ -92,22 +92,22 @@ def _check_room(survey: StateReader, census: KeyInventory) -> Iterator[CheckFind
             yield damage("room-wrong", "the queue", message, _repair_count(KEYS.queued(), owner, off))
 
 
-def _check_unsunk(survey: StateReader, census: KeyInventory) -> Iterator[CheckFinding]:
-    redis = survey.redis
-    due = {(fields[b"job"], fields[b"request"]) for fields in _entries_from(survey, KEYS.unsunk(), "-")}
-    for job_id in sorted(census.jobs):
+def _check_unsunk(reader: StateReader, inventory: KeyInventory) -> Iterator[CheckFinding]:
+    redis = reader.redis
+    due = {(fields[b"job"], fields[b"request"]) for fields in _entries_from(reader, KEYS.unsunk(), "-")}
+    for job_id in sorted(inventory.jobs):
         if redis.hget(KEYS.job(job_id), "hidden") == b"chat":
             continue
         unread = (name for name in redis.hkeys(KEYS.texts(job_id)) if (job_id.encode(), name) not in due)
         stuck = [name.decode() for name in unread if redis.exists(KEYS.response(job_id, name.decode()))]
         if stuck:
-            told = f"{count_noun(len(stuck), 'text')} on the server would go into no part"
+            told = f"{count_noun(len(stuck), 'text')} in the state store would go into no part"
             yield damage("text-unsunk", f"job {job_id}", told, _repair_sink_stream(job_id, stuck))
 
 
-def _pending_entries(survey: StateReader, lane: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
+def _pending_entries(reader: StateReader, lane: str) -> Iterator[tuple[tuple[bytes, bytes], ...]]:
     """Yield the fields of all entries that a worker holds, or workers will read."""
-    redis = survey.redis
+    redis = reader.redis
     if not redis.exists(lane):
         return
     found = [each for each in redis.xinfo_groups(lane) if each["name"].decode() == GROUP]
@@ -117,12 +117,12 @@ def _pending_entries(survey: StateReader, lane: str) -> Iterator[tuple[tuple[byt
         first, last = rows[0]["message_id"].decode(), rows[-1]["message_id"].decode()
         yield from (tuple(fields.items()) for entry, fields in redis.xrange(lane, first, last) if entry in held)
         after = f"({last}"
-    yield from (tuple(fields.items()) for fields in _entries_from(survey, lane, f"({read}"))
+    yield from (tuple(fields.items()) for fields in _entries_from(reader, lane, f"({read}"))
 
 
-def _entries_from(survey: StateReader, stream: str, first: str) -> Iterator[dict[bytes, bytes]]:
+def _entries_from(reader: StateReader, stream: str, first: str) -> Iterator[dict[bytes, bytes]]:
     """Yield the fields of all entries of a stream from one on."""
-    while rows := survey.redis.xrange(stream, first, "+", _PAGE):
+    while rows := reader.redis.xrange(stream, first, "+", _PAGE):
         yield from (fields for _, fields in rows)
         first = f"({rows[-1][0].decode()}"
 

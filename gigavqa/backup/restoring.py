@@ -1,4 +1,4 @@
-"""Brings a backup back: files first, then the server's state in one step, so that a crash leaves no half."""
+"""Brings a backup back: files first, then the state store's state in one step, so that a crash leaves no half."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ def restore(archive: Archive, home: Home, *, overwrite: bool = False) -> Path | 
     With `overwrite` in place of what it is. Nothing is changed before the whole backup was read and found well.
     Returns the folder that the state of before was moved to, if there was one on an embedded server.
 
-    Raises BackupInvalidError, RestoreRefusedError, ServerUnavailableError, OSError.
+    Raises BackupInvalidError, RestoreRefusedError, StateStoreUnavailableError, OSError.
     """
     archive.verify()
     with tempfile.TemporaryDirectory(prefix="gigavqa-") as work, _require_stopped(home):
@@ -69,7 +69,7 @@ def _require_stopped(home: Home) -> Iterator[None]:
         return
     redis = open_client(home.redis_url)
     if redis.exists(KEYS.sink_lock()) or redis.exists(*_announced_workers(redis)):
-        raise RestoreRefusedError("gateways or workers use the server at REDIS_URL, or did so a minute ago; end them")
+        raise RestoreRefusedError("gateways or workers use the state store at REDIS_URL, or did a minute ago; end them")
     yield
 
 
@@ -83,7 +83,7 @@ def _require_empty(archive: Archive, home: Home, overwrite: bool) -> None:
     remedy = "restore elsewhere, or say --overwrite"
     if home.redis_url:
         if next(open_client(home.redis_url).scan_iter(f"{KEYS.prefix}:*", count=_PAGE), None):
-            raise RestoreRefusedError(f"the server at REDIS_URL holds an installation already; {remedy}")
+            raise RestoreRefusedError(f"the state store at REDIS_URL holds an installation already; {remedy}")
     elif has_state(home.server):
         raise RestoreRefusedError(f"{home.server} holds an installation already; {remedy}")
     for kind, folder in _folders(home):

@@ -1,7 +1,7 @@
 """All that a server holds at one moment, as a file; and servers of one's own that hold what such a file says.
 
-The file is what the server sends a new replica: the state between two commands, while it goes on serving. So it has of
-each script everything or nothing.
+The file is what the state store sends a new replica: the state between two commands, while it goes on serving. So it
+has of each script everything or nothing.
 """
 
 import os
@@ -44,9 +44,9 @@ def open_client(url: str) -> Redis:
 
 
 def take_snapshot(url: str, file: Path) -> StateSnapshot:
-    """Write down all that the server holds at one moment.
+    """Write down all that the state store holds at one moment.
 
-    Raises SnapshotRefusedError, ServerUnavailableError, OSError.
+    Raises SnapshotRefusedError, StateStoreUnavailableError, OSError.
     """
     client = open_client(url)
     connection = None
@@ -60,7 +60,7 @@ def take_snapshot(url: str, file: Path) -> StateSnapshot:
             out.flush()
             os.fsync(out.fileno())
     except (RedisConnectionError, TimeoutError) as error:
-        raise StateStoreUnavailableError(f"the server does not answer: {error}") from error
+        raise StateStoreUnavailableError(f"the state store does not answer: {error}") from error
     except RedisError as error:
         raise SnapshotRefusedError(_describe_refusal(str(error))) from error
     finally:
@@ -74,7 +74,7 @@ def take_snapshot(url: str, file: Path) -> StateSnapshot:
 def serve_snapshot(snapshot: StateSnapshot, folder: Path) -> Iterator[str]:
     """The URL of a server of one's own that holds a snapshot, for the length of a block; it lives in `folder`.
 
-    Raises ServerUnavailableError when it cannot load the snapshot.
+    Raises StateStoreUnavailableError when it cannot load the snapshot.
     """
     install_snapshot(snapshot.file, folder)
     server = start_store(folder)
@@ -85,12 +85,9 @@ def serve_snapshot(snapshot: StateSnapshot, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serve_frozen_copy(url: str, within: Path | None = None) -> Iterator[str]:
-    """The URL of a server that holds what the one at `url` holds now, and that nobody else knows.
-
-    It lives in a new folder, below `within` where that is given, for the length of a block.
-    """
-    with tempfile.TemporaryDirectory(prefix="gigavqa-", dir=within) as folder:
+def serve_frozen_copy(url: str) -> Iterator[str]:
+    """Serve a copy of what the state store at `url` holds now, for the length of a block; yields its URL."""
+    with tempfile.TemporaryDirectory(prefix="gigavqa-") as folder:
         snapshot = take_snapshot(url, Path(folder) / "state.rdb")
         with serve_snapshot(snapshot, Path(folder) / "server") as held:
             yield held
@@ -147,12 +144,12 @@ def _receive(sock: object, out: IO[bytes]) -> None:
 def _recv(sock: object, most: int) -> bytes:
     piece: bytes = sock.recv(most)  # type: ignore[attr-defined]  # of a socket, with TLS or without
     if not piece:
-        raise StateStoreUnavailableError("the server ended the connection while it sent its state; see its log")
+        raise StateStoreUnavailableError("the state store ended the connection while it sent its state; see its log")
     return piece
 
 
 def _describe_refusal(reason: str) -> str:
     return (
-        f"the server does not send its state ({reason}); it must allow REPLCONF and SYNC and be a primary. "
+        f"the state store does not send its state ({reason}); it must allow REPLCONF and SYNC and be a primary. "
         "Else keep it with its provider's own snapshots"
     )

@@ -16,7 +16,7 @@ _ANSWER_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a checkpoint's files are: `weights` is what an entry calls it, `path` gives a file's path by its name."""
+    """The files of a checkpoint: `weights` is what an entry calls it, `path` gives a file's path by its name."""
 
     weights: str
     path: Callable[[str], Path]

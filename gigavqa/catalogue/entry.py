@@ -57,9 +57,8 @@ class Prices(BaseModel):
 
 
 class RemoteTerms(BaseModel):
-    """How a server of somebody else's is asked for the model.
-
-    `endpoint` is where its vendor serves it: told to who looks for it, and asked by nobody who has not named it.
+    """The terms on which a remote endpoint is asked for the model. `endpoint` is its vendor's: shown to people, and
+    asked only where somebody has named it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,11 +79,11 @@ class RemoteTerms(BaseModel):
 class CatalogueEntry(BaseModel):
     """Weights, family, visual budget and arguments of one model.
 
-    `weights` is a Hugging Face id, a folder, `built-in:NAME` for a small checkpoint that comes with this project, or
-    `remote:NAME` for a model that only servers of somebody else's have, under that name; `remote` says how those are
-    asked, also for the other models. `engine` holds arguments of vLLM's AsyncEngineArgs; `chat_template` those of the
-    chat template. Code that comes with weights from Hugging Face runs only where `trust_remote_code` allows it and
-    `revision` pins the commit.
+    `weights` is a Hugging Face id, a folder, `built-in:NAME` for a small checkpoint that comes with this project or
+    beside a plugin's entry, or `remote:NAME` for a model that only servers of somebody else's have, under that name;
+    `remote` says how those are asked, also for the other models. `engine` holds arguments of vLLM's AsyncEngineArgs;
+    `chat_template` those of the chat template. Code that comes with weights from Hugging Face runs only where
+    `trust_remote_code` allows it and `revision` pins the commit.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -129,7 +128,7 @@ class CatalogueEntry(BaseModel):
 
     @property
     def known_family(self) -> Family | None:
-        """What is known of the family that the entry names; None for one that only its operator knows."""
+        """The family that the entry names; None for one that only its operator knows."""
         return FAMILIES.get(self.family)
 
     def at_published_budget(self) -> "CatalogueEntry | None":
@@ -151,8 +150,13 @@ class CatalogueEntry(BaseModel):
 
     @property
     def is_closed(self) -> bool:
-        """Whether no weights can be had, so that only a server of somebody else's has the model."""
+        """Whether no weights can be had, or vLLM has no such model, so that only a server elsewhere has it."""
         return self.weights.startswith(_REMOTE_PREFIX)
+
+    @property
+    def tensor_parallel_size(self) -> int:
+        """GPUs over which one engine of it is spread."""
+        return int(self.engine.get("tensor_parallel_size") or 1)
 
     @property
     def takes_pictures(self) -> bool:
@@ -188,6 +192,15 @@ class CatalogueEntry(BaseModel):
     def _boxes_are_written_somehow(self) -> Self:
         if self.takes_pictures and "box_convention" not in self.model_fields_set:
             raise ValueError("box_convention is missing: say unit, thousand or pixels")
+        return self
+
+    @model_validator(mode="after")
+    def _a_picture_has_tokens(self) -> Self:
+        if self.takes_pictures and self.visual_budget.max_visual_tokens < 1:
+            raise ValueError(
+                "visual_budget allows less than one token of a picture (a checkpoint declares it in "
+                "preprocessor_config.json: size, max_pixels): take it as it was published"
+            )
         return self
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""What can be wrong with a model's entry."""
+"""Errors of a model's entry."""
 
 
 class CatalogueError(Exception):
@@ -27,3 +27,7 @@ class CheckpointInvalidError(CatalogueError):
 
 class EntryExistsError(CatalogueError):
     """The operator's folder has an entry of this id already."""
+
+
+class ShapeUnknownError(CatalogueError):
+    """Nothing says how many layers and heads a model has."""

@@ -1,10 +1,13 @@
-"""The GPUs that a model wants, and what fits smaller ones: by arithmetic, as `docs/operating.md` does it."""
+"""The GPUs that a model wants, and what fits smaller ones: by arithmetic, as `docs/plan.md` does it."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 _MIB = 1024
+_GIB = 1 << 30
 _REPORTED_SHARE = 0.9
 """Of its memory as it is sold, what a driver tells at least: 81,559 MiB of 80 GiB, 46,068 of 48."""
 
@@ -48,3 +51,27 @@ class GpuRequirement(BaseModel):
 
     def _holds(self, gib: int, mib: float) -> bool:
         return mib >= _REPORTED_SHARE * self.number * gib * _MIB
+
+
+@dataclass(frozen=True)
+class GpuCard:
+    """A GPU as its data sheet has it: memory as it is sold, and as CUDA tells it, dense bfloat16 FLOPs, and bytes of
+    memory a second.
+    """
+
+    title: str
+    memory_gib: int
+    memory_bytes: int
+    flops: float
+    bandwidth: float
+
+
+GPU_CARDS: Mapping[str, GpuCard] = {
+    "h100": GpuCard("H100 SXM 80 GB", 80, int(79.1 * _GIB), 989e12, 3.35e12),
+    "h200": GpuCard("H200 SXM 141 GB", 141, int(139.8 * _GIB), 989e12, 4.8e12),
+    "a100-80": GpuCard("A100 SXM 80 GB", 80, int(79.1 * _GIB), 312e12, 2.039e12),
+    "a100-40": GpuCard("A100 SXM 40 GB", 40, int(39.4 * _GIB), 312e12, 1.555e12),
+    "l40s": GpuCard("L40S 48 GB", 48, int(44.4 * _GIB), 362e12, 0.864e12),
+    "rtx4090": GpuCard("GeForce RTX 4090 24 GB", 24, int(23.5 * _GIB), 165e12, 1.008e12),
+}
+"""By the name that `gigavqa plan --gpu` takes; sources in docs/plan.md."""

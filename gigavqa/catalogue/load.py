@@ -1,4 +1,4 @@
-"""Reads the catalogue: the entries that ship with the package, then those of the operator's own folders."""
+"""Reads the catalogue: the entries that ship with the package, those of plugins, then the operator's own."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +9,13 @@ from pydantic import ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import EntryInvalidError, ModelUnknownError
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.plugins import load_plugins
+from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.validation import describe_faults
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
+ENTRY_POINTS = "gigavqa.models"
+"""The group by which a package brings entries: each names a package whose folder holds them."""
 
 
 class Catalogue(Mapping[str, CatalogueEntry]):
@@ -73,12 +77,22 @@ class Catalogue(Mapping[str, CatalogueEntry]):
 
 
 def load_catalogue(*folders: Path) -> Catalogue:
-    """Read the shipped entries and those in `folders`; a later entry replaces an earlier one of the same id.
+    """Read the shipped entries, those of plugins and those in `folders`; a later one replaces an earlier of its id.
 
     Raises EntryInvalidError naming the file.
     """
-    paths = [path for folder in (SHIPPED_MODELS, *folders) for path in sorted(folder.glob("*.toml"))]
-    return Catalogue([read_entry(path) for path in paths])
+    known = (SHIPPED_MODELS, *plugin_folders(), *folders)
+    return Catalogue([read_entry(path) for folder in known for path in sorted(folder.glob("*.toml"))])
+
+
+def plugin_folders() -> list[Path]:
+    """Return the folders of entries that installed packages bring, and of checkpoints beside them."""
+    return [Path(folder) for package in load_plugins(ENTRY_POINTS).values() for folder in package.__path__]
+
+
+def plugin_checkpoints() -> Mapping[str, Path]:
+    """Return the checkpoints that lie beside plugins' entries, each a folder, by what `built-in:` names them."""
+    return {file.parent.name: file.parent for folder in plugin_folders() for file in folder.glob("*/config.json")}
 
 
 def read_entry(path: Path) -> CatalogueEntry:
@@ -88,8 +102,7 @@ def read_entry(path: Path) -> CatalogueEntry:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise EntryInvalidError(f"{path}: {error}") from error
     except ValidationError as error:
-        fields = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise EntryInvalidError(f"{path}: {fields}") from error
+        raise EntryInvalidError(f"{path}: {describe_faults(error)}") from error
     if entry.id != path.stem:
         raise EntryInvalidError(f"{path}: the id '{entry.id}' differs from the file's name")
     return entry

@@ -11,7 +11,8 @@ from gigavqa.catalogue.entry import HUB_ID, CatalogueEntry
 from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
 from gigavqa.catalogue.families.family import Family
 from gigavqa.catalogue.families.registry import BY_MODEL_TYPE
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.validation import describe_faults
 
 _MAX_CONTEXT = 131072  # tokens; checkpoints declare up to a million, whose KV cache few machines hold
 
@@ -65,8 +66,9 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
             notes=_notes(family),
         )
     except ValidationError as error:
-        fields = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise CheckpointInvalidError(f"{weights}: {fields}") from error
+        raise CheckpointInvalidError(f"{weights}: {describe_faults(error)}") from error
+    except CheckpointInvalidError as error:
+        raise CheckpointInvalidError(f"{weights}: {error}") from error
     except (TypeError, ValueError, KeyError, IndexError) as error:
         raise CheckpointInvalidError(f"{weights}: its limits cannot be read: {error!r}") from error
 
@@ -85,7 +87,10 @@ def _family(weights: str, config: CheckpointConfig) -> Family:
 def _context(config: CheckpointConfig) -> int:
     """Positions of the language model, which families configure under different names."""
     for part in ("text_config", "llm_config", "language_config"):
-        length = (config.get(part) or {}).get("max_position_embeddings")
+        values = config.get(part) or {}
+        if not isinstance(values, Mapping):
+            raise CheckpointInvalidError(f"config.json: {part} is no object; take the one that the model came with")
+        length = values.get("max_position_embeddings")
         if isinstance(length, int):
             return length
     length = config.get("max_position_embeddings")

@@ -39,4 +39,4 @@ def _put(draft: Path, path: Path, *, replace: bool) -> None:
     try:
         path.hardlink_to(draft)  # unlike a rename it fails where there is a file already, even since this moment
     except FileExistsError as error:
-        raise EntryExistsError(f"{path}: there is an entry of this id already") from error
+        raise EntryExistsError(f"{path}: there is an entry of this id already; --force replaces it") from error

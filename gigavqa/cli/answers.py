@@ -15,13 +15,15 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.console import err
 from gigavqa.cli.following import report_obstacles
-from gigavqa.contract.models import Job, Response
+from gigavqa.contract.jobs import Job
+from gigavqa.contract.responses import Response
 from gigavqa.contract.schema_versions import read_response
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.metrics.intervals import wilson
 from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
 from gigavqa.reports.report import Report
-from gigavqa.reports.writers.verdict_files import VERDICT_FORMATS, VerdictFileLayout, write_verdicts
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import VERDICT_FORMATS, write_verdicts
 
 _MOST_ROWS = 30
 """Answers that have a row or a line each; of more, those of each cell and group are counted."""
@@ -140,7 +142,7 @@ def _share(counts: Counter[str]) -> str:
 
 @dataclass(frozen=True)
 class AnswerFiles:
-    """What came of a job, and where it lies."""
+    """The results of a job, and the files that hold them."""
 
     report: Report
     page: Path

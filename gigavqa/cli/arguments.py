@@ -1,19 +1,23 @@
 """Arguments and options that several commands share, so that they read alike everywhere."""
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import ValidationError
 
 from gigavqa.cli.completion import complete_datasets, complete_jobs, complete_models, complete_samples
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.demo.drawn import ALL, benchmarks_drawn
+from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.validation import describe_rule
 
 
 class ReportFormat(StrEnum):
-    """How a report is written; `table` is for people at a terminal."""
+    """The format of a report; `table` is for people at a terminal."""
 
     TABLE = "table"
     JSON = "json"
@@ -24,7 +28,7 @@ class ReportFormat(StrEnum):
 
 
 class VerdictFileFormat(StrEnum):
-    """How verdicts are written."""
+    """The format of a file of verdicts."""
 
     CSV = "csv"
     JSONL = "jsonl"
@@ -32,10 +36,20 @@ class VerdictFileFormat(StrEnum):
 
 
 class DecimalSign(StrEnum):
-    """What stands before the fraction of a number that is written as a text."""
+    """The sign before the fraction of a number that is written as a text."""
 
     COMMA = ","
     POINT = "."
+
+
+class Condition(StrEnum):
+    """The condition, which is what a model is shown."""
+
+    V0 = "V0"
+    V1 = "V1"
+    V2 = "V2"
+    V3 = "V3"
+    V4 = "V4"
 
 
 DecimalOption = Annotated[
@@ -46,9 +60,18 @@ DecimalOption = Annotated[
         help="The decimal sign of numbers in a table; without it a comma where semicolons separate, else a point.",
     ),
 ]
+
+
+def _require_drawn(name: str | None) -> str | None:
+    if name is not None and name not in (known := (*benchmarks_drawn(), ALL)):
+        raise ArgumentError(f"--benchmark '{name}' is none of {', '.join(known)}{did_you_mean(name, known)}")
+    return name
+
+
 DRAWING = typer.Option(
     "--benchmark",
-    metavar="NAME",
+    metavar="BENCHMARK",
+    callback=_require_drawn,
     help=f"Whose data set: {', '.join(benchmarks_drawn())}, or {ALL}.",
     autocompletion=lambda: [*benchmarks_drawn(), ALL],
 )
@@ -136,6 +159,16 @@ ClosingOption = Annotated[
         "a number, true or false (boolean), or an object (json); auto: whichever fits. Reports have both.",
     ),
 ]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Override the model's decoding: temperature=0, max_tokens=64 (repeatable).",
+    ),
+]
+RepeatsOption = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
+SeedOption = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
 PartsOption = Annotated[
     bool, typer.Option("--parts", help="Of verdicts, one row a judged part (step, hop, sub-question), not a response.")
 ]
@@ -157,6 +190,20 @@ def parse_setting(text: str, option: str, example: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except json.JSONDecodeError:
         return name, value
+
+
+def parse_sampling(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Read what `--set` says of decoding; raises ArgumentError. Names that only the gateway knows are its to judge."""
+    from gigavqa.catalogue.entry import Decoding  # noqa: PLC0415 - completion need not wait for it
+
+    given = dict(parse_setting(text, "--set", "temperature=0") for text in texts or ())
+    try:
+        Decoding.model_validate({name: value for name, value in given.items() if name in Decoding.model_fields})
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        name = str(detail["loc"][0])
+        raise ArgumentError(f"--set '{name}={given[name]}': {name} {describe_rule(detail)}") from error
+    return given
 
 
 def parse_pair(text: str, option: str, example: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gigavqa.answers.text import thoughts_apart
-from gigavqa.contract.models import Response, TurnResponse, UnreadableResponse
+from gigavqa.contract.responses import Response, TurnResponse, UnreadableResponse
 from gigavqa.contract.tool_loops import ToolCall
 from gigavqa.evaluation.score_frame import CellKey
 

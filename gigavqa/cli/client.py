@@ -8,7 +8,7 @@ import httpx
 import gigavqa
 from gigavqa import NotFoundError
 from gigavqa.client.calls import AnswerT, ApiCall
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
 
 _RECENT_JOBS = 100
 

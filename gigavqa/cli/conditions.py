@@ -1,15 +1,14 @@
-"""What a model is asked and shown without a job: of a data set's sample, or of an image with evidence named by hand."""
+"""Ask and show without a job: of a data set's sample, or of an image with evidence named by hand."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.cli.errors import ArgumentError
-from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.tiling.errors import RegionError
 from gigavqa.tiling.geometry import Size, grid_region, resolve_region
@@ -26,17 +25,22 @@ DeclaredView = tuple[Path, View]
 
 @dataclass(frozen=True)
 class EvidenceArguments:
-    """Local evidence as the command line names it: regions, and cells `row,column` of a `grid`, counted from 1."""
+    """Local evidence as the command line names it: regions, and places `row,column` in a `grid`, counted from 1."""
 
     regions: tuple[str, ...] = ()
-    cells: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     grid: str = "2x2"
 
     def regions_of(self, image: Path, size: Size) -> list[str]:
         """Return every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
+        parts = []
+        for region in self.regions:
+            try:
+                parts.append(resolve_region(region, size))
+            except RegionError as error:
+                raise ArgumentError(f"--region '{region}': {error} ({image.name})") from error
         try:
-            parts = [resolve_region(region, size) for region in self.regions]
-            parts += [grid_region(size, _pair(cell, ",", "--cell", "ROW,COL"), self._grid()) for cell in self.cells]
+            parts += [grid_region(size, _pair(place, ",", "--place", "ROW,COL"), self._grid()) for place in self.places]
         except RegionError as error:
             raise ArgumentError(f"{image.name}: {error}") from error
         return [str(part) for part in parts]
@@ -55,9 +59,8 @@ def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
 
 def views_of_image(image: Path, condition: str, evidence: EvidenceArguments, thumbnail: int) -> list[DeclaredView]:
     """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
-    condition = _image_condition(condition)
-    if condition in {"V1", "V2"} and (evidence.regions or evidence.cells):
-        raise ArgumentError(f"{condition} shows no local evidence; --cell and --region need V3 or V4")
+    if condition in {"V1", "V2"} and (evidence.regions or evidence.places):
+        raise ArgumentError(f"{condition} shows no local evidence; --place and --region need V3 or V4")
     full = View(image=image.name)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
@@ -65,7 +68,7 @@ def views_of_image(image: Path, condition: str, evidence: EvidenceArguments, thu
         return [(image, full)]
     regions = evidence.regions_of(image, read_header(image).size)
     if not regions:
-        raise ArgumentError(f"{condition} shows local evidence: give --cell or --region")
+        raise ArgumentError(f"{condition} shows local evidence: give --place or --region")
     local = [(image, View(image=image.name, region=region)) for region in regions]
     return local if condition == "V3" else [(image, full), *local]
 
@@ -74,15 +77,8 @@ def views_of_sample(
     dataset: Path, sample: str, condition: str, entry: CatalogueEntry, thumbnail: int
 ) -> list[DeclaredView]:
     """Views of a sample exactly as a job with seed 0 shows them. Raises what the expansion of a job raises."""
-    condition = _image_condition(condition)
     request, root = request_of_sample(dataset, sample, None, condition, entry, options={"thumbnail": thumbnail})
     return [(root.locate(view.image), view) for view in request.views]
-
-
-def _image_condition(condition: str) -> str:
-    if condition.upper() not in {"V1", "V2", "V3", "V4"}:
-        raise ArgumentError(f"condition '{condition}' shows no image: there are V1, V2, V3 and V4")
-    return condition.upper()
 
 
 def request_of_sample(
@@ -94,6 +90,7 @@ def request_of_sample(
     """
     # Half a second, which whoever looks at an image alone need not wait for.
     from gigavqa.cli.datasets import load_checked, sample_in  # noqa: PLC0415
+    from gigavqa.evaluation.capabilities import CellRules, explain_unfit  # noqa: PLC0415
     from gigavqa.evaluation.expansion import expand  # noqa: PLC0415
 
     folder = folder.absolute()
@@ -106,7 +103,8 @@ def request_of_sample(
     except EvaluationError as error:
         raise ArgumentError(str(error)) from error
     if not requests:
-        raise ArgumentError(dataset.benchmark.unfit(asked, cell.protocol, cell.condition))
+        rules, known = CellRules.of(dataset.benchmark), dataset.benchmark.protocols
+        raise ArgumentError(explain_unfit(rules, asked, cell.protocol, cell.condition, known))
     return requests[0], root
 
 
@@ -124,9 +122,4 @@ def _protocol(named: str | None, known: Iterable[str]) -> str:
 def _cell(protocol: str, condition: str, benchmark: "Benchmark[Any, Any]") -> Any:
     """Return the cell; of chats that go on in rounds with as many as the first plan gives that has any."""
     planned = (cell.rounds for cells in benchmark.plans.values() for cell in cells if cell.protocol == protocol)
-    try:
-        return Cell.model_validate(
-            {"protocol": protocol, "condition": condition.upper(), "rounds": next(planned, None)}
-        )
-    except ValidationError:
-        raise ArgumentError(f"there is no condition '{condition}': there are V0, V1, V2, V3 and V4") from None
+    return Cell.model_validate({"protocol": protocol, "condition": condition, "rounds": next(planned, None)})

@@ -1,4 +1,4 @@
-"""Where commands print: answers to standard output, everything said on the way to standard error."""
+"""Consoles of commands: answers to standard output, everything said on the way to standard error."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What people see of a data set: its samples, one of them whole, and what a check has found."""
+"""Print a data set: its samples, one of them whole, and what a check has found."""
 
 import json
 from collections import Counter
@@ -108,8 +108,11 @@ def _print_counts(dataset: "Dataset") -> None:
 
 def print_samples(dataset: "Dataset") -> None:
     """Print a line a sample; the question takes the width that is left."""
-    benchmark, levels = dataset.benchmark, dataset.benchmark.grouping.levels
-    told = [benchmark.summary(sample) for sample in dataset.samples]
+    # Half a second, which who is told of problems alone need not wait for.
+    from gigavqa.evaluation.capabilities import SampleDisplay  # noqa: PLC0415
+
+    display, levels = SampleDisplay.of(dataset.benchmark), dataset.benchmark.grouping.levels
+    told = [display.summary(sample) for sample in dataset.samples]
     columns = (
         TableColumn("sample"),
         *(TableColumn(level, leaves=2 + at) for at, level in enumerate(levels)),
@@ -128,6 +131,8 @@ def _row(sample: "Sample", levels: tuple[str, ...], summary: Mapping[str, str]) 
 
 def print_sample(dataset: "Dataset", sample: "Sample") -> None:
     """Print everything of a sample that is asked or judged."""
+    from gigavqa.evaluation.capabilities import SampleDisplay  # noqa: PLC0415 - as above
+
     groups = " / ".join(name for name in sample.groups.values() if name)
     _print_line(f"{sample.id}: {groups}" if groups else sample.id)
     for image in sample.images:
@@ -136,7 +141,7 @@ def print_sample(dataset: "Dataset", sample: "Sample") -> None:
     for letter, text in (sample.options or {}).items():
         _print_line(f"  {letter}. {text}")
     _print_line(f"answer: {sample.truth or '(awaits an expert)'}")
-    for line in dataset.benchmark.describe(sample):
+    for line in SampleDisplay.of(dataset.benchmark).describe(sample):
         _print_line(line)
     if sample.extra:
         _print_line(f"\nalso in the record: {json.dumps(sample.extra, ensure_ascii=False)}")

@@ -8,11 +8,12 @@ from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.evaluation.samples import Sample
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
 
 
 def records_path(name: str) -> Path:
-    """What to score against: a file of records, a folder of such files, else a data set as `dataset_folder` finds it.
+    """Return the path of what to score against: a file of records, a folder of such files, else a data set as
+    `dataset_folder` finds it.
 
     Records are enough here: scoring looks at their truths, and at no image. Raises ArgumentError.
     """

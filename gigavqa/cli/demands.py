@@ -1,4 +1,6 @@
-"""What a picture of a given size demands of a model: visual tokens, and the context that each condition needs."""
+"""Compute what a picture of a given size demands of a model: visual tokens, and the context that each condition
+needs.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What can go wrong at the command line, and the exit status that a script sees for each room's errors.
+"""Errors of the command line, and the exit status that a script sees for each room's errors.
 
 0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 a job without full success.
 """

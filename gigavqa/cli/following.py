@@ -11,7 +11,7 @@ from gigavqa.cli.console import err
 from gigavqa.cli.errors import JobUnsuccessfulError
 from gigavqa.cli.progress import failure_lines, open_progress, summary_lines
 from gigavqa.client.errors import GigavqaError
-from gigavqa.contract.models import Job, JobStatus
+from gigavqa.contract.jobs import Job, JobStatus
 from gigavqa.store.worker_registry import WorkerStatus
 
 _LOOK_SECONDS = 2.0

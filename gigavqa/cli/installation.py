@@ -11,7 +11,7 @@ from gigavqa.runtime.home import Home
 def installation_store(home: Home) -> Iterator[str]:
     """The URL of the installation's server for the length of a block: the operator's, or the embedded one.
 
-    One that does not run is started for the block. Raises ServerUnavailableError.
+    One that does not run is started for the block. Raises StateStoreUnavailableError.
     """
     if home.redis_url:
         yield home.redis_url

@@ -13,7 +13,7 @@ from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.console import err
 from gigavqa.cli.errors import GatewayUnusableError
 from gigavqa.client.errors import GatewayUnreachableError
-from gigavqa.contract.models import JobSpec
+from gigavqa.contract.jobs import JobSpec
 from gigavqa.launcher.errors import ProcessFailedError
 from gigavqa.launcher.supervisor import describe_exit, read_tail
 from gigavqa.runtime.errors import SettingsInvalidError
@@ -95,7 +95,8 @@ def service_for(
     """A gateway that serves a job's models and has its data set; and whether it was started for the block alone.
 
     `models` are the models as they were named, from which a service starts; `prepare` makes the data set of this
-    machine where the gateway has none. Raises GatewayUnfitError for one of another machine, in whose place none starts.
+    machine where the gateway has none. Raises GatewayUnusableError for one of another machine, in whose place none
+    starts.
     """
     with TerminalClient(url) as gateway:
         if (why := _obstacle(gateway, spec)) and not _is_local(gateway.url):

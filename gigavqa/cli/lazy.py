@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
+
+from gigavqa.cli.help import HelpCommand, HelpGroup
 
 
 @dataclass(frozen=True)
@@ -19,27 +20,37 @@ class CommandEntry:
     help: str
 
 
-def lazy_group(listed: Mapping[str, CommandEntry]) -> type[TyperGroup]:
-    """Return a class of groups that have the listed commands, each imported when it is called or completed."""
+def lazy_group(listed: Mapping[str, CommandEntry], older: Mapping[str, CommandEntry] | None = None) -> type[HelpGroup]:
+    """Return a class of groups that have the listed commands, each imported when it is called or completed.
 
-    class LazyGroup(TyperGroup):
+    `older` spellings are taken, too, and shown nowhere.
+    """
+    hidden = older or {}
+
+    class LazyGroup(HelpGroup):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
-            for name, command in listed.items():
-                self.add_command(TyperCommand(name, help=command.help, rich_help_panel=command.panel))
+            for name, command in {**listed, **hidden}.items():
+                told = {"help": command.help, "rich_help_panel": command.panel, "hidden": name in hidden}
+                self.add_command(HelpCommand(name, **told))
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             name, command, rest = super().resolve_command(ctx, args)
-            return name, _import_command(name, listed[name].module) if name and command else None, rest
+            found = (listed.get(name) or hidden.get(name)) if name else None
+            return name, import_command(name, found.module) if name and found and command else None, rest
 
     return LazyGroup
 
 
-def _import_command(name: str, module: str) -> Any:
+def import_command(name: str, module: str) -> Any:
+    """Return a command, or the group of a module's commands."""
     found = import_module(module)
-    alone = typer.Typer()
+    alone = typer.Typer(rich_markup_mode=None)
     if hasattr(found, "app"):
-        alone.add_typer(found.app, name=name)
+        for command in found.app.registered_commands:
+            command.cls = HelpCommand
+        own = found.app.info.cls
+        alone.add_typer(found.app, name=name, cls=own if isinstance(own, type) else HelpGroup)
     else:
-        alone.command(name)(getattr(found, name))
+        alone.command(name, cls=HelpCommand)(getattr(found, name))
     return get_group(alone).commands[name]

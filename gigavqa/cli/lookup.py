@@ -7,7 +7,7 @@ from gigavqa.catalogue.load import Catalogue, load_catalogue
 from gigavqa.catalogue.resolve import resolve_model
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.runtime.home import Home
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.geometry import Size
 
 
@@ -71,9 +71,9 @@ def dataset_names() -> list[str]:
     return sorted(path.parent.name for path in Home.from_environment().data.glob("*/dataset.toml"))
 
 
-def picture_size(text: str) -> Size:
-    """Width and height in pixels of `26753x15052`; raises ArgumentError."""
+def picture_size(text: str, name: str) -> Size:
+    """Width and height in pixels of `26753x15052`; raises ArgumentError with the argument's name."""
     width, _, height = text.lower().replace("×", "x").partition("x")
     if width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0:
         return Size(int(width), int(height))
-    raise ArgumentError(f"'{text}' is not WIDTHxHEIGHT in pixels, such as 26753x15052")
+    raise ArgumentError(f"{name} '{text}' is not WIDTHxHEIGHT in pixels, such as 26753x15052")

@@ -9,7 +9,7 @@ from typing import Protocol
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from gigavqa.cli.console import err
-from gigavqa.contract.models import Job
+from gigavqa.contract.jobs import Job
 from gigavqa.tiling import errors
 
 _LINES_PER_JOB = 10

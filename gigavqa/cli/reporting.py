@@ -12,13 +12,13 @@ from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.console import err, out
 from gigavqa.cli.errors import CommandError
 from gigavqa.client.calls import ReportFormat as WireFormat
-from gigavqa.contract.models import Job
+from gigavqa.contract.jobs import Job
 from gigavqa.reports.report import Report
+from gigavqa.reports.writers.cost_lines import job_line, work_lines
 from gigavqa.reports.writers.drawings import DRAWING_FORMATS, list_drawings, write_drawing
 from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
 from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.terminal import report_tables
-from gigavqa.reports.writers.work import job_line, work_lines
 from gigavqa.runtime.home import Home
 
 _SAVED_FORMATS: tuple[WireFormat, ...] = ("html", "md", "json", "csv")

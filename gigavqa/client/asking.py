@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gigavqa.client.errors import QuestionsError
-from gigavqa.contract.models import Cell, ClosingSetting, JobSpec
+from gigavqa.contract.jobs import Cell, ClosingSetting, JobSpec
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.runtime.home import Home
@@ -83,9 +83,9 @@ class QuestionFile:
         Raises QuestionsError.
         """
         # Half a second, which whoever asks about data sets of the gateway need not wait for.
-        from gigavqa.evaluation.benchmark import find_benchmark
         from gigavqa.evaluation.datasets import load_dataset
         from gigavqa.evaluation.importing import import_dataset
+        from gigavqa.evaluation.installed import find_benchmark
         from gigavqa.tiling.file_remarks import file_remarks
         from gigavqa.tiling.headers import read_header
 
@@ -104,8 +104,11 @@ class QuestionFile:
         except DatasetInvalidError as error:
             raise _import_error(error) from error
 
-    def spec(self, dataset: "Dataset", models: Sequence[str]) -> JobSpec:
-        """Return what is asked of the models about a data set; raises QuestionsError for what it is not asked by."""
+    def spec(self, dataset: "Dataset", models: Sequence[str], repeats: int = 1, **further: Any) -> JobSpec:
+        """Return what is asked of the models about a data set, with `further` fields of a job.
+
+        Raises QuestionsError for what it is not asked by.
+        """
         benchmark, protocols = dataset.benchmark, self.protocols or ["own" if self.template else "direct"]
         for kind, asked, known in (
             ("protocol", protocols, tuple(benchmark.protocols)),
@@ -117,13 +120,16 @@ class QuestionFile:
         pairs = ({"protocol": protocol, "condition": shown} for protocol in protocols for shown in self.conditions)
         cells = tuple(dict.fromkeys(map(Cell.model_validate, pairs)))
         chosen = dataset.samples[: self.limit]
+        count = len(chosen) * len(cells) * len(models) * repeats
         return JobSpec(
             dataset=dataset.name,
             models=tuple(models),
             cells=cells,
             samples=tuple(sample.id for sample in chosen) if self.limit else (),
             closing=self.closing,
-            priority="interactive" if len(chosen) * len(cells) * len(models) <= _MOST_INTERACTIVE else "batch",
+            priority="interactive" if count <= _MOST_INTERACTIVE else "batch",
+            repeats=repeats,
+            **further,
         )
 
     def asked(self, models: Sequence[str]) -> JobSpec:

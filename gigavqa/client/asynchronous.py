@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import httpx
 from httpx_sse import EventSource
 
-from gigavqa.client import calls, connection, frames
+from gigavqa.client import calls, connection, data_frames
 from gigavqa.client.asking import ImageQuestion, QuestionFile, data_root_error
 from gigavqa.client.calls import AnswerT, ApiCall, JobFilter, ReportFormat, ResultFilter, VerdictFormat
 from gigavqa.client.errors import ProblemError
@@ -26,7 +26,8 @@ from gigavqa.client.retries import (
     RetryAttempts,
     StreamPosition,
 )
-from gigavqa.contract.models import Job, JobSpec, JobSummary, Response, UnreadableResponse
+from gigavqa.contract.jobs import Job, JobSpec, JobSummary
+from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.store.worker_registry import WorkerStatus
 
 if TYPE_CHECKING:
@@ -198,9 +199,9 @@ class AsyncClient:
     async def results(self, job_id: str, **filters: Unpack[ResultFilter]) -> "pd.DataFrame":
         """As `Client.results`."""
         # sync: """Return what is recorded so far, one row a response; raises PackageMissingError without pandas."""
-        frames.require_pandas()
-        return frames.from_responses([one async for one in self.responses(job_id, **filters)])
-        # sync: return frames.from_responses(self.responses(job_id, **filters))
+        data_frames.require_pandas()
+        return data_frames.from_responses([one async for one in self.responses(job_id, **filters)])
+        # sync: return data_frames.from_responses(self.responses(job_id, **filters))
 
     async def verdicts(
         self, *job_ids: str, parts: bool = False, texts: bool = False, judges: Sequence[str] = ()
@@ -210,8 +211,8 @@ class AsyncClient:
         # sync:
         # sync: Raises PackageMissingError without pandas.
         # sync: """
-        frames.require_pandas()
-        return frames.from_parquet(
+        data_frames.require_pandas()
+        return data_frames.from_parquet(
             await self._ask(calls.verdicts(job_ids, "parquet", parts=parts, texts=texts, judges=judges))
         )
 

@@ -1,4 +1,4 @@
-"""What is asked of a gateway, and how its answers are read: the same for both clients, which only send it."""
+"""Calls of the gateway's API, and readers of its answers: the same for both clients, which only send it."""
 
 import hashlib
 import json
@@ -12,17 +12,11 @@ import httpx
 from pydantic import ValidationError
 
 from gigavqa.client.errors import GigavqaError, RefusedError
-from gigavqa.contract.models import (
-    Condition,
-    Job,
-    JobSpec,
-    JobStatus,
-    JobSummary,
-    RequestCounts,
-    Response,
-    UnreadableResponse,
-)
+from gigavqa.contract.jobs import Job, JobSpec, JobStatus, JobSummary, RequestCounts
+from gigavqa.contract.requests import Condition
+from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.contract.schema_versions import read_response
+from gigavqa.runtime.validation import describe_faults
 from gigavqa.store.worker_registry import WorkerStatus
 
 _PAGE_SIZE = 100
@@ -36,7 +30,7 @@ VerdictFormat = Literal["csv", "jsonl", "parquet"]
 
 
 class ResultFilter(TypedDict, total=False):
-    """Which responses to show; all when nothing is given."""
+    """The responses to show; all when nothing is given."""
 
     condition: Condition
     protocol: str
@@ -47,7 +41,7 @@ class ResultFilter(TypedDict, total=False):
 
 
 class JobFilter(TypedDict, total=False):
-    """Which jobs to list; all when nothing is given."""
+    """The jobs to list; all when nothing is given."""
 
     status: JobStatus | str
     dataset: str
@@ -81,8 +75,7 @@ def validate_spec(spec: JobSpec | Mapping[str, Any]) -> JobSpec:
     try:
         return spec if isinstance(spec, JobSpec) else JobSpec.model_validate(spec)
     except ValidationError as error:
-        wrong = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise RefusedError("; ".join(wrong), 422, kind="request-invalid") from error
+        raise RefusedError(describe_faults(error), 422, kind="request-invalid") from error
 
 
 def submission_key(spec: JobSpec | Mapping[str, Any], *, again: bool) -> str:

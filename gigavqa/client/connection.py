@@ -1,4 +1,4 @@
-"""Where the gateway is, and what a client says of itself. Imports little: the shell's completion waits for it."""
+"""The gateway's address, and the headers that a client sends. Imports little: the shell's completion waits for it."""
 
 import os
 from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""What can go wrong between a program and a gateway. Messages are whole sentences, for people."""
+"""Errors between a program and a gateway. Messages are whole sentences, for people."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""How often a gateway is asked again, and where a stream goes on: what both clients know, and neither sends."""
+"""Retries of calls, and the positions from which broken streams go on: the part of both clients that sends nothing."""
 
 import json
 import random
@@ -13,7 +13,7 @@ from httpx_sse import ServerSentEvent
 from gigavqa.client import calls
 from gigavqa.client.calls import AnswerT, ApiCall, ResultFilter
 from gigavqa.client.errors import BusyError, GatewayFailedError, GatewayUnreachableError, ProblemError, problem_error
-from gigavqa.contract.models import Job
+from gigavqa.contract.jobs import Job
 
 STREAM_SECONDS = 60.0
 """How long a stream that broke off is opened again without any news."""
@@ -25,7 +25,7 @@ _TOO_MANY = 429
 
 
 class GatewayState:
-    """What is known of one gateway: whether it has ever answered. One that has not is not waited for."""
+    """The state of one gateway: whether it has ever answered. One that has not is not waited for."""
 
     def __init__(self, url: str, patience: float) -> None:
         self.url = url
@@ -40,7 +40,7 @@ class GatewayState:
 
     @contextmanager
     def reaching(self) -> Iterator[None]:
-        """What is done once alone: raises GatewayUnreachableError where no gateway answers."""
+        """Guard a call that is made once: raises GatewayUnreachableError where no gateway answers."""
         try:
             yield
         except httpx.TransportError as error:
@@ -95,7 +95,7 @@ class RetryAttempts:
 
 @dataclass
 class StreamPosition:
-    """How far a stream of responses was read: behind which cursor it goes on, and how many lines are still wanted."""
+    """The position in a stream of responses: behind which cursor it goes on, and how many lines are still wanted."""
 
     after: str | None
     left: int | None
@@ -114,7 +114,7 @@ class StreamPosition:
 
 
 class EventPosition:
-    """How far a job's events were heard. Raises TimeoutError in `call` when `seconds` are over."""
+    """The position in a job's events. Raises TimeoutError in `call` when `seconds` are over."""
 
     def __init__(self, job: Job, seconds: float | None = None) -> None:
         self.job = self.whole = job  # as events tell of it, and as the gateway last gave it whole

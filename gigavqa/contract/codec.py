@@ -1,4 +1,4 @@
-"""How bundles and responses are packed for the server: JSON under zstd."""
+"""Pack bundles and responses for the state store: JSON under zstd."""
 
 import threading
 from typing import TypeVar

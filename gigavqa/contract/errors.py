@@ -1,4 +1,4 @@
-"""What can go wrong with a job. Every class's docstring states the fact; messages name the job."""
+"""Errors of jobs. Every class's docstring states the fact; messages name the job."""
 
 
 class JobsError(Exception):

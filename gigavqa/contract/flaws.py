@@ -1,8 +1,8 @@
-"""What may be wrong with a response that is recorded as answered: an answer of it that is none."""
+"""Flaws of a response that is recorded as answered: an answer that is none."""
 
 from typing import Literal
 
-from gigavqa.contract.models import FINISH_REASONS, Failure, Response, TurnResponse
+from gigavqa.contract.responses import FINISH_REASONS, Failure, Response, TurnResponse
 
 Flaw = Literal["broken_off", "filtered", "empty"]
 """`broken_off`: its engine ended it for another reason than those of answers. `filtered`: who serves the model withheld

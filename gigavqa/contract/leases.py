@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from gigavqa.contract.models import Bundle, InferenceRequest, Response
+from gigavqa.contract.requests import Bundle, InferenceRequest
+from gigavqa.contract.responses import Response
 
 
 @dataclass(frozen=True)
 class Lease:
-    """What `JobQueue.claim` gives: the bundle, and where its entry stands in the queue.
+    """A bundle that `JobQueue.claim` leased, and the place of its entry in the queue.
 
-    `attempt` counts from 1 over both lanes; `deliveries` counts those of the entry's own lane, as the server does.
+    `attempt` counts from 1 over both lanes; `deliveries` counts those of the entry's own lane, as the state store does.
     On `probation` the requests of the bundle run one at a time, each after `JobQueue.begin_probation`.
     `queued_seconds` passed from enqueueing to this claim. `mark` tells which request was begun last on probation, and
     when, as `gigavqa/store/lua/suspect.lua` writes it; it is empty before the first one.

@@ -1,4 +1,4 @@
-"""Reads what is kept, on the server or in files, in the form of now and in every form before.
+"""Reads what is kept, in the state store or in files, in the form of now and in every form before.
 
 A form is told by its `version`; what has none is of the first version, which had:
 - a request's name in `id`, and a response's in `request_id`;
@@ -16,10 +16,13 @@ from pydantic_core import from_json
 from zstandard import ZstdError
 
 from gigavqa.contract.codec import decompress
-from gigavqa.contract.models import SCHEMA_VERSION, Bundle, JobSpec, Response
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import SCHEMA_VERSION, Bundle
+from gigavqa.contract.responses import Response
+from gigavqa.runtime.validation import describe_rule
 
 _CURRENT_PREFIX = f'{{"version":{SCHEMA_VERSION},'
-_CURRENT_PREFIX_BYTES = _CURRENT_PREFIX.encode()
+_CURRENT_PREFIX_BYTES = _CURRENT_PREFIX.encode()  # decision 0001
 _LEGACY_OPTIONS = ("thumbnail", "examples")
 
 
@@ -35,7 +38,7 @@ def read_response(text: str | bytes, extra: Literal["ignore", "forbid"] = "forbi
 
 
 def unpack_response(packed: bytes) -> Response:
-    """Read a response as the server holds it. Raises ValueError."""
+    """Read a response as the state store holds it. Raises ValueError."""
     try:
         return read_response(decompress(packed))
     except ZstdError as error:
@@ -47,7 +50,7 @@ def describe_read_error(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"{'.'.join(map(str, first['loc']))}: {describe_rule(first)}"
 
 
 def upgrade_response(text: bytes) -> bytes:

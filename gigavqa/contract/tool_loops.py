@@ -1,4 +1,4 @@
-"""What a chat may ask of the worker that plays it: tools, how calls are written, and texts for what goes wrong.
+"""Tool loops: the tools that a chat may call, the form of calls, and the texts for what goes wrong.
 
 A loop is data. Whoever declares one is asked nothing while it is played, and a record of each call comes back.
 """

@@ -1,4 +1,4 @@
-"""What can be wrong with the demo data set. Every class's docstring states the fact."""
+"""Errors of the demo data set. Every class's docstring states the fact."""
 
 
 class DemoError(Exception):

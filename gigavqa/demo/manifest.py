@@ -1,4 +1,4 @@
-"""What of the data set is complete: `manifest.json`, written after every image."""
+"""The record of what is complete of the data set: `manifest.json`, written after every image."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ class DemoManifest:
     """The images that are complete for what they are made from, with their sizes in bytes."""
 
     def __init__(self, folder: Path, made_from: dict[str, Any], images: dict[str, int], *, records: bool) -> None:
-        self._folder = folder
+        self.folder = folder
         self._made_from = made_from
         self._images = images
         self._records = records
@@ -35,16 +35,16 @@ class DemoManifest:
 
     def holds(self, image: str) -> bool:
         """Return whether the image is complete and its file is still as long as it was."""
-        path = self._folder / image
+        path = self.folder / image
         return image in self._images and path.is_file() and path.stat().st_size == self._images[image]
 
     def holds_records(self) -> bool:
         """Return whether the records are complete."""
-        return self._records and (self._folder / "dataset.toml").is_file()
+        return self._records and (self.folder / "dataset.toml").is_file()
 
     def add(self, image: str) -> None:
         """Note that the image is complete; the records are to be checked again after it."""
-        self._images[image] = (self._folder / image).stat().st_size
+        self._images[image] = (self.folder / image).stat().st_size
         self._records = False
         self._write()
 
@@ -55,5 +55,5 @@ class DemoManifest:
 
     def _write(self) -> None:
         content = {"made_from": self._made_from, "images": self._images, _RECORDS: self._records}
-        with replacing(self._folder / "manifest.json") as temporary:
+        with replacing(self.folder / "manifest.json") as temporary:
             temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

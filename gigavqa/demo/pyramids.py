@@ -1,17 +1,15 @@
-"""Writes painted scenes as pyramids: equal tiles are painted, encoded and stored once, wherever they stand."""
+"""Paints scenes as pyramids: equal tiles are painted, encoded and stored once, wherever they stand."""
 
-import struct
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from gigavqa.demo.canvas import replacing
 from gigavqa.demo.painting import INK, DrawnScene, Lettering, ScenePainter, ShapeBounds, seen
+from gigavqa.demo.pyramid_file import PyramidFile, new_pyramid
 from gigavqa.demo.sprites import Color
 from gigavqa.tiling.geometry import Size
 
@@ -23,49 +21,38 @@ _ZOOM = 8
 _KEPT = 512
 """Tiles that are kept as pixels, too."""
 
-Numbers = NDArray[np.uint32]
-"""Which of the different tiles stands at each place of a level, by row and column."""
-
 
 def write_pyramid(scene: DrawnScene, path: Path, step: int = 2, smallest: int = 2048) -> None:
     """Write a scene as a tiled BigTIFF whose levels are each smaller than the last by `step`, which divides the sides.
 
-    The last one has at most `smallest` pixels a side. What is kept in memory are the different tiles, encoded, and
-    the pixels of a few.
+    The last one has at most `smallest` pixels a side. What is kept in memory are the pixels of a few tiles.
     """
-    pyramid = _Pyramid(ScenePainter(scene), scene.size, step, smallest)
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        _write(file, pyramid.levels, pyramid.encoded)
-
-
-class _Level(NamedTuple):
-    size: Size
-    numbers: Numbers
+    with new_pyramid(path, scene.size, TILE, step, smallest) as file:
+        _Pyramid(ScenePainter(scene), file, step).paint()
+        file.finish(lambda _: ((259, "short", [8]), (262, "short", [2])))
 
 
 class _Pyramid:
     """Paints the tiles of level 0, and makes each other one of those below it, depth first."""
 
-    def __init__(self, painter: ScenePainter, size: Size, step: int, smallest: int) -> None:
-        self.levels: list[_Level] = []
-        self.encoded: list[bytes] = []
-        self._painter, self._step = painter, step
+    def __init__(self, painter: ScenePainter, file: PyramidFile, step: int) -> None:
+        self._painter, self._file, self._step = painter, file, step
         self._known: dict[Hashable, int] = {}
         self._plain: dict[int, Color] = {}
         self._recent: dict[int, Image.Image] = {}
-        while not self.levels or max(self.levels[-1].size) > smallest:
-            self.levels.append(_Level(size, np.zeros((-(-size.height // TILE), -(-size.width // TILE)), np.uint32)))
-            size = Size(size.width // step, size.height // step)
-        top = len(self.levels) - 1
-        for row, column in np.ndindex(*self.levels[top].numbers.shape):
-            self._make(top, row, column, painter.placed)
+
+    def paint(self) -> None:
+        """Paint every tile of every level."""
+        top = len(self._file.levels) - 1
+        for row, column in np.ndindex(*self._file.levels[top].numbers.shape):
+            self._make(top, row, column, self._painter.placed)
 
     def _make(self, level: int, row: int, column: int, among: Sequence[ShapeBounds]) -> int:
         """Return the number of the tile at a place, which shows some of the shapes `among`.
 
         All below it are made, too.
         """
-        size, numbers = self.levels[level]
+        size, numbers = self._file.levels[level]
         if row * TILE >= size.height or column * TILE >= size.width:
             return self._plain_one(INK)
         step, side = self._step, TILE * self._step**level
@@ -75,7 +62,7 @@ class _Pyramid:
             number = self._plain_one(shapes[0].shape.color)
             for down in range(level + 1):
                 rows, columns = (slice(at * step**down, (at + 1) * step**down) for at in (row, column))
-                self.levels[level - down].numbers[rows, columns] = number
+                self._file.levels[level - down].numbers[rows, columns] = number
         elif level:
             below = ((step * row + down, step * column + across) for down in range(step) for across in range(step))
             number = self._reduced(tuple(self._make(level - 1, *place, shapes) for place in below))
@@ -123,8 +110,7 @@ class _Pyramid:
         return self._known[key]
 
     def _add(self, key: Hashable, tile: Image.Image) -> int:
-        number = self._known[key] = len(self.encoded)
-        self.encoded.append(zlib.compress(tile.tobytes(), 6))
+        number = self._known[key] = self._file.add(zlib.compress(tile.tobytes(), 6))
         self._recent[number] = tile
         if len(self._recent) > _KEPT:
             del self._recent[next(iter(self._recent))]
@@ -133,7 +119,7 @@ class _Pyramid:
     def _pixels(self, number: int) -> Image.Image:
         if number in self._recent:
             return self._recent[number]
-        return Image.frombytes("RGB", (TILE, TILE), zlib.decompress(self.encoded[number]))
+        return Image.frombytes("RGB", (TILE, TILE), zlib.decompress(self._file.read(number)))
 
 
 def _clipped(shapes: Iterable[ShapeBounds], left: int, top: int) -> Iterator[Hashable]:
@@ -147,50 +133,3 @@ def _clipped(shapes: Iterable[ShapeBounds], left: int, top: int) -> Iterator[Has
         else:
             inner = tuple(at - (top if number % 2 else left) for number, at in enumerate(points))
         yield kind, color, inner
-
-
-_Tag = tuple[int, str, Sequence[int] | NDArray[np.uint64] | bytes]
-"""Number, type of values as `struct` names it, and values."""
-_TYPES = {"B": 2, "H": 3, "I": 4, "Q": 16}
-_ENTRY, _INLINE = 20, 8
-
-
-def _write(file: BinaryIO, levels: Sequence[_Level], encoded: Sequence[bytes]) -> None:
-    """Write a BigTIFF: tiles in order of their first use, then a directory a level. Source: BigTIFF's specification."""
-    file.write(struct.pack("<2sHHHQ", b"II", 43, 8, 0, 0))
-    lengths = np.array([len(one) for one in encoded], np.uint64)
-    starts = file.tell() + np.cumsum(lengths) - lengths
-    file.writelines(encoded)
-    link = 8
-    for number, (size, numbers) in enumerate(levels):
-        places = numbers.ravel()
-        tags = [
-            (254, "I", [1 if number else 0]), (256, "I", [size.width]), (257, "I", [size.height]),
-            (258, "H", [8, 8, 8]), (259, "H", [8]), (262, "H", [2]), (277, "H", [3]), (284, "H", [1]),
-            (305, "B", b"gigavqa\0"), (322, "H", [TILE]), (323, "H", [TILE]),
-            _smallest(324, starts[places]), _smallest(325, lengths[places]),
-        ]  # fmt: skip
-        link = _write_directory(file, tags, link)
-
-
-def _smallest(tag: int, values: NDArray[np.uint64]) -> _Tag:
-    """Return a tag in the smallest type that holds its values."""
-    return tag, next(kind for kind in "HIQ" if values.max() < 256 ** struct.calcsize(f"<{kind}")), values
-
-
-def _write_directory(file: BinaryIO, tags: Sequence[_Tag], link: int) -> int:
-    """Write a directory, whose place is written at `link`; gives the place of the link to the next one."""
-    entries = []
-    for tag, kind, values in tags:
-        packed = bytes(values) if kind == "B" else np.asarray(values, f"<u{struct.calcsize(f'<{kind}')}").tobytes()
-        if len(packed) > _INLINE:
-            file.seek(file.seek(0, 2) + file.tell() % 2)
-            place = file.tell()
-            file.write(packed)
-            packed = struct.pack("<Q", place)
-        entries.append(struct.pack("<HHQ8s", tag, _TYPES[kind], len(values), packed))
-    start = file.seek(0, 2)
-    file.write(struct.pack("<Q", len(entries)) + b"".join(entries) + bytes(_INLINE))
-    file.seek(link)
-    file.write(struct.pack("<Q", start))
-    return start + _INLINE + _ENTRY * len(entries)

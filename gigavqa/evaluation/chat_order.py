@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Protocol, TypeVar
 
-from gigavqa.contract.models import Turn
+from gigavqa.contract.requests import Turn
 from gigavqa.tiling.views import View
 
-ORDER_VERSION = 2
+ORDER_VERSION = 2  # part of a bundle's id: decision 0004
 """Version of the order. It is part of the ids of bundles, since bundles of another order hold other requests."""
 
 

@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gigavqa.evaluation.benchmark import Benchmark, find_benchmark, installed_benchmarks
+from gigavqa.evaluation.benchmark import Benchmark
+from gigavqa.evaluation.capabilities import DatasetFiles, ModelJudging, RecordLayout
 from gigavqa.evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
+from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.sample_files import (
@@ -50,7 +52,8 @@ class Dataset:
         if not panel.judges:
             return self
         panel = panel.called()
-        return replace(self, benchmark=self.benchmark.judged_with(panel), panel=panel)
+        judging = ModelJudging.found_in(self.benchmark)
+        return replace(self, benchmark=judging.judged_with(panel) if judging else self.benchmark, panel=panel)
 
     def image_of(self, image: str) -> str:
         """Name of one of its images relative to the data root, as views name it."""
@@ -117,7 +120,7 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
         raise DatasetInvalidError(problems)
     problems.clear()
     samples = load_samples(
-        chosen, [file for file in files if file.name not in chosen.beside], base, problems,
+        chosen, [file for file in files if file.name not in sidecar_names(chosen)], base, problems,
         images=images_by_stem(path), pages=lambda name: list_pages(base, name) or None,
     )  # fmt: skip
     problems.extend(_check_not_empty(str(path), files, samples, problems))
@@ -154,19 +157,19 @@ def _best_reader(
         seen.update(record.value if isinstance(record.value, dict) else ())
         return record
 
-    vital = [name for benchmark in installed_benchmarks().values() for name in benchmark.asked_by]
+    vital = [name for benchmark in installed_benchmarks().values() for name in RecordLayout.of(benchmark).asked_by]
 
     def rank(benchmark: Benchmark[Any, Any]) -> tuple[bool, bool, bool, bool, int]:
         problems: list[Problem] = []
         unread: dict[str, Counter[str]] = {}
-        own = [file for file in files if file.name not in benchmark.beside]
+        own, layout = [file for file in files if file.name not in sidecar_names(benchmark)], RecordLayout.of(benchmark)
         samples = load_samples(benchmark, own, base, problems, named=noted, unread=unread)
         lost = any(
             fnmatch(name.lower().replace(" ", "_"), one) for names in unread.values() for name in names for one in vital
         )
         bad = {(problem.file, problem.line) for problem in problems}
-        is_other = bool(benchmark.known_by) and seen.isdisjoint(benchmark.known_by)
-        return len(samples) < max(1, len(bad)), lost, is_other, benchmark.general, len(problems)
+        is_other = bool(layout.known_by) and seen.isdisjoint(layout.known_by)
+        return len(samples) < max(1, len(bad)), lost, is_other, layout.general, len(problems)
 
     return min(installed_benchmarks().values(), key=rank)
 
@@ -185,7 +188,8 @@ def _configure_benchmark(
     try:
         if benchmark is None:
             return None
-        return benchmark.settled(read_settings(sidecar_files(benchmark, folder))).settled_in(folder)
+        files = DatasetFiles.found_in(benchmark)
+        return files.configured(read_settings(sidecar_files(benchmark, folder)), folder) if files else benchmark
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         problems.append(Problem(file, None, None, message))
@@ -221,9 +225,15 @@ def list_settings_files(folder: Path) -> list[Path]:
     return sorted([*texts, *folder.glob("*/*.jsonl")])
 
 
+def sidecar_names(benchmark: Benchmark[Any, Any]) -> Sequence[str]:
+    """Return the names of files that a benchmark reads beside records."""
+    files = DatasetFiles.found_in(benchmark)
+    return files.beside if files else ()
+
+
 def sidecar_files(benchmark: Benchmark[Any, Any], folder: Path) -> list[Path]:
     """Return those of the benchmark's own files that lie in a folder."""
-    return [path for name in benchmark.beside if (path := folder / name).is_file()]
+    return [path for name in sidecar_names(benchmark) if (path := folder / name).is_file()]
 
 
 def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any, Any], str, int, Sample]]:
@@ -271,10 +281,10 @@ def _digests(
     benchmark: Benchmark[Any, Any], folder: Path, settings: Sequence[Path], files: Sequence[Path]
 ) -> tuple[str, str]:
     """Name what is asked, and what people said of replies; without settings nothing beside the records counts."""
-    beside = sidecar_files(benchmark, folder) if settings else []
-    labels = [path for path in beside if path.name in benchmark.labels]
+    beside, own = sidecar_files(benchmark, folder) if settings else [], DatasetFiles.found_in(benchmark)
+    labels = [path for path in beside if own and path.name in own.labels]
     asked = [*settings, *(path for path in beside if path not in labels), *files]
-    return _digest(asked, folder, benchmark.content), _digest(labels, folder) if labels else ""
+    return _digest(asked, folder, own.content if own else ""), _digest(labels, folder) if labels else ""
 
 
 def _digest(files: Iterable[Path], base: Path, content_beside: str = "") -> str:

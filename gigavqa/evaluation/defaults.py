@@ -1,4 +1,6 @@
-"""What a benchmark does that brings nothing of its own: reads plain records, judges by options, reports accuracies."""
+"""Defaults of a benchmark that brings nothing of its own: reads plain records, judges by options, reports
+accuracies.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a benchmark asks or counts otherwise than its paper prints, one item each: told beside every report."""
+"""Departures of a benchmark from its paper, in asking or in counting, one item each: printed beside every report."""
 
 import tomllib
 from functools import cache

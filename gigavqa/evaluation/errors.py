@@ -1,4 +1,4 @@
-"""What can be wrong with a data set, a plan, or a file of responses. Every class's docstring states the fact."""
+"""Errors of data sets, plans, and files of responses. Every class's docstring states the fact."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Problem:
 
 
 class FileProblem(Problem):
-    """What is wrong with a file as a whole, such as what a column counts from: no row of it can be left out or kept."""
+    """A problem of a file as a whole, such as what a column counts from: no row of it can be left out or kept."""
 
 
 class ColumnError(ValueError):
@@ -27,7 +27,7 @@ class ColumnError(ValueError):
 
 
 class EvaluationError(Exception):
-    """What was asked cannot be expanded or scored."""
+    """The job or file cannot be expanded or scored."""
 
 
 class _ProblemsError(EvaluationError):

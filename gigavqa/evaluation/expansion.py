@@ -5,31 +5,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from heapq import nsmallest
 from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry, Decoding
-from gigavqa.contract.models import (
-    Cell,
-    Closing,
-    ClosingKind,
-    ClosingSetting,
-    InferenceRequest,
-    JobSpec,
-    Sampling,
-    Turn,
-)
-from gigavqa.evaluation.benchmark import Benchmark, Chat, Scene, SizeOf, require_reachable_truths, select_cells
+from gigavqa.contract.jobs import Cell, ClosingSetting, JobSpec
+from gigavqa.contract.requests import Closing, ClosingKind, InferenceRequest, Sampling, Turn
+from gigavqa.evaluation.capabilities import AnswerForms, CellRules, JobOptions, PaperSettings
 from gigavqa.evaluation.chat_order import order_chats
+from gigavqa.evaluation.chats import Chat, Scene, SizeOf
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import ClosingUnavailableError, SampleUnknownError, SamplingInvalidError
 from gigavqa.evaluation.options import ViewOptions, read_options
+from gigavqa.evaluation.plans import select_cells
 from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.truth_checks import require_reachable_truths
+from gigavqa.runtime.plurals import list_some
+from gigavqa.runtime.validation import describe_faults
 
 _SEED_BITS = 31
-_MOST_CACHED_CHATS = 1000  # chats of one image that are brought into their order together
+_MOST_CACHED_CHATS = 1000  # chats of one image that are brought into their order together: decision 0004
 _MOST_CLOSINGS = 1 << 16  # closing turns, by sample and protocol, that are made once for all that asks for them
 _MOST_NAMED, _LONGEST_ID = 100, 200  # unknown samples in one message, and what of each is shown
 
@@ -48,17 +44,17 @@ class Expansion:
 
     @property
     def digest(self) -> str:
-        """What it is made from, besides the job and the images: the data set's records."""
+        """The digest of what it is made from, besides the job and the images: the data set's records."""
         return self.dataset.digest
 
     @property
     def num_requests(self) -> int:
-        """How many requests there are."""
+        """The number of requests."""
         return self.num_asked * self._times
 
     @cached_property
     def num_asked(self) -> int:
-        """How many pairs of a sample and a cell are asked, whoever is and however often."""
+        """The number of pairs of a sample and a cell that are asked, whatever the models and repeats."""
         return sum(self._applies(sample, cell) for cell in self.cells for sample in self.samples)
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
@@ -91,20 +87,30 @@ class Expansion:
 
     @cached_property
     def unclosed(self) -> Counter[str]:
-        """How many pairs of a sample and a cell no closing turn of the job's kind fits, by what their answer is."""
+        """The number of pairs of a sample and a cell that no closing turn of the job's kind fits, by the kind of their
+        answer.
+        """
         if self.spec.closing is None:
             return Counter()
         asked = ((one, cell) for cell in self.cells for one in self.samples if self._applies(one, cell))
-        form_of = self.dataset.benchmark.answer_form
+        form_of = self._forms.answer_form
         return Counter(form_of(one).kind for one, cell in asked if self._closing(one, cell) is None)
 
     @property
     def _times(self) -> int:
-        """How often each of these pairs is asked."""
+        """The number of times that each of these pairs is asked."""
         return len(self.decodings) * self.spec.repeats
 
     def _applies(self, sample: Sample, cell: Cell) -> bool:
-        return self.dataset.benchmark.applies(sample, cell)
+        return self._rules.applies(sample, cell)
+
+    @cached_property
+    def _rules(self) -> CellRules[Any]:
+        return CellRules.of(self.dataset.benchmark)
+
+    @cached_property
+    def _forms(self) -> AnswerForms[Any]:
+        return AnswerForms.of(self.dataset.benchmark)
 
     def _closing(self, sample: Sample, cell: Cell) -> Closing | None:
         """Return the closing turn that the job wants of a sample in a cell.
@@ -116,7 +122,7 @@ class Expansion:
         key = (sample.id, cell.protocol)
         if key in self._closings:
             return self._closings[key]
-        form = self.dataset.benchmark.closed_form(sample, cell.protocol)
+        form = self._forms.closed_form(sample, cell.protocol)
         closing = form.closing(self.spec.closing) if form else None
         if len(self._closings) < _MOST_CLOSINGS:
             self._closings[key] = self._alike.setdefault(closing.model_dump_json() if closing else "", closing)
@@ -133,7 +139,7 @@ class Expansion:
     @cached_property
     def _choices(self) -> "ChatSettings":
         # Prepared from the whole data set, whatever samples are asked.
-        shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
+        shared = JobOptions.of(self.dataset.benchmark).prepare(self.dataset.samples, self.options, self.spec.seed)
         return ChatSettings(self.spec.seed, self.shown, shared)
 
     def _portions(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
@@ -175,7 +181,7 @@ class Expansion:
 
 
 class _PlannedChat(NamedTuple):
-    """How one sample is asked in one cell."""
+    """The chat that asks one sample in one cell."""
 
     sample: Sample
     cell: Cell
@@ -196,11 +202,14 @@ def prepare_expansion(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, C
     ModelUnknownError.
     """
     cells = select_cells(dataset.benchmark, spec)
-    options = read_options(spec.options, dataset.benchmark.options)
+    options = read_options(spec.options, JobOptions.of(dataset.benchmark).options)
     samples = _select_samples(dataset, spec)
-    require_reachable_truths(dataset.benchmark, samples, dataset.samples)
-    dataset.benchmark.admit(samples, cells)
-    decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
+    require_reachable_truths(samples, dataset.samples, AnswerForms.of(dataset.benchmark).answer_form)
+    CellRules.of(dataset.benchmark).validate(samples, cells)
+    decodings = {
+        model: decoding_of(catalogue[model], PaperSettings.of(dataset.benchmark).decoding, spec)
+        for model in spec.models
+    }
     expansion = Expansion(dataset, spec, samples, cells, decodings, *options)
     _require_closing(expansion)
     return expansion
@@ -231,7 +240,7 @@ def expand(
 
 
 class ChatSettings(NamedTuple):
-    """What a job fixes for all its chats; `shared` is what the benchmark prepared for them."""
+    """The settings that a job fixes for all its chats; `shared` is what the benchmark prepared for them."""
 
     seed: int
     shown: ViewOptions
@@ -247,8 +256,8 @@ def ask_sample(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, ch
     return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
 
 
-def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any, Any], spec: JobSpec) -> Decoding:
-    """Return the model's own decoding, over it the benchmark's, of judges that of judges, and over that the job's.
+def decoding_of(entry: CatalogueEntry, papers: Mapping[str, float | int], spec: JobSpec) -> Decoding:
+    """Return the model's own decoding, over it what the benchmark's `papers` decode by, and over that the job's.
 
     A benchmark asks for no longer answers than the model gives by itself. Raises SamplingInvalidError naming every
     field.
@@ -257,12 +266,11 @@ def decoding_of(entry: CatalogueEntry, benchmark: Benchmark[Any, Any], spec: Job
     if unknown := sorted(set(spec.sampling) - known):
         raise SamplingInvalidError(f"sampling has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
     try:
-        own = {**entry.decoding.model_dump(), **(benchmark.judge_decoding if spec.judge else benchmark.decoding)}
+        own = {**entry.decoding.model_dump(), **papers}
         own["max_tokens"] = min(own["max_tokens"], entry.decoding.max_tokens)
         return Decoding.model_validate({**own, **spec.sampling})
     except ValidationError as error:
-        details = (f"sampling.{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
-        raise SamplingInvalidError("; ".join(details)) from error
+        raise SamplingInvalidError(describe_faults(error, "sampling")) from error
 
 
 def request_id(sample_id: str, cell: Cell, model: str, repeat: int, closing: ClosingKind | None = None) -> str:
@@ -284,7 +292,6 @@ def _select_samples(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
     wanted = dict.fromkeys(spec.samples)
     unknown = wanted.keys() - {sample.id for sample in dataset.samples}
     if unknown:
-        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
-        named = ", ".join(name[:_LONGEST_ID] for name in nsmallest(_MOST_NAMED, unknown))
-        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}{more}")
+        named = list_some([name[:_LONGEST_ID] for name in sorted(unknown)], _MOST_NAMED)
+        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}")
     return tuple(sample for sample in dataset.samples if sample.id in wanted)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from gigavqa.evaluation.benchmark import stored_image_name
+from gigavqa.evaluation.record_context import stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, order_pages
 from gigavqa.tiling.errors import TilingError
@@ -16,7 +16,9 @@ IMAGE_SUFFIXES = (*sorted(PAGE_SUFFIXES), ".svs", ".ndpi", ".mrxs")
 
 @dataclass(frozen=True)
 class DocumentRendering:
-    """How document files become images: `render` writes the pages of one into a folder, at `dpi` dots per inch."""
+    """The rendering of document files into images: `render` writes the pages of one into a folder, at `dpi` dots per
+    inch.
+    """
 
     render: Callable[[Path, Path, int], Sequence[Path]]
     dpi: int
@@ -177,7 +179,7 @@ class ImageLookup:
         return not any(where.is_relative_to(folder.resolve()) for folder in (self._folder, self._draft))
 
     def by_number(self, message: str, images: Sequence[str]) -> str:
-        """What is wrong with an image, which has no other name than its number where it lies in the record itself."""
+        """Name in `message` an image, which has no other name than its number where it lies in the record itself."""
         for number, image in enumerate(images, start=1):
             message = message.replace(str(self._draft / image), f"picture {number} of the record")
         return message

@@ -18,25 +18,27 @@ from typing import Any
 
 import tomli_w
 
-from gigavqa.evaluation.answer_forms import (
+from gigavqa.evaluation.benchmark import Benchmark
+from gigavqa.evaluation.capabilities import AnswerForms, ConfiguredDataset, DatasetFiles, ProgramFiles, RecordLayout
+from gigavqa.evaluation.datasets import read_settings, sidecar_names
+from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
+from gigavqa.evaluation.image_lookup import DocumentRendering, ImageLookup
+from gigavqa.evaluation.import_columns import ImportColumns, check_columns, describe_missing_image
+from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
+from gigavqa.evaluation.sample_files import load_samples, record_files
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.truth_checks import (
     count_answer_kinds,
     find_letters_without_options,
     find_unread_truths,
     unreachable_truths,
 )
-from gigavqa.evaluation.benchmark import Benchmark, ConfiguredDataset, find_benchmark, installed_benchmarks
-from gigavqa.evaluation.columns import ImportColumns, check_columns, describe_missing_image
-from gigavqa.evaluation.datasets import read_settings
-from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
-from gigavqa.evaluation.image_lookup import DocumentRendering, ImageLookup
-from gigavqa.evaluation.sample_files import load_samples, record_files
-from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.unread_fields import report_unread_fields
 
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What became of an import: how many samples and images came in, and which records were left out.
+    """The result of an import: how many samples and images came in, and which records were left out.
 
     `kinds` counts samples by the kind of answer that they ask for. `notes` say how files were read, and what of their
     records nothing reads; `warnings` what samples lack that some table needs.
@@ -87,9 +89,11 @@ def import_dataset(
     told = _ImportNotes()
     with _draft_folder(target) as draft:
         benchmark = _configure_benchmark(benchmark, settings or {}, described.settings if described else {}, draft)
-        gallery = ImageLookup(images, draft, check_image, rendering, follows_links=follows_links)
+        image_lookup = ImageLookup(images, draft, check_image, rendering, follows_links=follows_links)
         renamed = ImportColumns(columns or {}, described.stem if described else None, decimal)
-        placed = list(_locate_samples(benchmark, source, gallery, renamed, problems=problems, places=places, told=told))
+        placed = list(
+            _locate_samples(benchmark, source, image_lookup, renamed, problems=problems, places=places, told=told)
+        )
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
         wrong = [*check_columns(benchmark, renamed, source.name)] if renamed.seen else []
         whole = [problem for problem in problems if isinstance(problem, FileProblem)]
@@ -97,19 +101,19 @@ def import_dataset(
             raise DatasetInvalidError(wrong or whole)
         if not placed or (problems and not leave_out_bad):
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
-        used = {image: gallery.found[image] for sample in placed for image in sample.images}
+        used = {image: image_lookup.found[image] for sample in placed for image in sample.images}
         remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
-        tables = {**_import_settings(benchmark, target.name, gallery), **(described.settings if described else {})}
+        tables = {**_import_settings(benchmark, target.name, image_lookup), **(described.settings if described else {})}
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
-    known = (*benchmark.fields, *benchmark.sample_type.model_fields)
+    known = (*RecordLayout.of(benchmark).fields, *benchmark.sample_type.model_fields)
     return ImportSummary(
         target,
         samples=len(placed),
         images=len(used),
         left_out=problems,
-        kinds=count_answer_kinds(placed, benchmark.answer_form),
+        kinds=count_answer_kinds(placed, AnswerForms.of(benchmark).answer_form),
         notes=[*told.notes, *remarks, *report_unread_fields(told.unread, known)],
         warnings=list(_collect_warnings(benchmark, placed, places)),
     )
@@ -117,7 +121,7 @@ def import_dataset(
 
 @dataclass(frozen=True)
 class _ImportNotes:
-    """What is to be told of the files that were read: what of them nobody reads, and what else there is to know."""
+    """Notes on the files that were read: the fields that nobody reads, and what else there is to know."""
 
     unread: dict[str, Counter[str]] = field(default_factory=dict)
     notes: list[Problem] = field(default_factory=list)
@@ -140,18 +144,17 @@ def _configure_benchmark(
     """Return the benchmark as the data set will ask it: with its own files, and `tables` of `dataset.toml`."""
     copies = [Path(shutil.copy2(path, draft / name)) for name, path in settings.items()]
     try:
-        settled = benchmark.settled(read_settings(copies))
-        if not tables:
-            return settled
-        (draft / "dataset.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
-        return settled.settled_in(draft)
+        if tables:
+            (draft / "dataset.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
+        files = DatasetFiles.found_in(benchmark)
+        return files.configured(read_settings(copies), draft if tables else None) if files else benchmark
     except ValueError as error:
         file, _, message = str(error).partition(": ")
         raise DatasetInvalidError([Problem(file, None, None, message)]) from error
 
 
-def _import_settings(benchmark: Benchmark[Any, Any], name: str, gallery: ImageLookup) -> dict[str, Any]:
-    dpi = gallery.rendered_at
+def _import_settings(benchmark: Benchmark[Any, Any], name: str, image_lookup: ImageLookup) -> dict[str, Any]:
+    dpi = image_lookup.rendered_at
     return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
 
 
@@ -165,7 +168,7 @@ def find_config(
     readers = [find_benchmark(benchmark)] if benchmark else installed_benchmarks().values()
     for reader in readers:
         try:
-            if described := reader.described(path, name):
+            if described := ProgramFiles.of(reader).read_config(path, name):
                 return reader, described
         except ValueError as error:
             file, _, message = str(error).partition(": ")
@@ -176,7 +179,7 @@ def find_config(
 def _locate_samples(
     benchmark: Benchmark[Any, Any],
     source: Path,
-    gallery: ImageLookup,
+    image_lookup: ImageLookup,
     columns: ImportColumns,
     *,
     problems: list[Problem],
@@ -186,19 +189,19 @@ def _locate_samples(
     """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
     base = source if source.is_dir() else source.parent
     files = record_files(source) if source.is_dir() else [source]
-    files = [file for file in files if file.name not in benchmark.beside]
+    files = [file for file in files if file.name not in sidecar_names(benchmark)]
     found = load_samples(
         benchmark, files, base, problems,
-        images=gallery.by_stem, keep=gallery.keep, pages=gallery.pages, named=columns, places=places,
+        images=image_lookup.by_stem, keep=image_lookup.keep, pages=image_lookup.pages, named=columns, places=places,
         unread=told.unread, notes=told.notes,
     )  # fmt: skip
     problems.extend(_check_truths(benchmark, found, places))
     for sample in found:
-        placed = [gallery.find(image) for image in sample.images]
+        placed = [image_lookup.find(image) for image in sample.images]
         wrong = [message for _, message in placed if message]
         if not sample.images:
             wrong = [describe_missing_image(benchmark, columns)]
-        numbered = [gallery.by_number(message, sample.images) for message in wrong]
+        numbered = [image_lookup.by_number(message, sample.images) for message in wrong]
         problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in numbered)
         if not wrong:
             yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
@@ -208,11 +211,9 @@ def _collect_warnings(
     benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
 ) -> Iterator[Problem]:
     """Yield what a check of the data set will say of records, with the lines that these had in their source."""
-    for finding in benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample]))):
+    for finding in benchmark.check(samples, lambda sample: ":".join(map(str, places[sample]))):
         yield Problem(*places[finding.sample], finding.sample, finding.text)
-    for sample in samples:
-        yield from (Problem(*places[sample.id], sample.id, told) for told in benchmark.checklist(sample))
-    if found := find_unread_truths(samples, benchmark.answer_form):
+    if found := find_unread_truths(samples, AnswerForms.of(benchmark).answer_form):
         yield FileProblem(*places[found[0].id], None, found[1])
 
 
@@ -221,17 +222,18 @@ def _check_truths(
 ) -> Iterator[Problem]:
     """Yield what is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
     by_file: dict[str, list[Sample]] = {}
+    form_of = AnswerForms.of(benchmark).answer_form
     for sample in samples:
         by_file.setdefault(places[sample.id][0], []).append(sample)
-        for message in unreachable_truths(sample, benchmark.answer_form(sample)):
+        for message in unreachable_truths(sample, form_of(sample)):
             yield Problem(*places[sample.id], sample.id, message)
     for file, members in by_file.items():
-        if found := find_letters_without_options(members, benchmark.answer_form):
+        if found := find_letters_without_options(members, form_of):
             yield FileProblem(file, places[found[0].id][1], None, f"{found[1]}{_remedy_for_letters(benchmark)}")
 
 
 def _remedy_for_letters(benchmark: Benchmark[Any, Any]) -> str:
-    if "options" not in benchmark.fields:
+    if "options" not in RecordLayout.of(benchmark).fields:
         return ""
     return (
         "; `--map COLUMN=options` says which column holds them; where the letters themselves are to be answered, say "
@@ -262,10 +264,11 @@ def _write(
 def _lines_by_file(benchmark: Benchmark[Any, Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
     """Return the lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
     files: dict[str, list[str]] = {}
+    layout = RecordLayout.of(benchmark)
     for sample in samples:
         known = benchmark.grouping.known
         group = benchmark.grouping.place(sample)[0] if known else "samples"
-        line = json.dumps(benchmark.record(sample), ensure_ascii=False) + "\n"
+        line = json.dumps(layout.record(sample), ensure_ascii=False) + "\n"
         files.setdefault(_file_name(group), []).append(line)
     return files
 

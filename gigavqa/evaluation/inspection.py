@@ -4,23 +4,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gigavqa.evaluation.answer_forms import (
+from gigavqa.evaluation.capabilities import AnswerForms, CellRules
+from gigavqa.evaluation.chats import Scene, SizeOf
+from gigavqa.evaluation.datasets import Dataset, load_dataset, locate_samples
+from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.truth_checks import (
     count_answer_kinds,
     find_letters_without_options,
     find_unread_truths,
     unreachable_truths,
 )
-from gigavqa.evaluation.benchmark import Scene, SizeOf
-from gigavqa.evaluation.datasets import Dataset, load_dataset, locate_samples
-from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
-from gigavqa.evaluation.samples import Sample
 from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import Size
 
 
 @dataclass
 class Inspection:
-    """What was found: the data set where it can be loaded at all, and problems by file and record.
+    """The result of a check: the data set where it can be loaded at all, and problems by file and record.
 
     `kinds` counts samples by the kind of answer that they ask for.
     `errors` keep a sample from being asked; `warnings` let it be asked, and keep it from a condition or a table.
@@ -52,24 +53,25 @@ def inspect_dataset(
     places: dict[str, tuple[str, int]] = {}
     for benchmark, file, line, sample in locate_samples(folder):
         places.setdefault(sample.id, (file, line))
-        wrong = [*_check_images(sample, sizes), *unreachable_truths(sample, benchmark.answer_form(sample))]
+        wrong = [
+            *_check_images(sample, sizes),
+            *unreachable_truths(sample, AnswerForms.of(benchmark).answer_form(sample)),
+        ]
         found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
         scene = Scene(sample.images, sizes.of, seed="inspection")
-        doubts = [] if wrong else list(benchmark.doubts(sample, scene))
-        doubts += benchmark.checklist(sample) if checklists else ()
-        doubts += [] if wrong else [f"{image}: {remark}" for image in sample.images for remark in remarks_on(image)]
-        found.warnings.extend(Problem(file, line, sample.id, message) for message in doubts)
+        warnings = [] if wrong else list(CellRules.of(benchmark).warnings(sample, scene))
+        warnings += [] if wrong else [f"{image}: {remark}" for image in sample.images for remark in remarks_on(image)]
+        found.warnings.extend(Problem(file, line, sample.id, message) for message in warnings)
     if found.dataset:
-        form_of = found.dataset.benchmark.answer_form
+        form_of = AnswerForms.of(found.dataset.benchmark).answer_form
         found.kinds = count_answer_kinds(found.dataset.samples, form_of)
         if letters := find_letters_without_options(found.dataset.samples, form_of):
             found.errors.append(FileProblem(*places[letters[0].id], None, letters[1]))
         if truths := find_unread_truths(found.dataset.samples, form_of):
             found.warnings.append(FileProblem(*places[truths[0].id], None, truths[1]))
     if checklists and found.dataset:
-        findings = found.dataset.benchmark.compare(
-            found.dataset.samples, lambda sample: ":".join(map(str, places[sample]))
-        )
+        samples = found.dataset.samples
+        findings = found.dataset.benchmark.check(samples, lambda sample: ":".join(map(str, places[sample])))
         found.warnings.extend(Problem(*places[one.sample], one.sample, one.text) for one in findings)
     return found
 

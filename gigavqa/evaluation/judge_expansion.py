@@ -8,8 +8,10 @@ from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry, Decoding
 from gigavqa.contract.errors import JobTooLargeError
-from gigavqa.contract.models import JUDGE, InferenceRequest, JobSpec, JudgeSpec, Sampling
-from gigavqa.evaluation.benchmark import Scene, SizeOf
+from gigavqa.contract.jobs import JUDGE, JobSpec, JudgeSpec
+from gigavqa.contract.requests import InferenceRequest, Sampling
+from gigavqa.evaluation.capabilities import JobOptions, ModelJudging
+from gigavqa.evaluation.chats import Scene, SizeOf
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import JudgeUnavailableError
 from gigavqa.evaluation.expansion import decoding_of, request_seed
@@ -30,6 +32,7 @@ class JudgingExpansion:
     """
 
     dataset: Dataset
+    judging: ModelJudging[Any]
     spec: JobSpec
     prompt: str
     cases: Mapping[str, tuple[JudgeCase, ...]]
@@ -44,12 +47,12 @@ class JudgingExpansion:
 
     @cached_property
     def num_requests(self) -> int:
-        """How many requests there are."""
+        """The number of requests."""
         return sum(map(len, self.cases.values())) * len(self.decodings)
 
     @cached_property
     def digest(self) -> str:
-        """What it is made from, besides the job and the images: the data set's records, and all cases."""
+        """The digest of what it is made from, besides the job and the images: the data set's records, and all cases."""
         digest = hashlib.sha256(f"{self.dataset.digest}\0".encode())
         for cases in self.cases.values():
             digest.update("".join(case.id for case in cases).encode())
@@ -61,7 +64,7 @@ class JudgingExpansion:
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs as `Expansion.requests` does: those of one (model, image) are consecutive."""
-        shared = self.dataset.benchmark.prepare(self.dataset.samples, self.options, self.spec.seed)
+        shared = JobOptions.of(self.dataset.benchmark).prepare(self.dataset.samples, self.options, self.spec.seed)
         for image, samples in self.dataset.by_image(self.samples).items():
             for model, decoding in self.decodings.items():
                 for sample in samples:
@@ -73,7 +76,7 @@ class JudgingExpansion:
     def _request(
         self, sample: Sample, case: JudgeCase, model: str, decoding: Decoding, scene: Scene
     ) -> InferenceRequest:
-        chat = self.dataset.benchmark.ask_judge(sample, case, self.prompt, scene)
+        chat = self.judging.ask_judge(sample, case, self.prompt, scene)
         identity = f"{sample.id}:{JUDGE}-{case.id}:{model}"
         return InferenceRequest(
             request_id=identity,
@@ -89,14 +92,16 @@ class JudgingExpansion:
         )
 
 
-def judge_prompt_of(dataset: Dataset, spec: JudgeSpec) -> str:
-    """Return the prompt by which a job judges.
+def judging_of(dataset: Dataset) -> ModelJudging[Any]:
+    """Return a data set's benchmark as one that models judge; raises JudgeUnavailableError where none does."""
+    if judging := ModelJudging.found_in(dataset.benchmark):
+        return judging
+    raise JudgeUnavailableError(f"data set '{dataset.name}' is of {dataset.benchmark.title}, which no model judges")
 
-    Raises JudgeUnavailableError where there is none, or none of that name.
-    """
-    prompts = dataset.benchmark.judge_prompts
-    if not prompts:
-        raise JudgeUnavailableError(f"data set '{dataset.name}' is of {dataset.benchmark.title}, which no model judges")
+
+def judge_prompt_of(judging: ModelJudging[Any], spec: JudgeSpec) -> str:
+    """Return the prompt by which a job judges; raises JudgeUnavailableError where there is none of that name."""
+    prompts = judging.judge_prompts
     prompt = spec.prompt or next(iter(prompts))
     if prompt not in prompts:
         raise JudgeUnavailableError(f"judge.prompt: there is no '{prompt}'; there is {', '.join(prompts)}")
@@ -112,28 +117,31 @@ def prepare_judging(
     JobTooLargeError.
     """
     assert spec.judge is not None
-    prompt = judge_prompt_of(dataset, spec.judge)
+    judging = judging_of(dataset)
+    prompt = judge_prompt_of(judging, spec.judge)
     if chosen := [name for name in _UNUSED_FIELDS if getattr(spec, name) != JobSpec.model_fields[name].default]:
         raise JudgeUnavailableError(f"a job that judges has no {', '.join(chosen)}: it asks once about every answer")
-    options = read_options(spec.options, dataset.benchmark.options)
-    decodings = {model: decoding_of(catalogue[model], dataset.benchmark, spec) for model in spec.models}
-    cases = _collect_cases(dataset, replies, most // len(decodings))
+    options = read_options(spec.options, JobOptions.of(dataset.benchmark).options)
+    decodings = {model: decoding_of(catalogue[model], judging.judge_decoding, spec) for model in spec.models}
+    cases = _collect_cases(dataset, judging, replies, most // len(decodings))
     if not cases:
         told = ", ".join(spec.judge.jobs)
         raise JudgeUnavailableError(
             f"nothing to judge: every answer of {told} is settled without a model, or there is none"
         )
-    return JudgingExpansion(dataset, spec, prompt, cases, decodings, *options)
+    return JudgingExpansion(dataset, judging, spec, prompt, cases, decodings, *options)
 
 
-def _collect_cases(dataset: Dataset, replies: Iterable[Reply], most: int) -> dict[str, tuple[JudgeCase, ...]]:
+def _collect_cases(
+    dataset: Dataset, judging: ModelJudging[Any], replies: Iterable[Reply], most: int
+) -> dict[str, tuple[JudgeCase, ...]]:
     """Return every different case of replies by its sample, in an order that does not depend on that of the replies."""
     samples = {sample.id: sample for sample in dataset.samples}
     found: dict[str, set[JudgeCase]] = {}
     number = 0
     for reply in replies:
         sample = samples.get(reply.sample_id)
-        for case in dataset.benchmark.cases(sample, reply) if sample else ():
+        for case in judging.cases(sample, reply) if sample else ():
             known = found.setdefault(case.sample, set())
             number += case not in known
             known.add(case)

@@ -1,4 +1,4 @@
-"""What models say of replies: cases of an answer and a truth, and who said what of them.
+"""Judgements of replies by models: cases of an answer and a truth, and what each judge said of them.
 
 A case is judged once, however many replies bring it, and joined to all of them when somebody reads a report.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from gigavqa.contract.models import JUDGE
+from gigavqa.contract.jobs import JUDGE
 from gigavqa.evaluation.errors import JudgesMixedError
 from gigavqa.evaluation.replies import Reply
 
@@ -40,7 +40,8 @@ def case_of(reply: Reply) -> JudgeCase | None:
 
 @dataclass
 class ModelJudgements:
-    """What one model, asked by one prompt, said of cases by their ids: yes, no, or None for what cannot be read.
+    """The judgements of one model, asked by one prompt, on cases by their ids: yes, no, or None for what cannot be
+    read.
 
     `failed` counts requests that say nothing of a case, `simulated` replies that no model gave. `contradicted` are
     cases of which both was said, `asked` those that a reply brought since the panel was called.
@@ -57,7 +58,7 @@ class ModelJudgements:
 
     @property
     def name(self) -> str:
-        """How reports name the judge."""
+        """The judge's name in reports."""
         return f"{self.model} by {self.prompt}"
 
     def of(self, cases: Sequence[JudgeCase]) -> int | None:

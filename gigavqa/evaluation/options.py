@@ -5,12 +5,13 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gigavqa.contract.models import OptionValue
+from gigavqa.contract.jobs import OptionValue
 from gigavqa.evaluation.errors import OptionsInvalidError
+from gigavqa.runtime.validation import describe_faults
 
 
 class ViewOptions(BaseModel):
-    """What a job may choose of the conditions' views."""
+    """The options that a job may set of the conditions' views."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,5 +37,4 @@ def _read(given: Mapping[str, OptionValue], kind: type[OptionsT]) -> OptionsT:
     try:
         return kind.model_validate({name: value for name, value in given.items() if name in kind.model_fields})
     except ValidationError as error:
-        details = (f"options.{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
-        raise OptionsInvalidError("; ".join(details)) from error
+        raise OptionsInvalidError(describe_faults(error, "options")) from error

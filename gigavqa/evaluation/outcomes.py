@@ -1,24 +1,26 @@
-"""What became of every request, one by one: for readers who want to see behind a number."""
+"""Outcomes of requests, one by one: for readers who want to see behind a number."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from gigavqa.answers.matching import BoxCorners
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import RasterRecord, RequestLabels, Response, TurnResponse, UnreadableResponse
+from gigavqa.contract.requests import RequestLabels
+from gigavqa.contract.responses import RasterRecord, Response, TurnResponse, UnreadableResponse
 from gigavqa.contract.tool_loops import StopReason
-from gigavqa.evaluation.benchmark import Evidence
-from gigavqa.evaluation.closing import ClosingReading
+from gigavqa.evaluation.capabilities import Evidence
+from gigavqa.evaluation.closing_turns import ClosingReading
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.prompts import Prompt, PromptRebuilder
 from gigavqa.evaluation.replies import Provenance, Reply, reply_of
+from gigavqa.evaluation.reply_costs import ReplyCost
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.score_frame import CellKey, VerdictOutcome
 from gigavqa.evaluation.verdicts import Verdict, VerdictPart
-from gigavqa.evaluation.work import ReplyCost
 
 UNREADABLE_RESPONSE = "ResponseUnreadable"
 """Why there is nothing to judge although a response is recorded: it cannot be read now."""
@@ -29,7 +31,7 @@ class _OutcomeBase(BaseModel):
 
 
 class PartOutcome(_OutcomeBase):
-    """What became of one judged part of a chat; `text` is the raw answer, None where none was given."""
+    """The outcome of one judged part of a chat; `text` is the raw answer, None where none was given."""
 
     name: str
     question: str
@@ -54,7 +56,7 @@ class PartOutcome(_OutcomeBase):
 
 
 class SampleOutcome(_OutcomeBase):
-    """What became of one request: question, answers as they were read, verdicts, and the raw texts beside them."""
+    """The outcome of one request: question, answers as they were read, verdicts, and the raw texts beside them."""
 
     job_id: str
     request_id: str
@@ -74,6 +76,7 @@ class SampleOutcome(_OutcomeBase):
     outcome: VerdictOutcome
     score: float | None = Field(description="None where the answer is not known or the request failed")
     tags: dict[str, str] = {}
+    details: SkipJsonSchema[Any] = Field(default=None, exclude=True)
     failure: str | None = None
     text: str | None = Field(description="raw text of the turn that answers the final question")
     cut_off: bool = False
@@ -131,8 +134,7 @@ def reply_outcomes(
     `prompts` makes the chats again, and tells the evidence. Copies of a reply are not told apart. Raises
     AnnotationInvalidError as reports do.
     """
-    benchmark = dataset.benchmark
-    judges = SampleJudges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
+    judges = SampleJudges.of_dataset(dataset, catalogue)
     for reply in map(judges.within, replies):
         if (position := judges.position(reply.sample_id)) is not None:
             sample = dataset.samples[position]
@@ -190,6 +192,7 @@ def _make_outcome(
         closing_value=closing.value if closing else None,
         closing_outcome=closing.closed.outcome if closing else None,
         closing_agrees=closing.closed.agrees if closing else None,
+        details=verdict.details if verdict else None,
         parts=tuple(PartOutcome.of(part) for part in verdict.tell()) if verdict else (),
         rounds=reply.rounds,
         stop=reply.stop,

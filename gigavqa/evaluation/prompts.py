@@ -9,9 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gigavqa.contract.models import Cell, JobSpec, Turn
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import Turn
 from gigavqa.contract.tool_loops import MAX_ROUNDS
-from gigavqa.evaluation.benchmark import Chat, Evidence, SizeOf
+from gigavqa.evaluation.capabilities import Evidence, JobOptions, SampleDisplay
+from gigavqa.evaluation.chats import Chat, SizeOf
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.evaluation.expansion import ChatSettings, ask_sample
@@ -68,7 +70,7 @@ class PromptRebuilder:
     def evidence(self, sample: Sample) -> Evidence:
         """Return what answers a sample, its images named as views name them."""
         if sample.id not in self._evidence:
-            found = self.dataset.benchmark.evidence(sample, self.dataset.samples)
+            found = SampleDisplay.of(self.dataset.benchmark).evidence(sample, self.dataset.samples)
             self._evidence[sample.id] = Evidence(found.lines, tuple(map(self.dataset.image_of, found.images)))
         return self._evidence[sample.id]
 
@@ -83,10 +85,10 @@ class PromptRebuilder:
     def _of_job(self, job_id: str, thumbnail: int) -> ChatSettings:
         key = (job_id, thumbnail)
         if key not in self._settings:
-            benchmark, spec = self.dataset.benchmark, self.specs.get(job_id)
-            shown, options = read_options(spec.options if spec else {}, benchmark.options)
+            choices, spec = JobOptions.of(self.dataset.benchmark), self.specs.get(job_id)
+            shown, options = read_options(spec.options if spec else {}, choices.options)
             seed = spec.seed if spec else 0
-            shared = benchmark.prepare(self.dataset.samples, options, seed)
+            shared = choices.prepare(self.dataset.samples, options, seed)
             self._settings[key] = ChatSettings(seed, shown if spec else ViewOptions(thumbnail=thumbnail), shared)
         return self._settings[key]
 

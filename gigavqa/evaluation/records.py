@@ -58,7 +58,7 @@ class Record:
 
     @property
     def place(self) -> str:
-        """Where it stands in its file: by its line, or by its number where one line holds several."""
+        """The place in its file: by its line, or by its number where one line holds several."""
         return f"record {self.index + 1}" if self.crowded else f"line {self.line}"
 
     @property

@@ -1,4 +1,4 @@
-"""What scoring needs of a response, whatever it was read from: the text of the final turn, or why there is none."""
+"""Replies, the part of a response that scoring needs: the text of the final turn, or the reason that there is none."""
 
 import json
 from collections.abc import Mapping
@@ -8,17 +8,10 @@ from typing import Literal, NamedTuple
 from pydantic import JsonValue
 
 from gigavqa.contract.flaws import fault_of, flaw_of, flaws_of
-from gigavqa.contract.models import (
-    ClosingAnswer,
-    Failure,
-    RasterRecord,
-    RequestLabels,
-    Response,
-    Sampling,
-    TurnResponse,
-)
+from gigavqa.contract.requests import RequestLabels, Sampling
+from gigavqa.contract.responses import ClosingAnswer, Failure, RasterRecord, Response, TurnResponse
 from gigavqa.contract.tool_loops import StopReason
-from gigavqa.evaluation.work import ReplyCost
+from gigavqa.evaluation.reply_costs import ReplyCost
 
 NO_FINAL_TURN = "FinalTurnMissing"
 """Why a reply has no text although its request did not fail: no turn answers the final question."""
@@ -31,7 +24,7 @@ ReplyRank = tuple[bool, bool, float]
 
 
 class Provenance(NamedTuple):
-    """What made a reply; hashable, so that equal ones are counted and not kept."""
+    """The provenance of a reply; hashable, so that equal ones are counted and not kept."""
 
     engine: str | None = None
     version: str | None = None
@@ -120,7 +113,8 @@ class Reply(NamedTuple):
 
     @property
     def rank(self) -> "ReplyRank":
-        """Which copy of a reply counts: that of the least rank; of equal ones that which stands first in the files.
+        """The rank that decides which copy of a reply counts: the least; of equal ones that which stands first in the
+        files.
 
         What a retry asks again goes behind: a failure, and an answer without a token. Then the earlier one goes first.
         What a copy says, and what became of it, decides nothing.
@@ -134,17 +128,17 @@ class Reply(NamedTuple):
 
     @property
     def model(self) -> str:
-        """Who was asked."""
+        """The model."""
         return self.labels.model
 
     @property
     def protocol(self) -> str:
-        """How it was asked."""
+        """The protocol."""
         return self.labels.protocol
 
     @property
     def condition(self) -> str:
-        """What was shown."""
+        """The condition."""
         return self.labels.condition
 
     @property

@@ -12,12 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from gigavqa.contract.flaws import flaw_of
-from gigavqa.contract.models import FINISH_REASONS, JUDGE, Response
+from gigavqa.contract.jobs import JUDGE
+from gigavqa.contract.responses import FINISH_REASONS, Response
 from gigavqa.contract.schema_versions import read_response, upgrade_response_fields
 from gigavqa.evaluation.errors import Problem, ResponsesInvalidError
 from gigavqa.evaluation.records import LINE_SUFFIXES
 from gigavqa.evaluation.replies import Reply, reply_of
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.validation import describe_faults
 
 UNNAMED_MODEL = "unnamed"
 PARQUET = ".parquet"
@@ -232,5 +234,4 @@ def _describe_error(error: Exception) -> str:
         return f"is not JSON: {error.msg} at column {error.colno}"
     if not isinstance(error, ValidationError):
         return str(error)
-    parts = ((".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False))
-    return "; ".join(f"{place}: {message}" for place, message in parts)
+    return describe_faults(error)

@@ -11,10 +11,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gigavqa.evaluation.benchmark import Benchmark, RecordContext, stored_image_name
+from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem
+from gigavqa.evaluation.record_context import RecordContext, stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
 from gigavqa.evaluation.samples import Sample
+from gigavqa.runtime.validation import describe_rule
 
 _PLAIN_WORDS = {
     "dict_type": "must be an object",
@@ -79,7 +81,7 @@ def load_samples(
             samples.append(sample)
         if unread is not None:
             unread[name] = origin.unread
-    findings = benchmark.compare(samples, lambda sample: ":".join(map(str, places[sample])))
+    findings = benchmark.check(samples, lambda sample: ":".join(map(str, places[sample])))
     wrong = [finding for finding in findings if finding.is_error]
     problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
     bad = {finding.sample for finding in wrong}
@@ -131,7 +133,7 @@ def _read_record(
 def _validation_problems(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
     for detail in error.errors(include_url=False):
         place = ".".join(str(part) for part in detail["loc"])
-        message = _PLAIN_WORDS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+        message = _PLAIN_WORDS.get(detail["type"], describe_rule(detail))
         message = _REMEDIES.get((place, detail["type"]), message)
         if detail["type"] in _NEEDS_A_VALUE and detail["input"] is None:
             message = _PLAIN_WORDS["missing"]

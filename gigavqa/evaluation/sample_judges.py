@@ -5,8 +5,10 @@ from typing import Any
 
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import JUDGE
-from gigavqa.evaluation.closing import ClosingForm, ClosingReading, read_closing
+from gigavqa.contract.jobs import JUDGE
+from gigavqa.evaluation.capabilities import AnswerForms, judgement_reader
+from gigavqa.evaluation.closing_turns import ClosingForm, ClosingReading, read_closing
+from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.judgements import case_of
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.samples import Sample
@@ -34,6 +36,13 @@ class SampleJudges:
         self._positions = {sample.id: position for position, sample in enumerate(samples)}
         self.judged = 0
         """Replies that were judged."""
+
+    @classmethod
+    def of_dataset(cls, dataset: Dataset, catalogue: Mapping[str, CatalogueEntry]) -> "SampleJudges":
+        """Return the judges of a data set's samples, by its benchmark."""
+        benchmark = dataset.benchmark
+        closed_form = AnswerForms.of(benchmark).closed_form
+        return cls(dataset.samples, benchmark.judge, catalogue, judgement_reader(benchmark), closed_form)
 
     def position(self, sample_id: str) -> int | None:
         """Return where a sample stands; None for one that the data set does not have."""

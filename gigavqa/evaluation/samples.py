@@ -1,4 +1,4 @@
-"""What the host knows of a sample: a question about images. Benchmarks add their own fields."""
+"""The core's view of a sample: a question about images. Benchmarks add their own fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ class Sample(BaseModel):
 
     @property
     def groups(self) -> Mapping[str, str]:
-        """What the sample belongs to: a name for each level of its benchmark's grouping, and whatever else sorts it."""
+        """The groups of the sample: a name for each level of its benchmark's grouping, and whatever else sorts it."""
         return {}
 
     @field_validator("images")

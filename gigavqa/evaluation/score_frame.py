@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-from gigavqa.contract.models import Cell
-from gigavqa.evaluation.closing import ClosingOutcome
+from gigavqa.contract.jobs import Cell
+from gigavqa.evaluation.closing_turns import ClosingOutcome
 from gigavqa.evaluation.metrics.intervals import Floats, Indices
 
 VerdictOutcome = Literal["right", "wrong", "partial", "abstained", "unreadable", "filtered", "failed", "unscored"]
@@ -28,7 +28,7 @@ NO_SCORE = nan
 
 
 class CellKey(NamedTuple):
-    """Which model was asked how, what it was shown, and how many rounds it had at most.
+    """The model, protocol, condition and most rounds of a cell.
 
     `rounds` is 0 for chats without a loop, and where nobody recorded it.
     """
@@ -52,13 +52,13 @@ class CellKey(NamedTuple):
 
     @property
     def how(self) -> str:
-        """How it was asked, for people: `search V2 n10`."""
+        """The cell's name for people: `search V2 n10`."""
         rounds = [f"n{self.rounds}"] if self.rounds else []
         return " ".join([self.protocol, self.condition, *rounds])
 
     @property
     def keys(self) -> dict[str, str]:
-        """What programs know it by; without rounds where there are none."""
+        """The cell's keys for programs; without rounds where there are none."""
         return {name: str(value) for name, value in self._asdict().items() if name != "rounds" or value}
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class CellKey(NamedTuple):
 
 
 class ReplyScore(NamedTuple):
-    """What is kept of a judged reply, the same for all that came out alike; `score` is NaN where there is none.
+    """The score of a judged reply, one for all that are equal; `score` is NaN where there is none.
 
     `closing` is what its closing turn said; None where none was asked. `trait` is what the benchmark wants counted of
     it, and `details` what its report needs besides; None where that is nothing.
@@ -217,7 +217,7 @@ class ScoreFrame(Generic[DetailsT]):
 
     @property
     def traits(self) -> Counter[Any]:
-        """What the benchmark wants counted of the replies, with how many there are of each."""
+        """The traits of replies that the benchmark counts, with the number of each."""
         found = self.counts("trait")
         del found[None]
         return found

@@ -1,4 +1,4 @@
-"""What a benchmark reports, as data: tables of estimates, figures drawn from them, and caveats.
+"""Contents of a report, as data: tables of estimates, figures drawn from them, and caveats.
 
 A benchmark builds these and knows no writer; the writers (terminal, Markdown, CSV and its like, the page) know no
 benchmark.
@@ -37,7 +37,7 @@ class Column(_TableBase):
 
     @property
     def name(self) -> str:
-        """How the column is called where it stands alone."""
+        """The column's name where it stands alone."""
         return self.label or self.title
 
 
@@ -108,7 +108,7 @@ class Figure(_TableBase):
 
 
 class Caveat(_TableBase):
-    """What a reader must know before trusting a number, and what it is about."""
+    """A warning that a reader must know before trusting a number, with its scope."""
 
     scope: Literal["report", "model", "cell"]
     text: str

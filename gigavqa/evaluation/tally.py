@@ -5,13 +5,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from gigavqa.contract.models import Usage
+from gigavqa.contract.responses import Usage
+from gigavqa.evaluation.outcome_changes import OutcomeChange
 from gigavqa.evaluation.replies import Provenance, Reply, ReplyRank
-from gigavqa.evaluation.revisions import Revised
+from gigavqa.evaluation.reply_costs import WorkTally
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore, ScoreFrame
-from gigavqa.evaluation.work import WorkTally
 
 
 class ClosingTokens(NamedTuple):
@@ -27,7 +27,7 @@ class ClosingTokens(NamedTuple):
         return cls(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens)
 
     def plus(self, other: "ClosingTokens") -> "ClosingTokens":
-        """Both together."""
+        """Return the sum of both."""
         return ClosingTokens(*map(sum, zip(self, other, strict=True)))
 
 
@@ -65,7 +65,7 @@ class ScoreRows:
         identity, created = (self.add_cell(key), *reply.identity), reply.created
         row = self._known.setdefault(identity, len(self._cell))
         if row == len(self._cell):
-            self.extend(reply.job_id, [key], [score], [[0], [reply.repeat], [sample], [0]], created)
+            self._append(identity[0], reply, sample, self._number(score))
             return True
         self.duplicates[key] += 1
         standing = self._listed[self._score[row]]
@@ -95,6 +95,14 @@ class ScoreRows:
         self._repeat.extend(repeat)
         self._sample.extend(sample)
         self._score.extend(map([*map(self._number, scores)].__getitem__, score))
+
+    def _append(self, cell: int, reply: Reply, sample: int, score: int) -> None:
+        self._cell.append(cell)
+        self._job.append(self._jobs.setdefault(reply.job_id, len(self._jobs)))
+        self._created.append(reply.created)
+        self._repeat.append(reply.repeat)
+        self._sample.append(sample)
+        self._score.append(score)
 
     @property
     def models(self) -> list[str]:
@@ -146,7 +154,7 @@ class Tally:
         """What closing turns took, by cell; of a reply that was asked for again, both."""
         self.work = WorkTally()
         """What the replies took; of a reply that was asked for again, both."""
-        self.revised: Counter[Revised] = Counter()
+        self.revised: Counter[OutcomeChange] = Counter()
         """What became of verdicts on answers that other versions had read before."""
         self._trait = trait
         for reply in replies:

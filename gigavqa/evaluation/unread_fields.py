@@ -1,11 +1,11 @@
-"""What no reader took of the records of files: told once a file, so that nothing of them vanishes unsaid."""
+"""Fields of records that no reader took: named once a file, so that nothing vanishes unsaid."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from gigavqa.evaluation.errors import Problem
-from gigavqa.runtime.names import did_you_mean
-from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.plurals import count_noun, list_some
+from gigavqa.runtime.suggestions import did_you_mean
 
 _MOST_NAMED = 40
 _LIKENESS = 0.75  # most of what is not read was never meant to be
@@ -18,9 +18,8 @@ def report_unread_fields(counts: Mapping[str, Counter[str]], known: Collection[s
     """
     for file, fields in counts.items():
         named = [_name_fields(name, number, known) for name, number in sorted(fields.items())]
-        more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
         if named:
-            yield Problem(file, None, None, f"not read: {', '.join(named[:_MOST_NAMED])}{more}")
+            yield Problem(file, None, None, f"not read: {list_some(named, _MOST_NAMED)}")
 
 
 def _name_fields(name: str, number: int, known: Collection[str]) -> str:

@@ -10,7 +10,7 @@ from gigavqa.evaluation.score_frame import DetailsT, VerdictOutcome
 
 
 class VerdictPart(NamedTuple):
-    """What judging says of one judged part of a chat: the answer to a step, a hop, a sub-question.
+    """The verdict on one judged part of a chat: the answer to a step, a hop, a sub-question.
 
     `value` is the answer as it was read, `text` as it was written (None where none was given). `tags` name what the
     part can be sorted by, such as its operation. Boxes are (x1, y1, x2, y2) in the unit square of the sample's first
@@ -31,7 +31,7 @@ class VerdictPart(NamedTuple):
 
 
 class Verdict(NamedTuple, Generic[DetailsT]):
-    """What judging says of a reply.
+    """The verdict on a reply.
 
     `value` is the final answer as it was read, None where there is no single one, and `status` how it was found. A
     `score` of 1 is right and of 0 wrong; None where nothing can be said yet. `rule` names by which rule of reading the
@@ -50,7 +50,7 @@ class Verdict(NamedTuple, Generic[DetailsT]):
 
     @property
     def outcome(self) -> VerdictOutcome:
-        """What became of the reply, in one word."""
+        """The outcome of the reply, in one word."""
         if self.status == ABSTAINED:
             return "abstained"
         if self.status == FILTERED:

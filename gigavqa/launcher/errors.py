@@ -1,4 +1,4 @@
-"""What keeps the processes of a machine from starting; wrong arguments are a `SettingsInvalidError`."""
+"""Errors of starting a machine's processes; wrong arguments are a `SettingsInvalidError`."""
 
 
 class LaunchError(Exception):
@@ -14,7 +14,7 @@ class ProcessFailedError(LaunchError):
 
 
 class ExtraMissingError(LaunchError):
-    """What was asked needs packages of an extra that is not installed."""
+    """A package of an extra that is not installed is needed."""
 
 
 class DevicesTooFewError(LaunchError):

@@ -1,4 +1,4 @@
-"""What a machine has that workers are given shares of: GPUs, the NUMA nodes that they hang at, cores, memory."""
+"""Resources of a machine that workers share: GPUs, the NUMA nodes that they hang at, cores, memory."""
 
 import os
 import re
@@ -14,6 +14,7 @@ from gigavqa.runtime.memory import usable_bytes
 
 VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
 DEVICE_ORDER = "CUDA_DEVICE_ORDER"
+_ANSWER_SECONDS = 60
 _QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current,driver_version,compute_cap"
 _SYS = Path("/sys")
 
@@ -33,6 +34,11 @@ class GpuDevice:
     is_split: bool = False
     driver: str = ""
     capability: str = ""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Its memory as the driver tells it; 0 where none does."""
+        return self.memory_mib << 20
 
 
 @dataclass(frozen=True)
@@ -131,14 +137,31 @@ def format_cpus(cpus: Iterable[int]) -> str:
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
+def ask_driver(query: str) -> "subprocess.CompletedProcess[str]":
+    """Ask nvidia-smi, which is there, one of its queries; it answers with a line a row, values apart by commas.
+
+    Raises DevicesUnusableError where it does not answer, as of a GPU that fell off its bus.
+    """
+    words = ["nvidia-smi", query, "--format=csv,noheader,nounits"]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise DevicesUnusableError(
+            f"nvidia-smi has not answered for {_ANSWER_SECONDS} s: look at `dmesg` for lines of NVRM or Xid, and "
+            "restart the machine"
+        ) from None
+
+
 def _list_devices(folder: Path) -> Iterator[GpuDevice]:
-    query = ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits"]
-    if shutil.which(query[0]) is None:
+    if shutil.which("nvidia-smi") is None:
         return
-    listed = subprocess.run(query, capture_output=True, text=True, timeout=60, check=False)
+    listed = ask_driver(f"--query-gpu={_QUERY}")
     if listed.returncode:
         said = (listed.stderr or listed.stdout).strip() or f"it ended with status {listed.returncode}"
-        raise DevicesUnusableError(f"the driver does not list its GPUs; nvidia-smi: {said}")
+        raise DevicesUnusableError(
+            f"the driver does not list its GPUs; nvidia-smi: {said} (a restart of the machine loads a driver that was "
+            "updated or has stopped)"
+        )
     for line in filter(None, map(str.strip, listed.stdout.splitlines())):
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != len(_QUERY.split(",")):

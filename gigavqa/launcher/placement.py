@@ -39,7 +39,7 @@ class WorkerPlan:
 
 
 def plans_for_models(models: Sequence[str], num_workers: int | None) -> tuple[WorkerPlan, ...]:
-    """One worker for each model, or so many workers that each serve all of them in shifts."""
+    """One worker for each model, or so many workers that each serve all of them in time slices."""
     if num_workers is not None:
         return tuple(WorkerPlan(f"worker-{number}", tuple(models)) for number in range(1, num_workers + 1))
     earlier = [list(models[:position]).count(model) for position, model in enumerate(models)]
@@ -50,31 +50,31 @@ def plans_for_models(models: Sequence[str], num_workers: int | None) -> tuple[Wo
 
 
 def place_on_devices(
-    crews: Sequence[WorkerPlan], needs: Mapping[str, int], devices: Sequence[GpuDevice]
+    plans: Sequence[WorkerPlan], needs: Mapping[str, int], devices: Sequence[GpuDevice]
 ) -> tuple[WorkerPlan, ...]:
     """Give each worker the GPUs that the largest of its models needs; on a machine without GPUs there are none to give.
 
     Raises DevicesTooFewError.
     """
     if not devices:
-        return tuple(crews)
-    given = assign_devices([_devices_for(crew, needs) for crew in crews], devices)
-    return tuple(replace(crew, devices=taken) for crew, taken in zip(crews, given, strict=True))
+        return tuple(plans)
+    given = assign_devices([_devices_for(plan, needs) for plan in plans], devices)
+    return tuple(replace(plan, devices=taken) for plan, taken in zip(plans, given, strict=True))
 
 
 def fill_devices(
-    crews: Sequence[WorkerPlan], needs: Mapping[str, int], devices: Sequence[GpuDevice]
+    plans: Sequence[WorkerPlan], needs: Mapping[str, int], devices: Sequence[GpuDevice]
 ) -> tuple[WorkerPlan, ...]:
     """Repeat the workers in turn for as long as there are GPUs for one more. Raises DevicesTooFewError."""
-    placed = list(place_on_devices(crews, needs, devices))
+    placed = list(place_on_devices(plans, needs, devices))
     before = 0
     while len(placed) > before:
         before = len(placed)
-        for crew in crews:
+        for plan in plans:
             taken = {device for each in placed for device in each.devices}
             free = [device for device in devices if device not in taken]
-            if given := _choose_devices(_devices_for(crew, needs), free, devices):
-                placed.append(WorkerPlan(_unused_name(placed, crew.models), crew.models, given))
+            if given := _choose_devices(_devices_for(plan, needs), free, devices):
+                placed.append(WorkerPlan(_unused_name(placed, plan.models), plan.models, given))
     return tuple(placed)
 
 
@@ -122,12 +122,12 @@ def _choose_devices(need: int, free: Sequence[GpuDevice], devices: Sequence[GpuD
     return tuple([device for device in free if device.node == node][:need])
 
 
-def _devices_for(crew: WorkerPlan, needs: Mapping[str, int]) -> int:
-    return max(needs[model] for model in crew.models)
+def _devices_for(plan: WorkerPlan, needs: Mapping[str, int]) -> int:
+    return max(needs[model] for model in plan.models)
 
 
 def _unused_name(placed: Sequence[WorkerPlan], models: Sequence[str]) -> str:
-    names = {crew.name for crew in placed}
+    names = {plan.name for plan in placed}
     stem = f"worker-{models[0]}" if len(models) == 1 else "worker"
     return next(name for number in count(2) if (name := f"{stem}-{number}") not in names)
 
@@ -135,6 +135,6 @@ def _unused_name(placed: Sequence[WorkerPlan], models: Sequence[str]) -> str:
 def _describe_shortage(needs: Sequence[int], devices: Sequence[GpuDevice]) -> str:
     many = len(needs) > 1
     asked = f"{len(needs)} workers need {sum(needs)} GPUs" if many else f"the worker needs {sum(needs)} GPUs"
-    remedy = "name fewer models, or let `--workers N` serve them in shifts" if many else "lower its parallel sizes"
+    remedy = "name fewer models, or let `--workers N` serve them in time slices" if many else "lower its parallel sizes"
     shown = f"there are {len(devices)} to take ({', '.join(device.number for device in devices)})"
     return f"{asked}, and {shown}: {remedy}; {VISIBLE_DEVICES} and --gpus choose among GPUs"

@@ -1,4 +1,4 @@
-"""What `gigavqa up` checks before it starts a process: packages, engine arguments, weights."""
+"""Checks of `gigavqa up` before it starts a process: packages, engine arguments, weights."""
 
 import contextlib
 import importlib.util
@@ -20,7 +20,7 @@ from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.extras import install_advice
 from gigavqa.runtime.home import Home
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store import http_settings
+from gigavqa.store import listen_settings
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
 from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
 from gigavqa.workers.settings import WorkerSettings
@@ -49,8 +49,8 @@ def require_protected(host: str, allow_unauthenticated: bool) -> bool:
     settings = GatewaySettings.from_environment()
     allowed = allow_unauthenticated or settings.allow_unauthenticated
     settings = settings.model_copy(update={"host": host, "allow_unauthenticated": allowed})
-    http_settings.require_protected(settings)
-    return http_settings.requires_keys(settings)
+    listen_settings.require_protected(settings)
+    return listen_settings.requires_keys(settings)
 
 
 def viewer_requires_keys(gateway_asks: bool) -> bool:
@@ -89,7 +89,7 @@ def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class RemoteOptions:
-    """What the command line says of a server that runs already; what it leaves out, variables and the file may say."""
+    """The command line's options of a remote endpoint; those left out may come from variables or the settings file."""
 
     endpoint: str | None
     models: Sequence[str]

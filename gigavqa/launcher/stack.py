@@ -18,7 +18,7 @@ from gigavqa.launcher.supervisor import Announce, Program, ProgramSupervisor
 from gigavqa.runtime.embedded_store import StateStoreProcess, ensure_store, start_store
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.home import Home
-from gigavqa.store.connection import connect
+from gigavqa.store.connection import connect, require_answer
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
 VIEWER_URL = "GIGAVQA_VIEWER_URL"
@@ -28,7 +28,7 @@ _LOOK_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What is to run.
+    """The options of the processes to run.
 
     `engine_arguments` are `NAME=VALUE`, `remote_arguments` those of workers that ask a server elsewhere. None as
     `shift_seconds` leaves the choice to the workers. Without a `viewer_port` there is no viewer.
@@ -36,7 +36,7 @@ class StackOptions:
 
     home: Home
     entries: tuple[CatalogueEntry, ...]
-    crews: tuple[WorkerPlan, ...]
+    plans: tuple[WorkerPlan, ...]
     host: str = "127.0.0.1"
     port: int = 8470
     allow_unauthenticated: bool = False
@@ -61,7 +61,7 @@ class Stack:
         self.gateway = ProgramSupervisor(_gateway(options, environment | shown), logs, announce)
         self.viewers = [ProgramSupervisor(program, logs, announce) for program in _viewers(options, environment)]
         self.workers = [ProgramSupervisor(program, logs, announce) for program in _workers(options, environment)]
-        self._models = [crew.models for crew in options.crews]
+        self._models = [plan.models for plan in options.plans]
         self._warm = {models: asyncio.Event() for models in self._models}
 
     async def run(self) -> None:
@@ -129,9 +129,11 @@ async def running_stack(
 ) -> AsyncIterator[tuple[Stack, "asyncio.Future[tuple[None, None]]"]]:
     """Start everything, and end everything in order; the future is done only when supervision itself has failed.
 
-    Raises PortTakenError and ServerUnavailableError.
+    Raises PortTakenError and StateStoreUnavailableError.
     """
     require_free_port(options.host, options.port)
+    if options.home.redis_url:
+        await require_answer(options.home.redis_url)
     options.home.data.mkdir(parents=True, exist_ok=True)
     with StateStoreSupervisor(options.home, announce) as server:
         stack = Stack(options, server.url, announce)
@@ -209,12 +211,12 @@ def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
     settings = ["--engine", options.engine, *options.remote_arguments]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
     settings += ["--shift", str(options.shift_seconds)] if options.shift_seconds is not None else []
-    for crew in options.crews:
-        named = [word for model in crew.models for word in ("--model", model)]
-        own = [word for argument in crew.arguments for word in ("--engine-arg", argument)]
+    for plan in options.plans:
+        named = [word for model in plan.models for word in ("--model", model)]
+        own = [word for argument in plan.arguments for word in ("--engine-arg", argument)]
         argv = [sys.executable, "-P", "-m", "gigavqa.workers", *named, "--metrics-port", "0", *settings, *own]
-        seen = environment | dict(crew.variables) | device_environment(crew.devices, os.environ)
-        yield Program(crew.name, argv, seen, grace_seconds=60.0, cpus=crew.cpus)
+        seen = environment | dict(plan.variables) | device_environment(plan.devices, os.environ)
+        yield Program(plan.name, argv, seen, grace_seconds=60.0, cpus=plan.cpus)
 
 
 def _reachable_host(host: str) -> str:

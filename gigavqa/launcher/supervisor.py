@@ -26,7 +26,9 @@ _TAIL_LINES = 15
 
 @dataclass(frozen=True)
 class Program:
-    """What is kept running, on `cpus` if it has some of its own. It may take `grace_seconds` to end after SIGTERM."""
+    """A program to keep running, on `cpus` if it has some of its own. It may take `grace_seconds` to end after
+    SIGTERM.
+    """
 
     name: str
     argv: Sequence[str]
@@ -65,7 +67,8 @@ class ProgramSupervisor:
             pause = _FIRST_PAUSE_SECONDS if time.monotonic() - started > _HEALTHY_SECONDS else pause
             self._announce(f"{self.program.name} {describe_exit(code)}; again in {pause:g} s (log: {self.log})")
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     async def stop(self) -> None:
@@ -77,7 +80,8 @@ class ProgramSupervisor:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), self.program.grace_seconds)
+            async with asyncio.timeout(self.program.grace_seconds):
+                await process.wait()
         except TimeoutError:
             self._announce(f"{self.program.name} did not end within {self.program.grace_seconds:g} s; killed")
         _kill_group(process.pid)

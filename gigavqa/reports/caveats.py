@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.evaluation.cells import AWAITING_EXPERT, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
+from gigavqa.evaluation.cell_scores import AWAITING_EXPERT, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
 from gigavqa.evaluation.scores import AnyScores
 from gigavqa.evaluation.tables import Caveat
 from gigavqa.evaluation.tally import Tally
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.digest import is_sampled_digest
 
-UNREADABLE_SHARE = 0.1
+UNREADABLE_SHARE = 0.1  # decision 0011
 """Answers without a single clear answer that a reader is warned of: more of a cell's than this share."""
 _RETRY_HINT = "`gigavqa retry JOB --empty` asks them again"
 _TEXT_ALONE = "V0"
@@ -23,7 +23,7 @@ _NAMED = 3
 
 
 def collect_caveats(tally: Tally, scores: AnyScores, cells: Iterable[CellScore], benchmark: str) -> tuple[Caveat, ...]:
-    """Collect the host's own caveats: those on models and pictures, then those on cells.
+    """Collect the core's own caveats: those on models and pictures, then those on cells.
 
     `benchmark` names what was asked.
     """
@@ -83,8 +83,7 @@ def _silent_model_caveats(scores: AnyScores) -> Iterator[str]:
 def _describe_images(names: Sequence[str]) -> str:
     if len(names) == 1:
         return f"the image {names[0]}"
-    others = f" and {count_noun(len(names) - _NAMED, 'other')}" if len(names) > _NAMED else ""
-    return f"each of {len(names)} images ({', '.join(names[:_NAMED])}{others})"
+    return f"each of {len(names)} images ({_list_names(names)})"
 
 
 def _flaw_caveats(cells: Iterable[CellScore]) -> Iterator[str]:
@@ -184,9 +183,12 @@ def _absent_group_caveats(cells: Sequence[CellScore]) -> Iterator[str]:
 
 
 def _name_cells(cells: Iterable[CellScore]) -> str:
-    names = [str(cell.key) for cell in cells]
+    return f" ({_list_names([str(cell.key) for cell in cells])})"
+
+
+def _list_names(names: Sequence[str]) -> str:
     others = f" and {count_noun(len(names) - _NAMED, 'other')}" if len(names) > _NAMED else ""
-    return f" ({', '.join(names[:_NAMED])}{others})"
+    return f"{', '.join(names[:_NAMED])}{others}"
 
 
 def _cells_by_model(cells: Iterable[CellScore]) -> dict[str, list[CellScore]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gigavqa.evaluation.closing import ClosingOutcome
+from gigavqa.evaluation.closing_turns import ClosingOutcome
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.metrics.intervals import proportion
 from gigavqa.evaluation.score_frame import CellKey, Mask, ScoreFrame

@@ -1,4 +1,4 @@
-"""What reports say of models that judge: whose verdicts the scores are, and what a judge said."""
+"""Tables of judges: whose verdicts the scores are, and what each judge said."""
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet

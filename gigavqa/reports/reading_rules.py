@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gigavqa.evaluation.cells import CellScore
+from gigavqa.evaluation.cell_scores import CellScore
 from gigavqa.evaluation.tables import Column, ColumnGroup, Row, Table
 
 _NOTES = {

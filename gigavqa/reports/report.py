@@ -8,21 +8,24 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import JUDGE, Job, JobSpec, OptionValue, Response
-from gigavqa.evaluation.benchmark import Benchmark, select_cells
-from gigavqa.evaluation.cells import CellScore, cells_table, score_cells
+from gigavqa.contract.jobs import JUDGE, Job, JobSpec, OptionValue
+from gigavqa.contract.responses import Response
+from gigavqa.evaluation.benchmark import Benchmark
+from gigavqa.evaluation.capabilities import CellRules, ChatDetails, PaperSettings, ReaderVersions
+from gigavqa.evaluation.cell_scores import CellScore, cells_table, score_cells
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.departures import Departure
 from gigavqa.evaluation.errors import JudgesMixedError
 from gigavqa.evaluation.metrics.accuracy import Strata
+from gigavqa.evaluation.outcome_changes import Revision, readers_of, revisions_of
+from gigavqa.evaluation.plans import select_cells
 from gigavqa.evaluation.replies import Reply, reply_of
-from gigavqa.evaluation.revisions import Revision, readers_of, revisions_of
+from gigavqa.evaluation.reply_costs import WorkTotals
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.score_frame import CellKey, ScoreFrame
 from gigavqa.evaluation.scores import Scores
 from gigavqa.evaluation.tables import Caveat, Figure, Table
 from gigavqa.evaluation.tally import Tally
-from gigavqa.evaluation.work import WorkTotals
 from gigavqa.reports.caveats import collect_caveats
 from gigavqa.reports.closing_table import closing_tables
 from gigavqa.reports.judge_tables import judge_caveats, judgement_contents
@@ -34,7 +37,7 @@ class _ReportBase(BaseModel):
 
 
 class ProvenanceEntry(_ReportBase):
-    """What made some of a model's responses."""
+    """The engine and settings that made some of a model's responses."""
 
     model: str
     responses: int
@@ -54,13 +57,13 @@ class ProvenanceEntry(_ReportBase):
 
     @property
     def settings(self) -> tuple[tuple[str, str | None], ...]:
-        """What else there is to say of how it was asked, by name."""
+        """Further settings by name, those that differ from the engine's own."""
         shown = (("thumbnail", self.thumbnail), ("budget", self.budget), ("detail", self.detail))
         return (*shown, ("template", self.template), ("also sent", self.sent))
 
 
 class JobFacts(_ReportBase):
-    """What a job asked for, and when."""
+    """The specification and times of a job, for a report."""
 
     id: str
     status: str
@@ -81,22 +84,12 @@ class JobFacts(_ReportBase):
     @classmethod
     def of(cls, job: Job) -> "JobFacts":
         """Describe a job."""
-        spec = job.spec
+        spec, own = job.spec, {"cells", "samples"}
         return cls(
-            id=job.id,
-            status=str(job.status),
-            created_at=job.created_at,
-            finished_at=job.finished_at,
-            models=spec.models,
-            plan=spec.plan,
+            **job.model_dump(include={"id", "status", "created_at", "finished_at"}),
+            **spec.model_dump(include=cls.model_fields.keys() - own),
             cells=tuple(CellKey.of("", cell).how for cell in spec.cells),
-            rounds=spec.rounds,
             samples=len(spec.samples) or None,
-            repeats=spec.repeats,
-            seed=spec.seed,
-            options=spec.options,
-            sampling=spec.sampling,
-            closing=spec.closing,
             judges=spec.judge.jobs if spec.judge else (),
         )
 
@@ -155,9 +148,8 @@ def report_on_replies(
 
 def tally_replies(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
     """Judge replies, wherever they were read from, and count them."""
-    benchmark = dataset.benchmark
-    judges = SampleJudges(dataset.samples, benchmark.judge, catalogue, benchmark.read_judgement, benchmark.closed_form)
-    return Tally(dataset.samples, judges, replies, benchmark.trait)
+    judges = SampleJudges.of_dataset(dataset, catalogue)
+    return Tally(dataset.samples, judges, replies, ChatDetails.of(dataset.benchmark).trait)
 
 
 def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, CatalogueEntry], *specs: JobSpec) -> Report:
@@ -191,7 +183,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         samples=len(dataset.samples),
         awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
         versions=versions_of(dataset),
-        revisions=revisions_of(tally.revised, benchmark.version_notes),
+        revisions=revisions_of(tally.revised, ReaderVersions.of(benchmark).version_notes),
         tables=(
             *findings.tables,
             *closing_tables(scores, tally.closing),
@@ -206,7 +198,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
             *findings.caveats,
         ),
         provenance=_provenance(tally),
-        departures=tuple(benchmark.departures),
+        departures=tuple(PaperSettings.of(benchmark).departures),
         work=tally.work.total,
     )
 
@@ -215,7 +207,7 @@ def versions_of(dataset: Dataset) -> dict[str, str]:
     """Versions of what reads and judges the replies to a data set, by what it reads; models that judge by name."""
     models = {"judge": ", ".join(dataset.panel.names)} if dataset.panel.judges else {}
     people = {"labels": dataset.labels[:12]} if dataset.labels else {}
-    return {**readers_of(dataset.benchmark.versions), **models, **people}
+    return {**readers_of(ReaderVersions.of(dataset.benchmark).versions), **models, **people}
 
 
 def _is_judging(frame: ScoreFrame[Any], specs: Sequence[JobSpec]) -> bool:
@@ -234,12 +226,13 @@ def _count_recorded(frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
 def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
     """Return how often each sample, by its position, was asked in each cell of the jobs."""
     asked: dict[CellKey, Counter[int]] = {}
+    rules = CellRules.of(dataset.benchmark)
     for spec in specs:
         chosen = set(spec.samples)
         samples = [(at, one) for at, one in enumerate(dataset.samples) if not chosen or one.id in chosen]
         for model in spec.models:
             for cell in select_cells(dataset.benchmark, spec):
-                times = {at: spec.repeats for at, one in samples if dataset.benchmark.applies(one, cell)}
+                times = {at: spec.repeats for at, one in samples if rules.applies(one, cell)}
                 if times:
                     asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
     return asked
@@ -270,7 +263,8 @@ def _count_assumed(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Ma
 
 def _times_per_sample(dataset: Dataset, frame: ScoreFrame[Any], key: CellKey) -> Mapping[int, int]:
     replies = frame.of_cell(key).counts("sample")
-    asked = (at for at, sample in enumerate(dataset.samples) if dataset.benchmark.applies(sample, key.cell))
+    rules = CellRules.of(dataset.benchmark)
+    asked = (at for at, sample in enumerate(dataset.samples) if rules.applies(sample, key.cell))
     return dict.fromkeys(asked, max(replies.values(), default=1))
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import JUDGE
+from gigavqa.contract.jobs import JUDGE
+from gigavqa.evaluation.capabilities import CellRules, ProgramFiles, explain_unfit, judgement_reader
 from gigavqa.evaluation.datasets import Dataset, load_for_scoring
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.outcomes import SampleOutcome, reply_outcomes
@@ -41,23 +42,25 @@ def load_judged_dataset(samples: Path, judges: Sequence[Path] = ()) -> Dataset:
     dataset = load_for_scoring(samples)
     if not judges:
         return dataset
-    return dataset.judged_with(Panel.of(_replies(dataset, judges), dataset.benchmark.read_judgement))
+    return dataset.judged_with(Panel.of(_replies(dataset, judges), judgement_reader(dataset.benchmark)))
 
 
 def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
     protocols = tuple(dataset.benchmark.protocols)
-    return read_replies(responses, protocols[0], dataset.benchmark.recorded, protocols, _describe_unfit(dataset))
+    recorded = ProgramFiles.of(dataset.benchmark).read_result
+    return read_replies(responses, protocols[0], recorded, protocols, _describe_unfit(dataset))
 
 
 def _describe_unfit(dataset: Dataset) -> Callable[[Reply], str]:
     """Say why a reply answers nothing that its sample can be asked; nothing of samples that the data set has not."""
     samples = {sample.id: sample for sample in dataset.samples}
+    benchmark, rules = dataset.benchmark, CellRules.of(dataset.benchmark)
 
     def unfit(reply: Reply) -> str:
         sample = samples.get(reply.sample_id)
         if sample is None or reply.protocol == JUDGE:
             return ""
-        why = dataset.benchmark.unfit(sample, reply.protocol, reply.labels.condition)
+        why = explain_unfit(rules, sample, reply.protocol, reply.labels.condition, benchmark.protocols)
         return why and f"protocol: {why}"
 
     return unfit

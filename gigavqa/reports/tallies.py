@@ -15,15 +15,16 @@ from pydantic import TypeAdapter
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.closing import ClosingOutcome
+from gigavqa.evaluation.capabilities import ReaderVersions
+from gigavqa.evaluation.closing_turns import ClosingOutcome
 from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.outcome_changes import ALIKE, UNKNOWN, OutcomeChange, readers_of
 from gigavqa.evaluation.replies import Provenance
-from gigavqa.evaluation.revisions import ALIKE, UNKNOWN, Revised, readers_of
 from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore
 from gigavqa.evaluation.tally import ClosingTokens, ShownRegion, Tally
 from gigavqa.reports.report import versions_of
 
-_SCHEMA_VERSION = 10
+_SCHEMA_VERSION = 10  # another one makes tallies anew: decision 0012
 """Version of how a tally is written."""
 
 
@@ -69,7 +70,11 @@ def made_by(dataset: Dataset, catalogue: Mapping[str, CatalogueEntry], tally: Ta
         "labels": dataset.labels,
         "models": {model: [str(entry.box_convention), entry.max_model_len] for model, entry in entries.items()},
     }
-    return {"form": _SCHEMA_VERSION, "readers": readers_of(dataset.benchmark.versions), "beside": beside}
+    return {
+        "form": _SCHEMA_VERSION,
+        "readers": readers_of(ReaderVersions.of(dataset.benchmark).versions),
+        "beside": beside,
+    }
 
 
 def revise(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[list[Any]]:
@@ -130,7 +135,7 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
         tally.closing[key] = tally.closing[key].plus(ClosingTokens(prompt, cached, decoded))
     tally.work.merge(told["work"])
     for *revised, count in told.get("revised", ()):
-        tally.revised[Revised._make(_lists_to_tuples(revised))] += count
+        tally.revised[OutcomeChange._make(_lists_to_tuples(revised))] += count
 
 
 def _merge_rows(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: Benchmark[Any, Any]) -> None:

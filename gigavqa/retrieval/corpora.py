@@ -25,7 +25,7 @@ class CorpusSource:
 
     @property
     def summarizer(self) -> SummarizerName:
-        """How its pages are summed up."""
+        """The name of the way its pages are summed up."""
         return self._summarizer
 
     async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from gigavqa.retrieval.errors import CorpusNotFoundError, InvalidLine
+from gigavqa.runtime.validation import describe_rule
 
 MAX_TEXT_CHARACTERS = 1_000_000
 """Characters of a document's text."""
@@ -76,7 +77,7 @@ def _read_line(line: bytes, file: str, number: int) -> Document | InvalidLine:
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         told = "; ".join(
-            ": ".join([*map(str, each["loc"]), _describe_fault(each["type"], each["msg"])]) for each in found
+            ": ".join([*map(str, each["loc"]), _describe_fault(each["type"], describe_rule(each))]) for each in found
         )
         return InvalidLine(file, number, None, told)
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a corpus or a source. Every class's docstring states the fact."""
+"""Errors of a corpus or a source. Every class's docstring states the fact."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

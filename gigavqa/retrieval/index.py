@@ -70,7 +70,6 @@ class Index:
         return int(self._database.execute("SELECT count(*) FROM documents").fetchone()[0])
 
     def close(self) -> None:
-        """Close the file."""
         self._database.close()
 
 

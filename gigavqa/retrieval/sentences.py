@@ -1,4 +1,4 @@
-"""Where sentences end, in any script, and which of them are nearest to a query."""
+"""Split texts of any script into sentences, and rank them by a query."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a search is: a source that is asked for pages, and the text that is made of them."""
+"""The interface of a search: a source of pages, and the text that is made of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ class SearchSource(Protocol):
 
     @property
     def version(self) -> str:
-        """What the answers depend on: a corpus' digest, or what the operator calls it."""
+        """The version of the source's answers: a corpus' digest, or what the operator calls it."""
         ...
 
     @property
     def summarizer(self) -> str:
-        """How its pages become the text that a model is shown: a name without white space."""
+        """The name, without white space, of the way its pages become the text that a model is shown."""
         ...
 
     async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:

@@ -1,4 +1,4 @@
-"""What counts as a word, in texts and in queries alike, whatever script they are written in.
+"""Take texts and queries of any script apart into the terms of the index.
 
 Texts are taken apart here and not by SQLite, so that an index is the same whichever SQLite made it: what the index is
 given are words between spaces, and its tokenizer has nothing left to decide.

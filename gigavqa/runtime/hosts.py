@@ -2,7 +2,8 @@
 
 import ipaddress
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from gigavqa.runtime.errors import SettingsInvalidError
@@ -25,6 +26,17 @@ class TrustedHosts:
         name = _name_of(f"//{host}")
         trusted = name in self._names or "*" in self._names or name.endswith(".localhost")
         return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
+
+
+def host_fault(scope: Mapping[str, Any]) -> str:
+    """Say what is wrong with the `Host` of a request, an ASGI scope; nothing where it has its one.
+
+    So RFC 9112, section 3.2, wants it; requests of HTTP/1.0 need have none.
+    """
+    number = sum(name == b"host" for name, _ in scope["headers"])
+    if number == 1 or (number == 0 and scope.get("http_version") == "1.0"):
+        return ""
+    return f"the request has {number or 'no'} `Host`; it must have one"
 
 
 def is_loopback(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""How much memory this process may use: a container's limit is not the machine's."""
+"""Find the memory that this process may use: a container's limit is not the machine's."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How a process is set: arguments over environment over a settings file over defaults; what is wrong is named."""
+"""Settings of a process: arguments over environment over a settings file over defaults; what is wrong is named."""
 
 import argparse
 import os
@@ -13,7 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gigavqa.runtime.errors import SettingsInvalidError
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.validation import describe_rule
 
 CONFIG_VARIABLE = "GIGAVQA_CONFIG"
 """Names the settings file, which `--config` does, too."""
@@ -24,7 +25,7 @@ TABLES = ("gateway", "worker", "viewer")
 
 @dataclass(frozen=True)
 class FieldSpelling:
-    """How a field is written where its own name would be clumsy, and what its value or its default is called."""
+    """The spelling of a field whose own name would be clumsy, and the names of its value and its default."""
 
     argument: str = ""
     metavar: str = ""
@@ -89,13 +90,13 @@ class ProcessSettings(BaseSettings):
             named |= {place.name: place.argument for place in cls.places() if place.name in arguments}
             # What would follow from a wrong value is not wrong by itself.
             found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
-            wrong = (f"{named[str(each['loc'][0])]}: {each['msg']}" for each in found)
+            wrong = (f"{named[str(each['loc'][0])]}: {describe_rule(each)}" for each in found)
             raise SettingsInvalidError("; ".join(dict.fromkeys(wrong))) from error
 
 
 @dataclass(frozen=True)
 class SettingField:
-    """Where one field of some settings can be set."""
+    """A field of settings, and the places where it can be set."""
 
     settings: type[ProcessSettings]
     name: str
@@ -103,7 +104,7 @@ class SettingField:
 
     @property
     def spelt(self) -> FieldSpelling:
-        """What is said of its spelling."""
+        """Its spelling."""
         return next((said for said in self.field.metadata if isinstance(said, FieldSpelling)), FieldSpelling())
 
     @property
@@ -118,7 +119,7 @@ class SettingField:
 
     @property
     def in_file(self) -> str:
-        """Where it stands in the settings file."""
+        """The place in the settings file."""
         return self.key if self.is_shared else f"[{self.settings.table}] {self.key}"
 
     @property
@@ -134,7 +135,7 @@ class SettingField:
 
     @property
     def default(self) -> str:
-        """What it is when nobody says, in words."""
+        """The default, in words."""
         if self.spelt.default:
             return self.spelt.default
         default = self.field.get_default()
@@ -148,7 +149,7 @@ class SettingField:
 
     @property
     def metavar(self) -> str:
-        """What its value is called."""
+        """The name of its value."""
         if get_args(self.field.annotation) and isinstance(get_args(self.field.annotation)[0], str):
             return "{" + ",".join(get_args(self.field.annotation)) + "}"
         if self.field.annotation is ByteSize:

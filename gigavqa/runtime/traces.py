@@ -1,4 +1,4 @@
-"""Where the traces of gateway and workers meet: the span that began a job or a chat is found by its id alone.
+"""Join the traces of gateway and workers: the span that began a job or a chat is found by its id alone.
 
 So a worker says what it belongs to though nothing but the id has come to it, and though the gateway has ended since.
 Imported only where traces are sent: OpenTelemetry is no dependency of the service.

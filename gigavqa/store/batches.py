@@ -10,10 +10,10 @@ from redis.asyncio import Redis
 
 from gigavqa.contract.base import Contract
 from gigavqa.contract.errors import QueueFullError, QuotaExceededError
-from gigavqa.contract.models import JobSpec
-from gigavqa.store.access import ALL_OWNERS
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.store.api_keys import ALL_OWNERS
 from gigavqa.store.lua_scripts import LuaScripts
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 BatchStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
@@ -22,7 +22,6 @@ FINAL_BATCH: frozenset[BatchStatus] = frozenset({"failed", "completed", "expired
 RETENTION_SECONDS = 30 * 24 * 3600
 """How long a batch that has ended can be looked at, and its files where nothing else is asked for."""
 
-_WORKING_SECONDS = 60
 _RETRY_AFTER_SECONDS = 60.0
 
 
@@ -89,12 +88,11 @@ def new_batch_id() -> str:
 
 
 class BatchRegistry:
-    """The batches of all owners. One gateway at a time works on a batch; all may ask that it be cancelled."""
+    """The batches of all owners. Any gateway may ask that a batch be cancelled."""
 
-    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._keys = keys
-        self._calls = LuaScripts(redis, keys)
+        self._calls = LuaScripts(redis)
 
     async def add(self, batch: StoredBatch, *, limit: int, owners_limit: int | None = None) -> None:
         """Take a batch, to be worked on; so many may be, and so many of the owner's.
@@ -113,10 +111,10 @@ class BatchRegistry:
     async def save(self, batch: StoredBatch) -> None:
         """Keep what became of a batch; for the gateway that works on it."""
         async with self._redis.pipeline() as pipeline:
-            pipeline.hset(self._keys.batch(batch.id), "batch", batch.model_dump_json())
-            for owner in (batch.owner, ALL_OWNERS):  # where it is missing if the server came back without the batch
-                pipeline.sadd(self._keys.open_batches(owner), batch.id)
-                pipeline.zadd(self._keys.batches(owner), {batch.id: batch.created_at * 1_000_000}, nx=True)
+            pipeline.hset(KEYS.batch(batch.id), "batch", batch.model_dump_json())
+            for owner in (batch.owner, ALL_OWNERS):  # missing if the state store came back without the batch
+                pipeline.sadd(KEYS.open_batches(owner), batch.id)
+                pipeline.zadd(KEYS.batches(owner), {batch.id: batch.created_at * 1_000_000}, nx=True)
             await pipeline.execute()
 
     async def get(self, batch_id: str, owner: str) -> StoredBatch | None:
@@ -124,45 +122,35 @@ class BatchRegistry:
         found = await self._read(batch_id)
         return found if found and owner in {ALL_OWNERS, found.owner} else None
 
-    async def to_work_on(self, batch_id: str) -> StoredBatch | None:
-        """Return a batch of any owner's if no other gateway works on it now."""
-        key = self._keys.batch_worker(batch_id)
-        mine = await self._redis.set(key, "", nx=True, ex=_WORKING_SECONDS)
-        return await self._read(batch_id) if mine else None
-
-    async def leave(self, batch_id: str) -> None:
-        """Let any gateway work on a batch again; one that ends without a word is missed after a while."""
-        await self._redis.delete(self._keys.batch_worker(batch_id))
-
     async def cancel(self, batch_id: str) -> None:
         """Ask that a batch be cancelled."""
-        await self._redis.hsetnx(self._keys.batch(batch_id), "cancelling_at", int(time.time()))
+        await self._redis.hsetnx(KEYS.batch(batch_id), "cancelling_at", int(time.time()))
 
     async def is_cancelled(self, batch_id: str) -> bool:
         """Return whether that is asked for."""
-        return bool(await self._redis.hexists(self._keys.batch(batch_id), "cancelling_at"))
+        return bool(await self._redis.hexists(KEYS.batch(batch_id), "cancelling_at"))
 
     async def list(self, owner: str, *, after: str | None, limit: int) -> tuple[Sequence[StoredBatch], bool]:
         """Return up to `limit` batches of an owner's, or of ALL, behind `after`, newest first, and if there is more."""
         newest = "+inf"
-        if after is not None and (score := await self._redis.zscore(self._keys.batches(owner), after)) is not None:
+        if after is not None and (score := await self._redis.zscore(KEYS.batches(owner), after)) is not None:
             newest = f"({int(score)}"
-        ids = await self._redis.zrevrangebyscore(self._keys.batches(owner), newest, "-inf", 0, limit + 1)
+        ids = await self._redis.zrevrangebyscore(KEYS.batches(owner), newest, "-inf", 0, limit + 1)
         found = [await self._read(id_.decode()) for id_ in ids[:limit]]
         return [each for each in found if each], len(ids) > limit
 
     async def open(self) -> Sequence[str]:
         """Return the ids of the batches that are to be worked on."""
-        return sorted(id_.decode() for id_ in await self._redis.smembers(self._keys.open_batches(ALL_OWNERS)))
+        return sorted(id_.decode() for id_ in await self._redis.smembers(KEYS.open_batches(ALL_OWNERS)))
 
     async def close(self, batch: StoredBatch) -> None:
         """Work on a batch no more; it stays to be read for `RETENTION_SECONDS`."""
         ended = (time.time() - 2 * RETENTION_SECONDS) * 1_000_000
         async with self._redis.pipeline() as pipeline:
             for owner in (batch.owner, ALL_OWNERS):
-                pipeline.srem(self._keys.open_batches(owner), batch.id)
-                pipeline.zremrangebyscore(self._keys.batches(owner), "-inf", ended)
-            pipeline.expire(self._keys.batch(batch.id), RETENTION_SECONDS)
+                pipeline.srem(KEYS.open_batches(owner), batch.id)
+                pipeline.zremrangebyscore(KEYS.batches(owner), "-inf", ended)
+            pipeline.expire(KEYS.batch(batch.id), RETENTION_SECONDS)
             await pipeline.execute()
 
     async def open_job(self, batch: StoredBatch) -> None:
@@ -172,7 +160,7 @@ class BatchRegistry:
         await self._calls.open(batch.id, spec=told, kind="batch", owner=batch.owner, owners_limit=batch.queued_limit)
 
     async def _read(self, batch_id: str) -> StoredBatch | None:
-        found, cancelling_at = await self._redis.hmget(self._keys.batch(batch_id), ["batch", "cancelling_at"])
+        found, cancelling_at = await self._redis.hmget(KEYS.batch(batch_id), ["batch", "cancelling_at"])
         if not found:
             return None
         batch = StoredBatch.model_validate_json(found)

@@ -14,19 +14,21 @@ from gigavqa.contract.errors import (
     QueueFullError,
     QuotaExceededError,
 )
-from gigavqa.contract.models import Bundle, JobSpec, JobStatus, Response, UnreadableResponse
-from gigavqa.store.access import NO_OWNER, Owner
+from gigavqa.contract.jobs import JobSpec, JobStatus
+from gigavqa.contract.requests import Bundle
+from gigavqa.contract.responses import Response, UnreadableResponse
+from gigavqa.store.api_keys import NO_OWNER, Owner
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.lua_scripts import LuaScripts, PackedBundle
 from gigavqa.store.queue import interactive_limit_error
-from gigavqa.store.redis_keys import KEYS, RedisKeys
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 
 CHAT_ID_PREFIX = "chat_"
 """What ids of chats begin with."""
 
 _RETRY_AFTER_SECONDS = 5.0
-_KEEPALIVE_SECONDS = 60.0
+_KEEPALIVE_SECONDS = 60.0  # a chat that no gateway confirms so long is deleted: decision 0003
 """A chat whose gateway has not said for so long that somebody waits is given up."""
 
 
@@ -41,12 +43,11 @@ class Chats:
     A gateway says with `keep` whose clients still wait; `give_up` ends the others.
     """
 
-    def __init__(self, redis: Redis, *, limit_requests: int, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: Redis, *, limit_requests: int) -> None:
         self._redis = redis
-        self._keys = keys
-        self._calls = LuaScripts(redis, keys)
-        self._registry = JobRegistry(redis, keys=keys)
-        self._results = ResultStore(redis, keys=keys)
+        self._calls = LuaScripts(redis)
+        self._registry = JobRegistry(redis)
+        self._results = ResultStore(redis)
         self._limit = limit_requests
 
     async def ask(self, bundle: Bundle, channel: str, owner: Owner = NO_OWNER) -> None:
@@ -54,7 +55,7 @@ class Chats:
 
         Raises QueueFullError and QuotaExceededError.
         """
-        lane = self._keys.queue(bundle.model, bundle.priority)
+        lane = KEYS.queue(bundle.model, bundle.priority)
         shown = bundle.image if any(request.views for request in bundle.requests) else ""
         packed = PackedBundle(bundle.id, len(bundle.requests), bundle.model, lane, shown, pack(bundle))
         spec = JobSpec(dataset="", models=(bundle.model,), priority=bundle.priority)
@@ -98,7 +99,7 @@ class Chats:
     async def keep(self, chat_ids: Iterable[str]) -> None:
         """Say that somebody waits for these chats."""
         if kept := dict.fromkeys(chat_ids, time.time() + _KEEPALIVE_SECONDS):
-            await self._redis.zadd(self._keys.chats(), kept, xx=True)
+            await self._redis.zadd(KEYS.chats(), kept, xx=True)
 
     async def leave(self, chat_id: str) -> None:
         """End a chat that nobody waits for: what is being generated is aborted, what is recorded deleted."""
@@ -107,15 +108,15 @@ class Chats:
             if job.status.final:
                 await self._registry.delete(chat_id)
             else:  # a worker holds it, and will give it up
-                await self._redis.zadd(self._keys.chats(), {chat_id: time.time()}, xx=True)
+                await self._redis.zadd(KEYS.chats(), {chat_id: time.time()}, xx=True)
         except JobActiveError:  # a worker began it meanwhile
             return
         except JobNotFoundError:
-            await self._redis.zrem(self._keys.chats(), chat_id)
+            await self._redis.zrem(KEYS.chats(), chat_id)
 
     async def give_up(self) -> int:
         """End the chats that nobody waits for any more; returns how many there were. To be run periodically."""
-        due = await self._redis.zrangebyscore(self._keys.chats(), "-inf", time.time(), 0, 1000)
+        due = await self._redis.zrangebyscore(KEYS.chats(), "-inf", time.time(), 0, 1000)
         for chat_id in due:
             await self.leave(chat_id.decode())
         return len(due)

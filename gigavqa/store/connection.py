@@ -1,4 +1,4 @@
-"""How every process connects: a restart of the server is waited out for half a minute; one that evicts is refused."""
+"""Connect to the state store: its restart is waited out for half a minute; one that evicts keys is refused."""
 
 import asyncio
 import logging
@@ -8,37 +8,40 @@ from typing import Any
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
+from redis.driver_info import DriverInfo
 from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
     NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisError,
     ResponseError,
     TryAgainError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from gigavqa.runtime.errors import StateStoreEvictsError
+from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreUnavailableError
 
 log = logging.getLogger(__name__)
 
 BLOCK_SECONDS = 5.0
-"""Longest time that a blocking read waits on the server; callers that want to wait longer read again."""
+"""Longest time that a blocking read waits on the state store; callers that want to wait longer read again."""
 
 _SOCKET_TIMEOUT = BLOCK_SECONDS + 15.0
 _RETRIES = 45  # with the backoff below, 35-45 s of waiting in all
+_DRIVER = DriverInfo()  # each connection would read the package's metadata for its own, for milliseconds
 _DOWN_ERRORS = (RedisConnectionError, RedisTimeoutError)
 _REFUSAL_ERRORS = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
 _REFUSAL_MESSAGE = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
 
 
 def connect(url: str, *, max_connections: int = 32) -> Redis:
-    """Make a client of the server at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
+    """Make a client of the state store at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
 
     Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
-    the server's policy for full memory, and the command that wanted it raises ServerEvictsError.
+    the state store's policy for full memory, and the command that wanted it raises StateStoreEvictsError.
     """
     pool = BlockingConnectionPool.from_url(
         url,
@@ -50,27 +53,41 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), _RETRIES),
         retry_on_error=[ReadOnlyError],  # the server was replaced by another one: its address must be looked up anew
         health_check_interval=0,
+        driver_info=_DRIVER,
     )
     pool.connection_class = _with_eviction_check(_with_cancellation(pool.connection_class))
     return Redis.from_pool(pool)
 
 
-async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:
-    """Look at the policy of the server at `url` once; one that does not answer by then is passed over.
+async def require_answer(url: str) -> None:
+    """Raise StateStoreUnavailableError where no state store answers at `url`, or not to this user."""
+    redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
+    try:
+        await redis.ping()
+    except RedisError as error:
+        raise StateStoreUnavailableError(f"REDIS_URL does not answer: {error}; start it, or unset REDIS_URL") from error
+    finally:
+        await redis.aclose()
 
-    Raises ServerEvictsError.
+
+async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:
+    """Look at the policy of the state store at `url` once; one that does not answer by then is passed over.
+
+    Raises StateStoreEvictsError.
     """
     client = connect(url)
     try:
-        await asyncio.wait_for(client.ping(), within_seconds)
+        async with asyncio.timeout(within_seconds):
+            await client.ping()
     except (TimeoutError, *_DOWN_ERRORS):
-        log.warning("the server at REDIS_URL does not answer yet")
+        log.warning("the state store at REDIS_URL does not answer yet")
     finally:
         await client.aclose()
 
 
 def is_state_store_down(error: Exception) -> bool:
-    """Return whether the server does not answer, or refuses to write for now (its memory or its disk is full, for one).
+    """Return whether the state store does not answer, or refuses to write for now (its memory or its disk is full, for
+    one).
 
     It changed nothing then, or a lost reply hides what it did; the same call is worth making again.
     """
@@ -84,7 +101,7 @@ def _with_cancellation(connection_class: Any) -> type:
     """Extend a class of connections so that a cancelled task ends there.
 
     redis-py sends under `asyncio.wait_for`, which in Python 3.11 forgets a cancellation that comes as the send ends
-    (cpython issue 86296); a loop that only waits for the server would then go on for ever.
+    (cpython issue 86296); a loop that only waits for the state store would then go on for ever.
     """
 
     async def send_packed_command(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -99,7 +116,7 @@ def _with_cancellation(connection_class: Any) -> type:
 
 
 def _with_eviction_check(connection_class: Any) -> type:
-    """Extend a class of connections so that each asks for the server's policy before it is used."""
+    """Extend a class of connections so that each asks for the state store's policy before it is used."""
 
     async def connect_check_health(self: Any, **options: bool) -> None:
         if self.is_connected:
@@ -109,11 +126,11 @@ def _with_eviction_check(connection_class: Any) -> type:
             return
         policy = await _read_policy(self)
         if policy is None:
-            log.warning("the server does not tell its maxmemory-policy; it must be noeviction, or jobs can be lost")
+            log.warning("the state store hides its maxmemory-policy; it must be noeviction, or jobs can be lost")
         elif policy != "noeviction":
             await self.disconnect()
             raise StateStoreEvictsError(
-                f"the server's maxmemory-policy is {policy}, so jobs and responses vanish when its memory is full; "
+                f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
                 "set `maxmemory-policy noeviction`"
             )
 

@@ -1,11 +1,12 @@
-"""Who is to blame when workers die of a bundle on probation, and the response that says so."""
+"""Find the request of which workers die when a bundle is on probation, and make the response that says so."""
 
 from dataclasses import dataclass
 
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Failure, InferenceRequest, Response
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import Failure, Response
 
-MAX_SOLO_CRASHES = 4
+MAX_SOLO_CRASHES = 4  # random kills hit one request so often hardly ever: decision 0003
 """Deaths in a row beside one request that runs alone, after which it is blamed.
 
 Where workers are killed at random, innocents are blamed that are hit so often: with one death about 20 of 2,000 under a
@@ -15,7 +16,7 @@ kill a second, with two about 2. Nobody is played beside the request, so further
 
 @dataclass(frozen=True)
 class CrashHistory:
-    """What is known of a bundle on probation when it is claimed: the request that was begun last, and what came of it.
+    """The history of a bundle on probation when it is claimed: the request that was begun last, and what came of it.
 
     `deaths` happened since it was begun first; `idle_deaths` since then, before any request was begun again. A worker
     that lost its lease and was heard of again did not die.

@@ -1,4 +1,4 @@
-"""What is known of the files that clients uploaded; their bytes lie in the folder of uploads."""
+"""Records of the files that clients uploaded; the bytes lie in the folder of uploads."""
 
 import secrets
 import time
@@ -9,9 +9,9 @@ from redis.asyncio import Redis
 
 from gigavqa.contract.base import Contract
 from gigavqa.contract.errors import QuotaExceededError
-from gigavqa.store.access import ALL_OWNERS
+from gigavqa.store.api_keys import ALL_OWNERS
 from gigavqa.store.lua_scripts import LuaScripts
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 _RETRY_AFTER_SECONDS = 60.0
 _CHUNK = 1000
@@ -38,10 +38,9 @@ def new_file_id() -> str:
 class FileRegistry:
     """The files of all owners, newest first."""
 
-    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._keys = keys
-        self._calls = LuaScripts(redis, keys)
+        self._calls = LuaScripts(redis)
 
     async def add(self, file: StoredFile, most_bytes: int | None = None) -> None:
         """Show a file whose bytes are there; safe to repeat. What an owner keeps is counted and bounded together.
@@ -64,7 +63,7 @@ class FileRegistry:
         self, owner: str, *, after: str | None, limit: int, purpose: str | None, newest_first: bool
     ) -> tuple[Sequence[StoredFile], bool]:
         """Return up to `limit` files of an owner's, or of ALL, that come after `after`, and whether there are more."""
-        among = self._keys.files(owner)
+        among = KEYS.files(owner)
         ids = await self._redis.zrange(among, 0, -1, desc=newest_first)
         names = [id_.decode() for id_ in ids]
         if after in names:
@@ -79,8 +78,8 @@ class FileRegistry:
 
     async def totals(self, owner: str) -> tuple[int, int]:
         """Return how many files an owner has, and how many bytes they have together."""
-        number = await self._redis.zcard(self._keys.files(owner))
-        return number, int(await self._redis.hget(self._keys.uploaded(), owner) or 0)
+        number = await self._redis.zcard(KEYS.files(owner))
+        return number, int(await self._redis.hget(KEYS.uploaded(), owner) or 0)
 
     async def remove(self, file_id: str) -> bool:
         """Forget a file; returns whether there was one."""
@@ -88,14 +87,14 @@ class FileRegistry:
 
     async def expired(self, limit: int = 100) -> Sequence[StoredFile]:
         """Return files whose time is over, to be removed."""
-        due = await self._redis.zrangebyscore(self._keys.expiring_files(), "-inf", time.time(), 0, limit)
+        due = await self._redis.zrangebyscore(KEYS.expiring_files(), "-inf", time.time(), 0, limit)
         return await self._read([id_.decode() for id_ in due])
 
     async def _read(self, file_ids: Sequence[str]) -> Sequence[StoredFile]:
         """Return those of these files that are there, in their order."""
         if not file_ids:
             return []
-        found = await self._redis.mget([self._keys.file(file_id) for file_id in file_ids])
+        found = await self._redis.mget([KEYS.file(file_id) for file_id in file_ids])
         return [StoredFile.model_validate_json(each) for each in found if each]
 
 

@@ -1,11 +1,11 @@
-"""Which of several jobs have news: one read on the server for however many jobs and watchers."""
+"""Wait for updates of several jobs: one read of the state store for any number of jobs and watchers."""
 
 from collections.abc import Collection, Mapping
 
 from redis.asyncio import Redis
 
 from gigavqa.store.connection import BLOCK_SECONDS
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 JobPosition = tuple[bytes, bytes]
 """The newest response and the newest event of a job that are known."""
@@ -14,9 +14,8 @@ JobPosition = tuple[bytes, bytes]
 class JobUpdates:
     """Waits for responses and events of jobs."""
 
-    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._keys = keys
 
     async def marks(self, job_ids: Collection[str]) -> dict[str, JobPosition]:
         """Return the newest response and event of each job; jobs that do not exist have none."""
@@ -38,4 +37,4 @@ class JobUpdates:
         return {job_id for job_id in known if told.intersection(self._streams(job_id))}
 
     def _streams(self, job_id: str) -> tuple[str, str]:
-        return self._keys.results(job_id), self._keys.events(job_id)
+        return KEYS.results(job_id), KEYS.events(job_id)

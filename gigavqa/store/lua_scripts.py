@@ -1,4 +1,4 @@
-"""The calls of the server that are atomic: one method for each script of `lua/`, which says what it changes."""
+"""The calls of the state store that are atomic: one method for each script of `lua/`, which says what it changes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic_core import to_json
 from redis.asyncio import Redis
 
-from gigavqa.store.redis_keys import RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 _FOLDER = Path(__file__).parent / "lua"
 _MARK = "\x00"
@@ -35,7 +35,7 @@ class RetryBundle(NamedTuple):
 
 
 class EntryRef(NamedTuple):
-    """What a worker holds: an entry of a lane."""
+    """An entry of a stream, as the worker that leases it names it."""
 
     worker: str
     lane: str
@@ -43,7 +43,7 @@ class EntryRef(NamedTuple):
 
 
 class ClaimRequest(NamedTuple):
-    """How much a claim leases, and how; `room` is for requests parked, `defer_ms` 0 parks nothing and takes nothing."""
+    """The bounds and kind of a claim; `room` is for requests parked, `defer_ms` 0 parks nothing and takes nothing."""
 
     slots: int
     requests: int
@@ -63,7 +63,9 @@ class QueueStream(NamedTuple):
 
 
 class ClaimedEntry(NamedTuple):
-    """A leased bundle as the server tells it; `queued_ms` passed since it was enqueued, a lost `payload` is None."""
+    """A leased bundle as the state store tells it; `queued_ms` passed since it was enqueued, a lost `payload` is
+    None.
+    """
 
     lane: bytes
     entry_id: bytes
@@ -77,7 +79,8 @@ class ClaimedEntry(NamedTuple):
 
 
 class ResponseRecord(NamedTuple):
-    """A response on its way to the server: itself, packed; what its job sums up of it; and metadata in plain fields.
+    """A response on its way to the state store: itself, packed; what its job sums up of it; and metadata in plain
+    fields.
 
     `bundle_id`, `lane` and `entry_id` are empty for one that belongs to no lease.
     """
@@ -113,11 +116,10 @@ class SinkEntry(NamedTuple):
 
 
 class LuaScripts:
-    """Makes the calls; the server keeps their scripts by digest, and is given them again after a restart."""
+    """Makes the calls; the state store keeps their scripts by digest, and is given them again after a restart."""
 
-    def __init__(self, redis: Redis, keys: RedisKeys) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._keys = keys
         self._scripts: dict[str, Any] = {}
 
     async def create(
@@ -134,7 +136,7 @@ class LuaScripts:
         waiting_limit: int | None,
         priority: str,
     ) -> tuple[Literal["new", "same", "conflict", "waiting", "quota"], str]:
-        """Create a job; `idempotency` is the server's key for the client's, or ''. Returns the id of the job.
+        """Create a job; `idempotency` is the state store's key for the client's, or ''. Returns the id of the job.
 
         `owners_limits` are the most requests in the queue, the most waiting jobs and the most interactive requests of
         the owner's.
@@ -289,7 +291,7 @@ class LuaScripts:
 
     async def record(self, job_id: str, responses: Sequence[ResponseRecord]) -> list[bool]:
         """Keep of each response the first to its request; False for a later one, and for that of an ended job."""
-        # Texts in one argument: each argument by itself costs this process more than it costs the server to part them.
+        # Texts in one argument: each one by itself costs this process more than the state store to part them.
         told = to_json([response.told for response in responses])
         kept = await self._run("record", job_id, told, *(response.packed for response in responses))
         return [bool(one) for one in kept]
@@ -351,7 +353,7 @@ class LuaScripts:
 
     async def _run(self, name: str, *arguments: _ScriptArgument) -> Any:
         if name not in self._scripts:
-            self._scripts[name] = self._redis.register_script(_source(name, self._keys))
+            self._scripts[name] = self._redis.register_script(_source(name))
         return await self._scripts[name](args=arguments)
 
 
@@ -360,27 +362,27 @@ def _or_empty(limit: int | None) -> _ScriptArgument:
 
 
 @cache
-def _source(name: str, keys: RedisKeys) -> str:
+def _source(name: str) -> str:
     common = (_FOLDER / "common.lua").read_text()
-    return "\n".join([_key_table(keys), common, (_FOLDER / f"{name}.lua").read_text()])
+    return "\n".join([_key_table(), common, (_FOLDER / f"{name}.lua").read_text()])
 
 
-def _key_table(keys: RedisKeys) -> str:
+def _key_table() -> str:
     """Return every key that a script may build, as pieces between which what it is of stands."""
-    rows = (f"{name} = {{{_quote(pieces)}}}" for name, pieces in _key_pieces(keys))
+    rows = (f"{name} = {{{_quote(pieces)}}}" for name, pieces in _key_pieces())
     return f"local KEY = {{{', '.join(rows)}}}"
 
 
-def _key_pieces(keys: RedisKeys) -> Iterator[tuple[str, list[str]]]:
-    lists = (keys.jobs, keys.chats, keys.deleting, keys.models, keys.unsunk, keys.expiring_files)
-    sums = (keys.recorded, keys.totals, keys.outstanding, keys.queued, keys.depth, keys.uploaded)
-    for of_all in (*lists, *sums, keys.clock):
+def _key_pieces() -> Iterator[tuple[str, list[str]]]:
+    lists = (KEYS.jobs, KEYS.chats, KEYS.deleting, KEYS.models, KEYS.unsunk, KEYS.expiring_files)
+    sums = (KEYS.recorded, KEYS.totals, KEYS.outstanding, KEYS.queued, KEYS.depth, KEYS.uploaded)
+    for of_all in (*lists, *sums, KEYS.clock):
         yield of_all.__name__, [of_all()]
-    of_jobs = (keys.job, keys.in_status, keys.jobs_of, *keys.parts_of_a_job)
-    of_uploads = (keys.file, keys.files, keys.batch, keys.batches, keys.open_batches)
-    for of_one in (*of_jobs, *of_uploads, keys.owner, keys.room, keys.parked):
+    of_jobs = (KEYS.job, KEYS.in_status, KEYS.jobs_of, *KEYS.parts_of_a_job)
+    of_uploads = (KEYS.file, KEYS.files, KEYS.batch, KEYS.batches, KEYS.open_batches)
+    for of_one in (*of_jobs, *of_uploads, KEYS.owner, KEYS.room, KEYS.parked):
         yield of_one.__name__, of_one(_MARK).split(_MARK)
-    yield keys.response.__name__, keys.response(_MARK, "").split(_MARK)
+    yield KEYS.response.__name__, KEYS.response(_MARK, "").split(_MARK)
 
 
 def _quote(parts: Iterable[str]) -> str:

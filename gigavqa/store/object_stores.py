@@ -1,4 +1,4 @@
-"""Where results are kept may be away: what fsspec's drivers raise of it is an OSError for everybody above."""
+"""Turn what fsspec's drivers raise of an object store that is away into OSError."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

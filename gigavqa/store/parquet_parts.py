@@ -16,7 +16,7 @@ from fsspec.implementations.local import LocalFileSystem
 from pydantic_core import from_json
 
 from gigavqa.contract.errors import PartUnreadableError
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.store.object_stores import translate_store_errors
 
 _TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
@@ -80,7 +80,7 @@ class PartStore:
 
     @translate_store_errors()
     def modified_at(self, job_id: str, part: str) -> float:
-        """When a part was written, in seconds. Raises OSError."""
+        """Return the time at which a part was written, in seconds since the epoch. Raises OSError."""
         at = self._fs.modified(self._path(job_id, part))
         return float(at.timestamp())
 

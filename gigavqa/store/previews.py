@@ -23,7 +23,7 @@ class PreviewStore:
 
     @translate_store_errors()
     def exists(self, key: str) -> bool:
-        """Whether there is a preview of the raster."""
+        """Return whether there is a preview of the raster."""
         return bool(self._fs.exists(self._path(key)))
 
     @translate_store_errors()

@@ -23,12 +23,14 @@ from gigavqa.contract.errors import (
     QueueFullError,
     QuotaExceededError,
 )
+from gigavqa.contract.jobs import Job, JobStatus
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, Job, JobStatus
+from gigavqa.contract.requests import Bundle
 from gigavqa.contract.schema_versions import read_bundle
-from gigavqa.store.access import NO_OWNER, Owner
+from gigavqa.store.api_keys import NO_OWNER, Owner
 from gigavqa.store.connection import BLOCK_SECONDS
 from gigavqa.store.crashes import CrashHistory
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.lua_scripts import (
     ClaimedEntry,
     ClaimRequest,
@@ -38,16 +40,15 @@ from gigavqa.store.lua_scripts import (
     QueueStream,
     RetryBundle,
 )
-from gigavqa.store.redis_keys import KEYS, PRIORITIES, RedisKeys
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.redis_keys import KEYS, PRIORITIES
 from gigavqa.store.results import ResultStore
 
 log = logging.getLogger(__name__)
 
 GROUP = "workers"
 
-_CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the server's time
-_RETRY_AFTER_SECONDS = 10.0
+_CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the state store's time
+_RETRY_AFTER_SECONDS = 10.0  # a full queue refuses, and never grows: decision 0003
 _COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
 _UNLIMITED = 1_000_000_000
 _AFFINITY_PRIORITY: Literal["batch"] = "batch"  # nobody waits for another worker's caches on the interactive lane
@@ -102,13 +103,11 @@ class JobQueue:
         lease_seconds: float = 30.0,
         max_attempts: int = 3,
         defer_seconds: float = 0.0,
-        keys: RedisKeys = KEYS,
     ) -> None:
         self._redis = redis
-        self._keys = keys
-        self._calls = LuaScripts(redis, keys)
-        self._registry = JobRegistry(redis, keys=keys)
-        self._results = ResultStore(redis, keys=keys)
+        self._calls = LuaScripts(redis)
+        self._registry = JobRegistry(redis)
+        self._results = ResultStore(redis)
         self._limit = limit_requests
         self._lease_seconds = lease_seconds
         self._max_attempts = max_attempts
@@ -130,18 +129,18 @@ class JobQueue:
 
     async def require_room(self, num_requests: int, owner: Owner = NO_OWNER) -> None:
         """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
-        outstanding = int(await self._redis.get(self._keys.outstanding()) or 0)
+        outstanding = int(await self._redis.get(KEYS.outstanding()) or 0)
         if outstanding + num_requests > self._limit:
             self._refuse("a job", num_requests)
         if owner.name and owner.queued_requests is not None:
-            queued = int(await self._redis.hget(self._keys.queued(), owner.name) or 0)
+            queued = int(await self._redis.hget(KEYS.queued(), owner.name) or 0)
             if queued + num_requests > owner.queued_requests:
                 _refuse_owner("a job", num_requests, owner.queued_requests)
 
     async def owner_of(self, job_id: str) -> Owner:
         """Whose a job is, and how many requests of his may be in the queue: as it was when the job was submitted."""
         fields = ["owner", "queued_limit", "interactive_limit"]
-        name, queued, interactive = await self._redis.hmget(self._keys.job(job_id), fields)
+        name, queued, interactive = await self._redis.hmget(KEYS.job(job_id), fields)
         limits = {"interactive_requests": int(interactive) if interactive else None}
         return Owner(name.decode() if name else None, int(queued) if queued else None, **limits)
 
@@ -158,10 +157,9 @@ class JobQueue:
     async def append(self, job_id: str, bundles: Iterable[Bundle], warnings: Sequence[str] = ()) -> Job:
         """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
 
-        The job keeps the `warnings` of its check.
-        `bundles` is read in threads, and a few of them are in memory at a time. A job that was cancelled or failed
-        meanwhile is returned as it is, and one that the server lost a part of meanwhile is still `validating`: repeat.
-        Raises JobNotFoundError.
+        The job keeps the `warnings` of its check. `bundles` is read in threads, and a few of them are in memory at a
+        time. A job that was cancelled or failed meanwhile is returned as it is, and one that the state store lost a
+        part of meanwhile is still `validating`: repeat. Raises JobNotFoundError.
         """
         remaining, num_bundles = iter(bundles), 0
         while chunk := await asyncio.to_thread(self._pack_some, remaining):
@@ -245,9 +243,7 @@ class JobQueue:
             renewed = await self._calls.renew(
                 worker,
                 lease_ms=self._lease_ms,
-                parking={
-                    self._keys.queue(lease.bundle.model, _AFFINITY_PRIORITY): lease.bundle.model for lease in held
-                },
+                parking={KEYS.queue(lease.bundle.model, _AFFINITY_PRIORITY): lease.bundle.model for lease in held},
                 entries=(
                     (lease.stream, lease.entry_id, _ownership_of(lease.bundle), lease.deliveries) for lease in held
                 ),
@@ -260,7 +256,7 @@ class JobQueue:
 
         For a worker that claims no more of this model; its leases stay.
         """
-        lane = self._keys.queue(model, _AFFINITY_PRIORITY)
+        lane = KEYS.queue(model, _AFFINITY_PRIORITY)
         await self._on_groups([model], partial(self._calls.release, worker, lane=lane, model=model))
 
     async def hand_back(self, lease: Lease) -> None:
@@ -292,7 +288,7 @@ class JobQueue:
         ids = sorted(set(job_ids))
         async with self._redis.pipeline(transaction=False) as pipeline:
             for job_id in ids:
-                pipeline.hget(self._keys.job(job_id), "status")
+                pipeline.hget(KEYS.job(job_id), "status")
             statuses = await pipeline.execute()
         going_on = {JobStatus.VALIDATING, JobStatus.IN_PROGRESS, JobStatus.FINALIZING}
         return {
@@ -301,7 +297,7 @@ class JobQueue:
 
     async def depth(self, model: str) -> QueueDepth:
         """Count the bundles of a model that wait and that are leased."""
-        waiting, leased = await self._redis.hmget(self._keys.depth(), [f"waiting:{model}", f"leased:{model}"])
+        waiting, leased = await self._redis.hmget(KEYS.depth(), [f"waiting:{model}", f"leased:{model}"])
         return QueueDepth(int(waiting or 0), int(leased or 0))
 
     async def claimable(self, models: Sequence[str]) -> dict[str, ClaimableCounts]:
@@ -312,7 +308,7 @@ class JobQueue:
 
     async def ages(self) -> dict[str, QueueAges]:
         """Tell of every model that was ever queued for how old its oldest bundles are."""
-        models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        models = sorted(model.decode() for model in await self._redis.smembers(KEYS.models()))
         lanes = {model: self._lanes(model) for model in models}
         found = await self._on_groups(models, partial(self._calls.ages, lanes, lease_ms=self._lease_ms))
         return {model: QueueAges(*(None if ms < 0 else ms / 1000 for ms in pair)) for model, pair in found.items()}
@@ -322,7 +318,7 @@ class JobQueue:
 
         Returns the number of entries removed.
         """
-        models = sorted(model.decode() for model in await self._redis.smembers(self._keys.models()))
+        models = sorted(model.decode() for model in await self._redis.smembers(KEYS.models()))
         self._grouped.clear()
         await self._ensure_groups(models)
         lanes = (lane for model in models for lane in self._lanes(model))
@@ -333,7 +329,7 @@ class JobQueue:
         return int(self._lease_seconds * 1000)
 
     def _lanes(self, model: str) -> list[str]:
-        return [*(self._keys.queue(model, priority) for priority in PRIORITIES), self._keys.probation(model)]
+        return [*(KEYS.queue(model, priority) for priority in PRIORITIES), KEYS.probation(model)]
 
     def _pack_some(self, bundles: Iterator[Bundle]) -> list[PackedBundle]:
         # Each is packed as it is made, which is a fiftieth of its size.
@@ -343,7 +339,7 @@ class JobQueue:
         return [RetryBundle(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in bundles]
 
     def _packed(self, bundle: Bundle) -> PackedBundle:
-        lane = self._keys.queue(bundle.model, bundle.priority)
+        lane = KEYS.queue(bundle.model, bundle.priority)
         return PackedBundle(bundle.id, len(bundle.requests), bundle.model, lane, _image_of(bundle), pack(bundle))
 
     async def _check_reserved(self, status: str, job_id: str, requests: int) -> None:
@@ -364,20 +360,22 @@ class JobQueue:
         raise QueueFullError(message, _RETRY_AFTER_SECONDS)
 
     async def _ensure_groups(self, models: Iterable[str]) -> None:
-        for lane in (lane for model in models for lane in self._lanes(model)):
-            if lane not in self._grouped:
-                try:
-                    await self._redis.xgroup_create(lane, GROUP, id="0", mkstream=True)
-                except ResponseError as error:
-                    if "BUSYGROUP" not in str(error):
-                        raise
+        new = [lane for model in models for lane in self._lanes(model) if lane not in self._grouped]
+        if not new:
+            return
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for lane in new:
+                pipeline.xgroup_create(lane, GROUP, id="0", mkstream=True)
+            for lane, reply in zip(new, await pipeline.execute(raise_on_error=False), strict=True):
+                if isinstance(reply, Exception) and "BUSYGROUP" not in str(reply):
+                    raise reply
                 self._grouped.add(lane)
 
     async def _run_claim(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> tuple[bool, list[Lease]]:
         lanes = [
             QueueStream(
-                self._keys.queue(model, priority),
-                self._keys.probation(model),
+                KEYS.queue(model, priority),
+                KEYS.probation(model),
                 model if priority == _AFFINITY_PRIORITY else "",
             )
             for priority in PRIORITIES
@@ -405,7 +403,7 @@ class JobQueue:
         except ResponseError as error:
             if "NOGROUP" not in str(error):
                 raise
-            self._grouped.clear()  # the server came back with less than it had: another, or one that lost power
+            self._grouped.clear()  # the state store came back with less than it had: another, or one that lost power
             await self._ensure_groups(models)
             return await call()
 

@@ -1,4 +1,4 @@
-"""What one key may use of what all share: requests a minute, and open streams."""
+"""Quotas of one key: requests a minute, and open streams."""
 
 import secrets
 from typing import NamedTuple
@@ -6,9 +6,9 @@ from typing import NamedTuple
 from redis.asyncio import Redis
 
 from gigavqa.contract.errors import QuotaExceededError
-from gigavqa.store.access import ApiKey
+from gigavqa.store.api_keys import ApiKey
 from gigavqa.store.lua_scripts import LuaScripts
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 STREAM_SECONDS = 60.0
 """How long a stream counts as open that nobody renews: its gateway may have died."""
@@ -17,7 +17,9 @@ _RETRY_AFTER_SECONDS = 10.0
 
 
 class RateLimitStatus(NamedTuple):
-    """How a request stands to its key's rate: whether it may pass, how many may follow now, and seconds to wait."""
+    """The standing of a request to its key's rate: whether it may pass, how many may follow now, and seconds to
+    wait.
+    """
 
     admitted: bool
     limit: int
@@ -27,12 +29,13 @@ class RateLimitStatus(NamedTuple):
 
 
 class Quotas:
-    """Counts on the server, each in one script, so that several gateways count together and a race admits no more."""
+    """Counts on the state store, each in one script, so that several gateways count together and a race admits no
+    more.
+    """
 
-    def __init__(self, redis: Redis, *, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._calls = LuaScripts(redis, keys)
-        self._keys = keys
+        self._calls = LuaScripts(redis)
         self._open: dict[str, str] = {}
 
     async def pass_request(self, key: ApiKey) -> RateLimitStatus | None:
@@ -43,13 +46,13 @@ class Quotas:
         limit = key.limits.requests_a_minute
         if limit is None:
             return None
-        admitted, remaining, retry, reset = await self._calls.rate(self._keys.rate(key.id), limit)
+        admitted, remaining, retry, reset = await self._calls.rate(KEYS.rate(key.id), limit)
         return RateLimitStatus(admitted, limit, remaining, retry / 1e6, reset / 1e6)
 
     async def open_stream(self, key: ApiKey) -> str:
         """Count a stream as open until `close_stream`; returns its token. Raises QuotaExceededError."""
         token, limit = secrets.token_hex(8), key.limits.open_streams
-        if not await self._calls.stream(self._keys.streams(key.id), token, limit or 0, int(STREAM_SECONDS * 1000)):
+        if not await self._calls.stream(KEYS.streams(key.id), token, limit or 0, int(STREAM_SECONDS * 1000)):
             message = f"the key gvq_{key.id} has {limit} streams open already, which is its limit"
             raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
         self._open[token] = key.id
@@ -57,9 +60,9 @@ class Quotas:
 
     async def close_stream(self, token: str) -> None:
         """Count a stream no more."""
-        await self._redis.zrem(self._keys.streams(self._open.pop(token)), token)
+        await self._redis.zrem(KEYS.streams(self._open.pop(token)), token)
 
     async def renew_streams(self) -> None:
         """Keep the streams of this process counted; to be called several times in STREAM_SECONDS."""
         for token, key_id in list(self._open.items()):
-            await self._calls.stream(self._keys.streams(key_id), token, 0, int(STREAM_SECONDS * 1000))
+            await self._calls.stream(KEYS.streams(key_id), token, 0, int(STREAM_SECONDS * 1000))

@@ -1,4 +1,4 @@
-"""Every key of the server, one method a key."""
+"""Every key of the state store, one method a key."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class RedisKeys:
         return f"{self.prefix}:totals"
 
     def heartbeat(self) -> str:
-        """Return what is written to see whether the server takes it. Has a TTL."""
+        """Return what is written to see whether the state store takes it. Has a TTL."""
         return f"{self.prefix}:heartbeat"
 
     def backup(self) -> str:
@@ -90,7 +90,7 @@ class RedisKeys:
         return f"{self.prefix}:sessions:{key_id}"
 
     def clock(self) -> str:
-        """Hash of the microsecond in which each lane was trimmed last, by the server's clock."""
+        """Hash of the microsecond in which each lane was trimmed last, by the state store's clock."""
         return f"{self.prefix}:clock"
 
     def depth(self) -> str:
@@ -166,7 +166,7 @@ class RedisKeys:
         return f"{self.job(job_id)}:leased"
 
     def suspects(self, job_id: str) -> str:
-        """Hash from bundle id to `DELIVERY BEGUN REQUEST`, as `mark_of` of the scripts reads it."""
+        """Hash from bundle id to `DELIVERY BEGUN REQUEST`, as `mark_of` of lua/common.lua reads it."""
         return f"{self.job(job_id)}:suspects"
 
     def results(self, job_id: str) -> str:
@@ -217,9 +217,9 @@ class RedisKeys:
         """Set of the ids of an owner's batches that are to be worked on; of `*` all."""
         return f"{self.prefix}:batches-open:{owner}"
 
-    def batch_worker(self, batch_id: str) -> str:
-        """Return which gateway works on a batch. Has a TTL."""
-        return f"{self.prefix}:batch:{batch_id}:worker"
+    def claim(self, id_: str) -> str:
+        """Return which gateway works on a batch, or on a job that is not queued yet. Has a TTL."""
+        return f"{self.prefix}:batch:{id_}:worker"
 
     def listener(self, name: str) -> str:
         """Channel on which somebody hears of the chats that they wait for; nothing of it is kept."""
@@ -237,12 +237,12 @@ class RedisKeys:
     def of_what_runs(self) -> tuple[str, ...]:
         """Patterns of all keys that tell of processes that run, and mean nothing to others."""
         single = (self.heartbeat(), self.backup(), self.sink_lock(), self.workers())
-        each = (self.worker, self.room, self.owner, self.rate, self.streams, self.batch_worker)
+        each = (self.worker, self.room, self.owner, self.rate, self.streams, self.claim)
         return (*single, *(key("*") for key in each))
 
     @property
     def parts_of_a_job(self) -> tuple[Callable[[str], str], ...]:
-        """What makes the further keys of a job from its id, but for those of its responses."""
+        """Functions that make the further keys of a job from its id, but for those of its responses."""
         queued = (self.events, self.bundles, self.payloads, self.leased, self.suspects)
         return (*queued, self.results, self.texts, self.parts, self.rasters, self.searches, self.searching)
 

@@ -12,15 +12,15 @@ from redis.asyncio import Redis
 from gigavqa.contract.codec import pack
 from gigavqa.contract.errors import PartUnreadableError, ResponseUnrecordableError, TextMissingError
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Response, UnreadableResponse
+from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.contract.schema_versions import describe_read_error, read_response, unpack_response
 from gigavqa.store.lua_scripts import LuaScripts, ResponseRecord
 from gigavqa.store.parquet_parts import PartStore
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
-_MAX_BATCH = 64  # responses that one script records: some three milliseconds of the server's time
+_MAX_BATCH = 64  # responses that one script records: some three milliseconds of the state store's time: decision 0002
 _MAX_COUNTER = 2**53  # where scripts begin to lose units, and thousands of such sums still have room in 64 bits
-_MAX_UNSUNK = 100_000  # requests that are named at once: some ten milliseconds of the server's time
+_MAX_UNSUNK = 100_000  # requests that are named at once: some ten milliseconds of the state store's time
 PAGE = 500
 """Responses that are read at a time."""
 
@@ -35,7 +35,9 @@ class PartCache(LRUCache[str, list[str]]):
 
 
 class ResponseLocations(NamedTuple):
-    """Where the responses of a job were at one moment: how many, the seals of the parts, and whose are in none yet."""
+    """The places of a job's responses at one moment: how many, the checksums of the parts, and the requests in none
+    yet.
+    """
 
     recorded: int
     seals: Mapping[str, str]
@@ -43,7 +45,7 @@ class ResponseLocations(NamedTuple):
 
 
 class _PartPointer(NamedTuple):
-    """What the server knows of a response whose text it does not hold: whose it is, and where the sink put it."""
+    """The state store's pointer to a response whose text the sink has moved to a part."""
 
     sample: str | None
     outcome: str | None
@@ -52,12 +54,11 @@ class _PartPointer(NamedTuple):
 
 
 class ResultStore:
-    """Writes responses to the server, and reads them back from wherever they are now."""
+    """Writes responses to the state store, and reads them back from wherever they are now."""
 
-    def __init__(self, redis: Redis, results_uri: str | None = None, *, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: Redis, results_uri: str | None = None) -> None:
         self._redis = redis
-        self._keys = keys
-        self._calls = LuaScripts(redis, keys)
+        self._calls = LuaScripts(redis)
         self._parts = PartStore(results_uri) if results_uri else None
         self._unrecorded: dict[str, list[_PendingRecord]] = {}
         self._recording: asyncio.Task[None] | None = None
@@ -100,7 +101,7 @@ class ResultStore:
         ids = list(request_ids)
         async with self._redis.pipeline(transaction=False) as pipeline:
             for request_id in ids:
-                pipeline.exists(self._keys.response(job_id, request_id))
+                pipeline.exists(KEYS.response(job_id, request_id))
             found = await pipeline.execute()
         return {request_id for request_id, exists in zip(ids, found, strict=True) if exists}
 
@@ -113,14 +114,14 @@ class ResultStore:
         cannot be read, is there as an UnreadableResponse. Raises TextMissingError, and OSError when the store of the
         parts does not answer.
         """
-        rows = await self._redis.xrange(self._keys.results(job_id), min=f"({after}", count=limit)
+        rows = await self._redis.xrange(KEYS.results(job_id), min=f"({after}", count=limit)
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
         found = await self._load(job_id, list(cursors), PartCache() if kept is None else kept)
         return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
 
     async def showed(self, job_id: str, raster: str) -> bool:
         """Return whether a recorded request of the job was shown the raster of this key."""
-        return bool(await self._redis.sismember(self._keys.rasters(job_id), raster))
+        return bool(await self._redis.sismember(KEYS.rasters(job_id), raster))
 
     async def extent(self, job_id: str) -> ResponseLocations | None:
         """Tell where a job's responses are; None when too many are in no part yet to be named."""
@@ -140,7 +141,7 @@ class ResultStore:
         """Tell of each (request id, cursor) whether it is what is recorded now, or a retry took it back."""
         async with self._redis.pipeline(transaction=False) as pipeline:
             for request_id, _ in recorded:
-                pipeline.hget(self._keys.response(job_id, request_id), "cursor")
+                pipeline.hget(KEYS.response(job_id, request_id), "cursor")
             found = await pipeline.execute()
         return [now == cursor.encode() for now, (_, cursor) in zip(found, recorded, strict=True)]
 
@@ -148,7 +149,7 @@ class ResultStore:
         """Count the responses that each part holds of a job, without reading one."""
         counts: Counter[str] = Counter()
         after = "-"
-        while rows := await self._redis.xrange(self._keys.results(job_id), min=after, count=PAGE):
+        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=PAGE):
             pointers = await self._pointers(job_id, [fields[b"request"].decode() for _, fields in rows])
             counts.update(pointer.part for pointer in pointers.values() if pointer.part)
             after = f"({rows[-1][0].decode()}"
@@ -159,7 +160,7 @@ class ResultStore:
     ) -> Mapping[str, Response | UnreadableResponse]:
         if not request_ids:
             return {}
-        texts = await self._redis.hmget(self._keys.texts(job_id), list(request_ids))
+        texts = await self._redis.hmget(KEYS.texts(job_id), list(request_ids))
         packed = {id_: text for id_, text in zip(request_ids, texts, strict=True) if text}
         # Pointers are asked for after the texts: the sink replaces one by the other in one step.
         pointers = await self._pointers(job_id, [id_ for id_ in request_ids if id_ not in packed])
@@ -179,7 +180,7 @@ class ResultStore:
     async def _pointers(self, job_id: str, request_ids: Sequence[str]) -> dict[str, _PartPointer]:
         async with self._redis.pipeline(transaction=False) as pipeline:
             for request_id in request_ids:
-                pipeline.hmget(self._keys.response(job_id, request_id), ["cursor", *_PartPointer._fields])
+                pipeline.hmget(KEYS.response(job_id, request_id), ["cursor", *_PartPointer._fields])
             replies = await pipeline.execute()
         return {
             request_id: _PartPointer(*(value.decode() if value else None for value in values))
@@ -196,7 +197,7 @@ class ResultStore:
             return {}
         if self._parts is None:
             raise TextMissingError(f"job {job_id}: its responses are in Parquet parts, and no results address is set")
-        seals = await self._redis.hmget(self._keys.parts(job_id), parts)
+        seals = await self._redis.hmget(KEYS.parts(job_id), parts)
         read: dict[str, list[str] | PartUnreadableError] = {}
         for part, seal in zip(parts, seals, strict=True):
             sealed = seal.decode() if seal else None
@@ -217,7 +218,7 @@ class ResultStore:
 def _resolve(
     job_id: str, request_id: str, pointer: _PartPointer, parts: Mapping[str, list[str] | PartUnreadableError]
 ) -> Response | UnreadableResponse:
-    texts = parts[pointer.part] if pointer.part else PartUnreadableError("its text is gone from the server")
+    texts = parts[pointer.part] if pointer.part else PartUnreadableError("its text is gone from the state store")
     if isinstance(texts, PartUnreadableError):
         return _unreadable(job_id, request_id, pointer, str(texts))
     if not pointer.row or int(pointer.row) >= len(texts):

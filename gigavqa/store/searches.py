@@ -1,4 +1,4 @@
-"""What the chats of a job search for, and what they are shown of it: each search has one asker and one result."""
+"""Searches of a job's chats: each search is asked once and has one result."""
 
 import hashlib
 from typing import TYPE_CHECKING
@@ -9,14 +9,13 @@ from pydantic_core import to_json
 from gigavqa.contract.base import Contract
 from gigavqa.contract.codec import pack, unpack
 from gigavqa.store.lua_scripts import LuaScripts
-from gigavqa.store.redis_keys import KEYS, RedisKeys
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 
 class SearchRecord(Contract):
-    """What a search came to: the text that is shown, none where nothing was found, and the pages behind it."""
+    """The result of a search: the text that is shown, none where nothing was found, and the pages behind it."""
 
     text: str
     documents: tuple[str, ...] = Field(default=(), description="ids or addresses, best first")
@@ -30,8 +29,8 @@ def search_key(source: str, version: str, summarizer: str, query: str, top_k: in
 class SearchStore:
     """The results of all jobs' searches; those of a job go with it."""
 
-    def __init__(self, redis: "Redis", *, keys: RedisKeys = KEYS) -> None:
-        self._calls = LuaScripts(redis, keys)
+    def __init__(self, redis: "Redis") -> None:
+        self._calls = LuaScripts(redis)
 
     async def claim(self, job_id: str, key: str, before: str, asker: str) -> tuple[SearchRecord | None, str]:
         """Put `asker` in the place of who asked `before`, either of whom may be ''; what is kept, and who asks now.

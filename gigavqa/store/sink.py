@@ -1,4 +1,4 @@
-"""Moves responses from the server to Parquet parts, so that the server holds only the recent ones whole."""
+"""Moves responses from the state store to Parquet parts, so that the state store holds only the recent ones whole."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from gigavqa.contract.codec import decompress
 from gigavqa.contract.schema_versions import upgrade_response
 from gigavqa.store.lua_scripts import LuaScripts, SinkEntry
 from gigavqa.store.parquet_parts import PartStore, require_row
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 _LOCK_SECONDS = 60.0
 _POLL_SECONDS = 1.0
@@ -33,7 +33,7 @@ class _UnsunkEntry:
 
     @property
     def at(self) -> float:
-        """When the response was recorded, in seconds by the server's clock."""
+        """When the response was recorded, in seconds by the state store's clock."""
         return int(self.id.split("-")[0]) / 1000
 
 
@@ -42,8 +42,8 @@ class ParquetSink:
 
     Any number of sinks may run; one at a time works. Which responses a part holds, and its name, follow from the stream
     of unsunk responses alone: it takes the first one, and all of the same job that are near it. So what is done again
-    after a crash replaces the very part that was left unmarked. After `settle_seconds` the server's disk has what the
-    server said: a power cut takes back no response of a part (docs/decisions/0016-durability.md).
+    after a crash replaces the very part that was left unmarked. After `settle_seconds` the state store's disk has what
+    the server said: a power cut takes back no response of a part (docs/decisions/0016-durability.md).
     """
 
     def __init__(
@@ -54,21 +54,19 @@ class ParquetSink:
         rows: int = 512,
         seconds: float = 60.0,
         settle_seconds: float = 5.0,
-        keys: RedisKeys = KEYS,
     ) -> None:
         self._redis = redis
         self._parts = PartStore(results_uri)
         self._rows = rows
         self._seconds = seconds
         self._settle_seconds = settle_seconds
-        self._keys = keys
-        self._calls = LuaScripts(redis, keys)
-        self._lock = redis.lock(keys.sink_lock(), timeout=_LOCK_SECONDS)
+        self._calls = LuaScripts(redis)
+        self._lock = redis.lock(KEYS.sink_lock(), timeout=_LOCK_SECONDS)
         self._awaited = "", 0.0
         self.errors = 0
         """How often a step of `run_forever` failed and was put off."""
         self.put_aside = 0
-        """Responses that no part can hold, and that stay on the server."""
+        """Responses that no part can hold, and that stay on the state store."""
 
     async def run_forever(self) -> None:
         """Sink what is due until cancelled; a step that fails is logged, counted and tried again."""
@@ -140,7 +138,7 @@ class ParquetSink:
 
         What is in parts has left the stream.
         """
-        found = [_read_entry(*each) for each in await self._redis.xrange(self._keys.unsunk(), count=self._rows)]
+        found = [_read_entry(*each) for each in await self._redis.xrange(KEYS.unsunk(), count=self._rows)]
         return list(takewhile(lambda entry: entry.at < found[0].at + self._seconds, found))
 
     async def _sink(self, first: Sequence[_UnsunkEntry]) -> int:

@@ -1,4 +1,6 @@
-"""What the server counts and holds, read at a cost that does not grow with jobs: for the gateway's instrumentation."""
+"""Counters and sizes of the state store, read at a cost that does not grow with jobs, for the gateway's
+instrumentation.
+"""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -8,7 +10,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from gigavqa.store.queue import QueueDepth
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.store.redis_keys import KEYS
 
 JOB_SECONDS = ("1", "10", "60", "300", "900", "3600", "14400", "43200", "86400", "+Inf")
 """Bounds that jobs are counted by; `gigavqa/store/lua/common.lua` has the same."""
@@ -16,7 +18,7 @@ JOB_SECONDS = ("1", "10", "60", "300", "900", "3600", "14400", "43200", "86400",
 
 @dataclass(frozen=True)
 class StoreTotals:
-    """What was ever counted. Neither a deletion nor the end of a process makes a number smaller."""
+    """Counters since the installation began. Neither a deletion nor the end of a process makes a number smaller."""
 
     _numbers: Mapping[str, int]
     recorded: Mapping[str, int]
@@ -42,7 +44,9 @@ class StoreTotals:
 
 @dataclass(frozen=True)
 class StoreStats:
-    """One look at the server. `limit_bytes` is the machine's memory where the server has no limit of its own."""
+    """One look at the state store. `limit_bytes` is the machine's memory where the state store has no limit of its
+    own.
+    """
 
     totals: StoreTotals
     depths: Mapping[str, QueueDepth]
@@ -57,15 +61,15 @@ class StoreStats:
     version: str
 
     @classmethod
-    async def of(cls, redis: Redis, keys: RedisKeys = KEYS) -> "StoreStats":
-        """Look; one round trip."""
+    async def of(cls, redis: Redis) -> "StoreStats":
+        """Read them in one round trip."""
         async with redis.pipeline(transaction=False) as pipeline:
-            pipeline.hgetall(keys.totals())
-            pipeline.hgetall(keys.recorded())
-            pipeline.hgetall(keys.depth())
-            pipeline.get(keys.outstanding())
-            pipeline.xlen(keys.unsunk())
-            pipeline.xrange(keys.unsunk(), count=1)
+            pipeline.hgetall(KEYS.totals())
+            pipeline.hgetall(KEYS.recorded())
+            pipeline.hgetall(KEYS.depth())
+            pipeline.get(KEYS.outstanding())
+            pipeline.xlen(KEYS.unsunk())
+            pipeline.xrange(KEYS.unsunk(), count=1)
             pipeline.info()
             totals, recorded, depth, outstanding, unsunk, oldest, info = await pipeline.execute()
         return cls(

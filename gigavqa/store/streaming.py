@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from gigavqa.contract.base import Contract
-from gigavqa.contract.models import OnTokens, TokenLogprob
+from gigavqa.contract.responses import OnTokens, TokenLogprob
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Which workers are there: each announces itself again and again, and is forgotten when it falls silent."""
+"""Registry of workers: each announces itself again and again, and expires when it falls silent."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from gigavqa.contract.base import Contract
-from gigavqa.contract.models import EngineInfo
-from gigavqa.store.redis_keys import KEYS, RedisKeys
+from gigavqa.contract.responses import EngineInfo
+from gigavqa.store.redis_keys import KEYS
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 
 class EnginePhase(Contract):
-    """What an engine does while it starts, and how much of it is done where that can be told."""
+    """The phase of an engine that starts, and the share of it that is done where that is known."""
 
     name: str = Field(examples=["reading weights", "profiling memory", "warming up"])
     done_bytes: int | None = None
@@ -30,10 +30,10 @@ class EnginePhase(Contract):
 
 
 class WorkerStatus(Contract):
-    """What a worker says of itself."""
+    """The status that a worker announces."""
 
     worker: str
-    models: tuple[str, ...] = Field(description="models that it serves, in shifts when there are several")
+    models: tuple[str, ...] = Field(description="models that it serves, in time slices when there are several")
     loaded: str | None = Field(default=None, description="the model in its engine; none while it starts or switches")
     state: Literal["starting", "ready", "switching", "draining"]
     phase: EnginePhase | None = Field(default=None, description="how far an engine is that starts")
@@ -53,30 +53,29 @@ class WorkerStatus(Contract):
 class WorkerRegistry:
     """The announcements of all workers."""
 
-    def __init__(self, redis: "Redis", *, keys: RedisKeys = KEYS) -> None:
+    def __init__(self, redis: "Redis") -> None:
         self._redis = redis
-        self._keys = keys
 
     async def announce(self, status: WorkerStatus, ttl: float = 15.0) -> None:
         """Show the worker for `ttl` seconds; to be repeated well within them."""
         async with self._redis.pipeline() as pipeline:
-            pipeline.set(self._keys.worker(status.worker), status.model_dump_json(), px=max(1, int(ttl * 1000)))
-            pipeline.sadd(self._keys.workers(), status.worker)
+            pipeline.set(KEYS.worker(status.worker), status.model_dump_json(), px=max(1, int(ttl * 1000)))
+            pipeline.sadd(KEYS.workers(), status.worker)
             await pipeline.execute()
 
     async def workers(self) -> list[WorkerStatus]:
         """Return the workers that announced themselves within their time to live, by name."""
-        names = sorted(name.decode() for name in await self._redis.smembers(self._keys.workers()))
+        names = sorted(name.decode() for name in await self._redis.smembers(KEYS.workers()))
         if not names:
             return []
-        found = await self._redis.mget([self._keys.worker(name) for name in names])
+        found = await self._redis.mget([KEYS.worker(name) for name in names])
         if silent := [name for name, status in zip(names, found, strict=True) if status is None]:
-            await self._redis.srem(self._keys.workers(), *silent)
+            await self._redis.srem(KEYS.workers(), *silent)
         return [WorkerStatus.model_validate_json(status) for status in found if status is not None]
 
     async def withdraw(self, worker: str) -> None:
         """Forget a worker that ended."""
         async with self._redis.pipeline() as pipeline:
-            pipeline.delete(self._keys.worker(worker))
-            pipeline.srem(self._keys.workers(), worker)
+            pipeline.delete(KEYS.worker(worker))
+            pipeline.srem(KEYS.workers(), worker)
             await pipeline.execute()

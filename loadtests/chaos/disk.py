@@ -50,7 +50,7 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 
 
 class FaultyDisk:
-    """What a server that is started with `environment` writes to; `seconds` is how long a synchronization takes.
+    """The disk that a server started with `environment` writes to; `seconds` is how long a synchronization takes.
 
     What is written to a file waits while it is synchronized. What the server forks may lack its locks, and has another
     disk. Raises FileNotFoundError where there is no C compiler.

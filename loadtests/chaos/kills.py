@@ -24,7 +24,7 @@ _SIGNALS = ("SIGKILL", "SIGSTOP")
 
 
 class JobProgress:
-    """How many requests of a job are recorded, as far as the server can be asked."""
+    """The number of a job's recorded requests, as far as the state store can be asked."""
 
     def __init__(self, installation: Installation, job_id: str) -> None:
         self._installation = installation

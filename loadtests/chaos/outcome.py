@@ -1,4 +1,4 @@
-"""What became of a job that was hurt, and what is required of it."""
+"""Outcomes of jobs under faults, and what is required of them."""
 
 import statistics
 import time

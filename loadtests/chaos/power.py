@@ -31,7 +31,7 @@ _FINAL = {"completed", "failed", "cancelled", "expired"}
 
 @dataclass
 class _AcceptedWork:
-    """What a client was told is accepted: a job by its specification and key, or a batch."""
+    """The work that a client was told is accepted: a job by its specification and key, or a batch."""
 
     path: str
     spec: dict[str, Any] = field(default_factory=dict)

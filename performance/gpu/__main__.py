@@ -1,8 +1,9 @@
-"""The product beside vLLM's own throughput bench, on one machine in one run: `python -m performance.gpu`.
+"""The product beside vLLM's own bench and an expert's script, on one machine in one run: `python -m performance.gpu`.
 
 Nothing is downloaded: checkpoints of published shapes are written here and loaded with dummy weights, pictures are
 drawn at the models' own budget. Contenders take turns (A B B A), each in a fresh process; told are requests and tokens
-a second, busy share of the GPU, what caches held, memory, and what switching models takes.
+a second, busy share of the GPU, the first response, what was prefilled of each unique token, memory, smaller pictures,
+and what switching models takes. It writes a page and its figures as JSON.
 
     python -m performance.gpu                        # a GPU: two models, about 25 minutes each and 10 for switches
     python -m performance.gpu --models qwen3-vl-8b --parts beside --rounds 1      # about 10 minutes
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -46,9 +48,11 @@ _SERVICE = (
     "pyarrow",
 )
 _LONGEST_SECONDS = 1500
+_PARTS = ("beside", "caches", "sizes", "switches")
 _NAMES = {
     "vllm": "vLLM bench",
     "vllm-ordered": "vLLM bench, our order",
+    "expert": "expert's script",
     "engine": "gigavqa, engine alone",
     "service": "gigavqa, whole service",
 }
@@ -64,6 +68,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gigavqa-gpu-", ignore_cleanup_errors=True) as folder:
         works = _works(options, Path(folder))
         rows = [row for name, work in works.items() for row in _beside(options, name, work)]
+        rows += [row for name, work in works.items() for row in _sizes(options, name, work)]
         found |= {"rows": rows, "switches": _switches(options, works), "missing": missing}
     out = Path(options.out)
     out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
@@ -77,12 +82,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu")
     parser.add_argument("--tiny", action="store_true", help="models of a million weights, pictures of 512 x 512")
     parser.add_argument("--models", nargs="+", help="of qwen3-vl-8b, qwen3.5-27b (or the tiny ones); all when left out")
-    parser.add_argument("--parts", nargs="+", choices=("beside", "caches", "switches"), help="all when left out")
+    parser.add_argument("--parts", nargs="+", choices=_PARTS, help="all when left out")
     parser.add_argument("--rounds", type=int, help="how often the contenders go forth and back")
     parser.add_argument("--pictures", type=int)
     parser.add_argument("--questions", type=int, help="of each picture")
     parser.add_argument("--max-tokens", type=int, help="of each answer")
-    parser.add_argument("--engine-only", action="store_true", help="without gateway, state server and renderer")
+    parser.add_argument("--engine-only", action="store_true", help="without gateway, state store and renderer")
     parser.add_argument("--out", default="gpu", help="the beginning of the names of the JSON and the Markdown")
     options = parser.parse_args()
     defaults = (1, 4, 4, 8) if options.tiny else (1, 16, 8, 128)
@@ -90,7 +95,7 @@ def _options() -> argparse.Namespace:
         setattr(options, name, getattr(options, name) or value)
     known = models(tiny=options.tiny)
     options.models = options.models or (list(known)[:1] if options.tiny else list(known))
-    options.parts = options.parts or ["beside", "caches", "switches"]
+    options.parts = options.parts or list(_PARTS)
     if unknown := set(options.models) - set(known):
         parser.error(f"there is no model {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if options.device == "gpu" and shutil.which("nvidia-smi") is None:
@@ -111,12 +116,25 @@ def _works(options: argparse.Namespace, folder: Path) -> dict[str, Workload]:
 
 def _beside(options: argparse.Namespace, model: str, work: Workload) -> list[dict[str, Any]]:
     ours = ["engine"] if options.engine_only else ["engine", "service"]
-    forth = ["vllm", *ours]
+    forth = ["vllm", "expert", *ours]
     order = [(name, True) for _ in range(options.rounds) for name in (*forth, *reversed(forth))]
     order = order if "beside" in options.parts else []
     if "caches" in options.parts:
         order = [("vllm", False), *order, ("vllm-ordered", True), ("engine", False)]
     return [_run(name, model, work, caches=caches) for name, caches in order]
+
+
+def _sizes(options: argparse.Namespace, model: str, work: Workload) -> list[dict[str, Any]]:
+    """The engine alone with pictures of a half and a quarter of the side, which cost what they are large."""
+    if "sizes" not in options.parts:
+        return []
+    largest, rows = models(tiny=options.tiny)[model].side, []
+    for side in (largest // 4, largest // 2):
+        folder = Path(work.folder) / f"pictures-{side}"
+        *pictures, warm = draw_pictures(folder, options.pictures + 1, side)
+        name = f"{model}, {side} x {side}"
+        rows.append(_run("engine", name, work, pictures=pictures, warm_picture=warm))
+    return rows
 
 
 def _switches(options: argparse.Namespace, works: Mapping[str, Workload]) -> list[dict[str, Any]]:
@@ -157,6 +175,7 @@ def _run(name: str, model: str, work: Workload, **changes: Any) -> dict[str, Any
     if not result.exists():
         return row | {"error": row.get("error", "") or "\n".join(log.read_text(errors="replace").splitlines()[-15:])}
     found: dict[str, Any] = json.loads(result.read_text())
+    row["repeated_tokens"] = replace(work, **changes).repeated_tokens
     return row | found | meter.within(found["began"], found["ended"])
 
 

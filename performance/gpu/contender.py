@@ -1,9 +1,10 @@
 """One contender in a process of its own: `python -m performance.gpu.contender NAME work.json result.json`.
 
 `vllm` is vLLM's own throughput bench on the given pictures, in the shuffled order of its data sets or, as
-`vllm-ordered`, one picture after the other. `engine` is the worker's engine fed in the product's order
-with keys for pictures, `service` all of it: gateway, state server and worker. `sleep` switches two engines by hand,
-`shifts` has one worker serve a job over two models. Loading and a first request are before what is measured.
+`vllm-ordered`, one picture after the other; `expert` a script around vLLM's offline engine. `engine` is the worker's
+engine fed in the product's order with keys for pictures, `service` all of it: gateway, state store and worker.
+`sleep` switches two engines by hand, `shifts` has one worker serve a job over two models.
+Loading and a first request are before what is measured.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from gigavqa.contract.models import Sampling
+from gigavqa.contract.requests import Sampling
 from gigavqa.workers.engines.engine import Message, PromptRaster
 from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
@@ -42,13 +43,15 @@ def run_engine(work: Workload) -> dict[str, Any]:
 async def _run_engine(work: Workload) -> dict[str, Any]:
     engine = await _started(work, 0)
     await _ask(engine, work, work.warm_picture, ["Warm?"], 10**6)
-    before, window = await engine.stats(), MeasurementWindow()
+    before, window, began = await engine.stats(), MeasurementWindow(), time.monotonic()
     slots = asyncio.Semaphore(max(1, work.at_once // work.questions))
+    responses: list[float] = []
 
     async def play(number: int, picture: str) -> None:
         async with slots:
             first, *others = questions_of(picture, work.questions)
             await _ask(engine, work, picture, [first], number)
+            responses.append(time.monotonic() - began)
             await _ask(engine, work, picture, others, number)
 
     await asyncio.gather(*(play(number, picture) for number, picture in enumerate(work.pictures)))
@@ -61,6 +64,7 @@ async def _run_engine(work: Workload) -> dict[str, Any]:
         | processed
         | {
             "requests": len(work.requests),
+            "first_response_seconds": min(responses),
             "prompt_tokens": after.prompt_tokens - before.prompt_tokens,
             "cached_tokens": after.cached_prompt_tokens - before.cached_prompt_tokens,
             "output_tokens": after.generated_tokens - before.generated_tokens,
@@ -218,6 +222,10 @@ def main(name: str, work: str, result: str) -> None:
         from performance.gpu.service import run_service, run_shifts  # noqa: PLC0415 - needs more packages
 
         run = {"service": run_service, "shifts": run_shifts}[name]
+    elif name == "expert":
+        from performance.gpu.expert import run_expert  # noqa: PLC0415 - vLLM in this process, without the worker's
+
+        run = run_expert
     elif name in {"vllm", "vllm-ordered"}:
         run = functools.partial(run_vllm, ordered=name == "vllm-ordered")
     else:

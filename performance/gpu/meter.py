@@ -1,4 +1,4 @@
-"""What a GPU and a tree of processes take while they are watched: busy share, device memory, resident memory, CPU."""
+"""Meter a GPU and a tree of processes: busy share, device memory, resident memory, CPU."""
 
 import os
 import shutil

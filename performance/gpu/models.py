@@ -34,7 +34,9 @@ _LARGEST = {"min_pixels": 65536, "max_pixels": 16777216}
 
 @dataclass(frozen=True)
 class DummyModel:
-    """What is served: a design, the catalogue's entry that it stands for, and bytes of the published weights."""
+    """A model that is served: a design, the catalogue's entry that it stands for, and bytes of the published
+    weights.
+    """
 
     design: CheckpointDesign
     entry: CatalogueEntry

@@ -42,7 +42,7 @@ def run_service(work: Workload) -> dict[str, Any]:
 
 
 def run_shifts(work: Workload) -> dict[str, Any]:
-    """Return a job over two models on one worker that serves both in shifts.
+    """Return a job over two models on one worker that serves both in time slices.
 
     Switches and the seconds that they took.
     """

@@ -38,8 +38,9 @@ def _contenders(rows: Sequence[Mapping[str, Any]]) -> str:
     """Medians of the rounds, with the range of what is timed."""
     lines = [
         "| model | contender | caches | runs | requests/s | of vLLM's | output tok/s | GPU busy | GPU GiB | host GiB "
-        "| CPU s/request | prompt tokens | from prefix cache | pictures processed | renders |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| CPU s/request | prompt tokens | from prefix cache | pictures processed | renders | prefilled / unique "
+        "| first response s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[str, str, bool], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -65,6 +66,8 @@ def _contenders(rows: Sequence[Mapping[str, Any]]) -> str:
                 _middle(runs, lambda run: 100 * run["cached_tokens"] / run["prompt_tokens"], "{:.0f} %"),
                 _middle(runs, lambda run: run["processed_pictures"], "{:.0f}"),
                 _middle(runs, lambda run: run["renders"], "{:.0f}"),
+                _middle(runs, _prefilled_per_unique, "{:.2f}"),
+                _middle(runs, lambda run: run["first_response_seconds"], "{:.2f}"),
             )
         )
     return "\n".join(lines) + "\n"
@@ -84,6 +87,11 @@ def _switches(rows: Sequence[Mapping[str, Any]]) -> str:
             each = row["switch_seconds"] / row["switches"]
             lines.append(_row("one worker, a job over both", f"{row['switches']:.0f}", f"{each:.2f} (mean)", _NONE))
     return "\n".join(lines) + "\n"
+
+
+def _prefilled_per_unique(run: Mapping[str, Any]) -> float:
+    """1.0 where each view is prefilled once, and each text."""
+    return float((run["prompt_tokens"] - run["cached_tokens"]) / (run["prompt_tokens"] - run["repeated_tokens"]))
 
 
 def _rate(run: Mapping[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""What every contender is asked: the same pictures, questions and lengths, written once for all of them."""
+"""The work of every contender: the same pictures, questions and lengths, written once for all of them."""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.tiling.geometry import Size
 
 _QUESTION = (
     "Question {number} of picture {picture}: how many bright squares lie in row {number}, and which colour has the "
@@ -48,6 +49,15 @@ class Workload:
     def requests(self) -> list[tuple[str, str]]:
         """Picture and question of each request, one picture after the other."""
         return [(picture, text) for picture in self.pictures for text in questions_of(picture, self.questions)]
+
+    @property
+    def repeated_tokens(self) -> int:
+        """Visual tokens of the prompts that were in one before: who prefills all others once does no work twice."""
+        budget, found = self.entry.visual_budget, 0
+        for path in self.pictures:
+            with Image.open(path) as picture:
+                found += (self.questions - 1) * budget.plan(Size(*picture.size)).visual_tokens
+        return found
 
     @classmethod
     def read(cls, path: Path) -> "Workload":

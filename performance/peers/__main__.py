@@ -58,7 +58,7 @@ def race(racers: Sequence[Entrant], scenarios: Sequence[Scenario], folder: Path)
 
 
 class Race:
-    """What came of it."""
+    """The outcome of a race."""
 
     def __init__(self) -> None:
         self.results: list[LapResult] = []

@@ -1,4 +1,5 @@
-"""How a racer's process talks with the command: told what to play on its standard input, it tells what became of it.
+"""The protocol between a racer's process and the command: told what to play on its standard input, it tells what became
+of it.
 
 A racer prepares a lap (empties caches, restarts what must be new), which is not timed, and runs it, which is.
 """
@@ -23,7 +24,7 @@ process plays the same items once more."""
 
 @dataclass
 class LapOutcome:
-    """What became of a lap, as the racer itself counted it. None where it cannot tell."""
+    """The outcome of a lap, as the racer itself counted it. None where it cannot tell."""
 
     answered: list[str] = field(default_factory=list)
     failed: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a process and all its children take: CPU seconds, and the peak of their resident memory."""
+"""Measure what a process and all its children take: CPU seconds, and the peak of their resident memory."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What all racers are asked: the demo's pictures and questions, as a data set for a job and as items for the others."""
+"""The work of all racers: the demo's pictures and questions, as a data set for a job and as items for the others."""
 
 import json
 import math
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.demo.ultravr.dataset import build_demo_dataset
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.expansion import prepare_expansion
@@ -186,7 +187,7 @@ def _item(request: InferenceRequest, data: Path) -> RaceItem:
 def _look(view: View, data: Path) -> PromptView:
     path = data / view.image
     identity: ImageIdentity = identify(path)
-    recipe = plan_raster(identity, view, load_catalogue()[MODEL].visual_budget)
+    recipe = plan_raster(identity, view, load_catalogue()[MODEL].visual_budget, 1)
     region = recipe.region
     longest = None if recipe.downsampled == region.size else max(recipe.downsampled)
     return PromptView(

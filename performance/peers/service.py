@@ -14,7 +14,8 @@ from PIL import Image
 
 from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.launch import launch_service
-from gigavqa.contract.models import Job, JobSpec, Response
+from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.contract.responses import Response
 from gigavqa.contract.schema_versions import read_response
 from gigavqa.runtime.home import Home
 from performance.peers.scenario import MODEL

@@ -1,4 +1,4 @@
-"""Who asks: every request but a few presents an API key, where keys are asked for; and what it then may see."""
+"""Authenticate requests: all but a few present an API key, where keys are asked for, and see what is its owner's."""
 
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -17,8 +17,8 @@ from gigavqa.service.errors import RateExceededError, RoleMissingError, ServiceE
 from gigavqa.service.http.guard import SAFE_METHODS
 from gigavqa.service.http.problems import error_response
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.access import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner, Role
-from gigavqa.store.http_settings import CHALLENGE, presented_key, requires_keys
+from gigavqa.store.api_keys import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner, Role
+from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_keys
 from gigavqa.store.quotas import Quotas, RateLimitStatus
 
 OPEN_PATHS = frozenset(
@@ -26,7 +26,7 @@ OPEN_PATHS = frozenset(
 )
 """What is answered without a key: probes, which have none, and the documentation, which says nothing of anybody."""
 
-RECHECK_SECONDS = 5.0
+RECHECK_SECONDS = 5.0  # a revoked key ends its streams by then: decision 0017
 """How long an answer is sent on before its key is looked at again."""
 
 _OPEN_FOLDER = "/static-offline-docs/"
@@ -35,7 +35,7 @@ _CALLER = "gigavqa.caller"
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks. Without a key it is everybody where keys are not asked for, and nobody where they are."""
+    """The caller. Without a key it is everybody where keys are not asked for, and nobody where they are."""
 
     key: ApiKey | None = None
     asked: bool = False
@@ -99,7 +99,6 @@ class Authentication:
         self._asks = requires_keys(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http" or not self._asks:
             scope[_CALLER] = _EVERYBODY
             await self.app(scope, receive, send)

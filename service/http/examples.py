@@ -241,7 +241,7 @@ REPORT: dict[str, Any] = {
     "dataset_digest": "5f2c9a",
     "samples": 48,
     "awaiting_expert": [],
-    "versions": {"answers": "answers/9"},
+    "versions": {"answers": "answers/11"},
     "tables": [
         {
             "name": "table1",
@@ -299,6 +299,10 @@ VERDICT: dict[str, Any] = {
     "tags": {},
     "parts": [],
     "rule": "announced",
+    "job": JOB_ID,
+    "sample": "cctv-0007",
+    "detail_steps": [],
+    "detail_unjudged": [],
 }
 VERDICTS_CSV = (
     '"job_id","request_id","sample_id","model","protocol","condition","max_rounds","repeat","group_domain", ...\n'

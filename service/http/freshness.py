@@ -1,4 +1,4 @@
-"""What is known already: of files, kept as long as they do not change, and of answers, by their ETags."""
+"""Caches of what is known already: of files, kept as long as they do not change, and of answers, by their ETags."""
 
 import re
 import threading

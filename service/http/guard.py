@@ -1,22 +1,15 @@
-"""Who may speak to the gateway through a browser."""
+"""Guard the gateway against requests that other sites' pages make in a browser."""
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gigavqa.runtime.hosts import TrustedHosts
+from gigavqa.runtime.hosts import TrustedHosts, host_fault
 from gigavqa.service.errors import ForeignOriginError, HostInvalidError, HostUntrustedError, ServiceError
 from gigavqa.service.http.problems import error_response
 from gigavqa.service.settings import GatewaySettings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
-
-
-def require_one_host(scope: Scope) -> None:
-    """Raise HostInvalidError unless a request has its one `Host` (RFC 9112, section 3.2); HTTP/1.0 need have none."""
-    number = sum(name == b"host" for name, _ in scope["headers"])
-    if number > 1 or (number == 0 and scope.get("http_version") != "1.0"):
-        raise HostInvalidError(f"the request has {number or 'no'} `Host`; it must have one")
 
 
 _OWN_SITE = frozenset({"same-origin", "none"})  # "none": typed into the address bar
@@ -35,10 +28,10 @@ class Guard:
         self._names = TrustedHosts(settings.host, *settings.trusted_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] == "http":
             try:
-                require_one_host(scope)
+                if wrong := host_fault(scope):
+                    raise HostInvalidError(wrong)
                 self._require_trusted(scope["method"], Headers(scope=scope))
             except ServiceError as error:
                 await error_response(scope, error)(scope, receive, send)

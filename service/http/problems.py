@@ -20,6 +20,7 @@ from starlette.types import Scope
 
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.validation import describe_rule
 from gigavqa.service.errors import (
     BODY_MALFORMED,
     INTERNAL,
@@ -69,7 +70,7 @@ class ProblemDocument(BaseModel):
 
 
 class OpenAIErrorDetail(BaseModel):
-    """What is wrong, as OpenAI's clients show it."""
+    """The error as OpenAI's clients show it."""
 
     message: str
     type: str = Field(examples=["invalid_request_error", "rate_limit_error", "server_error"])
@@ -249,8 +250,8 @@ def _finding(item: Mapping[str, Any]) -> ProblemFinding:
     place, *path = item["loc"]
     if place == "body":
         pointer = "#" + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
-        return ProblemFinding(detail=item["msg"], pointer=pointer)
-    return ProblemFinding(detail=item["msg"], parameter=".".join(map(str, path)))
+        return ProblemFinding(detail=describe_rule(item), pointer=pointer)
+    return ProblemFinding(detail=describe_rule(item), parameter=".".join(map(str, path)))
 
 
 async def _handle_http(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""What an HTTP request brought: the job or the chat that its trace and its line of the log lead to."""
+"""The context of an HTTP request: the job or the chat that its trace and its line of the log lead to."""
 
 from fastapi import Request
 from starlette.types import Scope

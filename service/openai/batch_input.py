@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic_core import from_json
 
 from gigavqa.catalogue.errors import ModelUnknownError
-from gigavqa.contract.models import InferenceRequest
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.service.errors import REQUEST_INVALID, BodyTooLargeError, FileMissingError, ServiceError, problem_kind
 from gigavqa.service.http.problems import findings_of, openai_error, openai_status, validation_findings
 from gigavqa.service.openai.batch_output import REFUSED, REQUESTS, answer_line
@@ -67,7 +67,7 @@ class _LineRefusedError(Exception):
 
 
 class RequestOffset(NamedTuple):
-    """Where a request stands in the file, and what it is bundled by."""
+    """The place of a request in the file, and the key that bundles it."""
 
     model: str
     image: str
@@ -75,7 +75,7 @@ class RequestOffset(NamedTuple):
 
 
 class BatchInputIndex:
-    """What was read of the lines of a batch."""
+    """The index of a batch's lines."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -100,10 +100,12 @@ class BatchInputIndex:
 class BatchReader:
     """Reads the input of batches. In a batch's folder it leaves its requests, and the lines that are refused."""
 
-    def __init__(self, files: FileStore, uploads: Uploads, composer: RequestBuilder, max_json_bytes: int) -> None:
+    def __init__(
+        self, files: FileStore, uploads: Uploads, request_builder: RequestBuilder, max_json_bytes: int
+    ) -> None:
         self._files = files
         self._uploads = uploads
-        self._composer = composer
+        self._request_builder = request_builder
         self._max_json_bytes = max_json_bytes
 
     async def read(
@@ -111,7 +113,7 @@ class BatchReader:
     ) -> BatchInputIndex:
         """Make requests of the lines, and keep them in a file; whether it is cancelled meanwhile is asked now and then.
 
-        Raises FaultsError, and BatchCancelledError.
+        Raises BatchFaultsError and BatchCancelledError.
         """
         try:
             source = self._files.path((await self._files.get(batch.input_file_id, batch.owner)).id)
@@ -142,7 +144,7 @@ class BatchReader:
         return read
 
     async def _line(self, number: int, text: bytes, names: set[str]) -> BatchLine:
-        """Read one line; raises FaultError."""
+        """Read one line; raises _LineFaultError."""
         reader = DataUrlExtractor(self._uploads, self._max_json_bytes)
         try:
             for start in range(0, len(text), _PIECE_BYTES):
@@ -170,12 +172,12 @@ class BatchReader:
         return BatchLine(number, name, ChatJson(given["body"], reader.pictures))
 
     async def _requests(self, batch: StoredBatch, line: BatchLine) -> list[InferenceRequest]:
-        """Return the requests of a line; raises FaultError for a model that there is not, and _RefusedError."""
+        """Return a line's requests; raises _LineFaultError for a model that there is not, and _LineRefusedError."""
         try:
             asked = parse_chat_request(line.body.body)
-            entry = await self._composer.entry(asked.model)
+            entry = await self._request_builder.entry(asked.model)
             seed = int.from_bytes(hashlib.blake2b(f"{batch.id}:{line.number}".encode(), digest_size=7).digest(), "big")
-            requests = await self._composer.requests(
+            requests = await self._request_builder.requests(
                 asked, entry, line.body, line.custom_id, owner=batch.owner, seed=seed
             )
         except ModelUnknownError as error:

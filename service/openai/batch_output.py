@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from gigavqa.contract.flaws import fault_of
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.service.errors import problem_kind
 from gigavqa.service.http.problems import findings_of, openai_error, openai_status
 from gigavqa.service.openai.completions import ChunkWriter, failure_error

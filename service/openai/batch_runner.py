@@ -4,16 +4,16 @@ Every step can be repeated after a crash, by any gateway: ids, seeds and names f
 """
 
 import asyncio
-import contextlib
 import shutil
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
-from itertools import groupby
 
-from gigavqa.contract.errors import JobActiveError, JobNotFoundError, JobTooLargeError, QueueFullError
-from gigavqa.contract.models import Bundle, InferenceRequest, JobStatus, Response
+from gigavqa.contract.errors import JobActiveError, JobNotFoundError, JobTooLargeError
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import Response
 from gigavqa.service.http.fair_semaphore import FairSemaphore
 from gigavqa.service.openai.batch_input import (
     BatchCancelledError,
@@ -34,14 +34,14 @@ from gigavqa.service.openai.batch_output import (
 from gigavqa.service.openai.files import FileStore
 from gigavqa.service.openai.uploads import Uploads
 from gigavqa.service.operations.background import BackgroundTasks
-from gigavqa.store.access import ALL_OWNERS, CacheSharing, cache_salt
+from gigavqa.service.operations.bundling import RequestOfImage, bundle_requests
+from gigavqa.service.operations.reconciler import Reconciler
+from gigavqa.store.api_keys import ALL_OWNERS, CacheSharing, cache_salt
 from gigavqa.store.batches import RETENTION_SECONDS, BatchCounts, BatchFault, BatchRegistry, BatchStatus, StoredBatch
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import PartCache, ResultStore
 
-_POLL_SECONDS = 1.0
-_QUEUE_RETRY_SECONDS = 10.0
 _OWNERS_AT_A_TIME = 8
 
 
@@ -60,6 +60,7 @@ class BatchRunner:
         reader: BatchReader,
         bundle_requests: int,
         cache_sharing: CacheSharing,
+        claim_seconds: float,
         background: BackgroundTasks,
     ) -> None:
         self._registry = registry
@@ -70,27 +71,18 @@ class BatchRunner:
         self._reader = reader
         self._bundle_requests = bundle_requests
         self._cache_sharing = cache_sharing
-        self._background = background
+        self._claim_seconds = claim_seconds
         self._turns = FairSemaphore(_OWNERS_AT_A_TIME, 1)
-        self._in_hand: set[str] = set()
-        self._not_before: dict[str, float] = {}
         self._folder = uploads.folder / "batches"
-        self._news = asyncio.Event()
+        self._reconciler = Reconciler("batches", self._step, queue, background)
 
     def wake(self) -> None:
         """Look at the batches now."""
-        self._news.set()
+        self._reconciler.wake()
 
     async def run(self) -> None:
         """Take up all batches for ever, an owner's one after the other; to be run again when it fails."""
-        while True:
-            for batch_id in await self._registry.open():
-                if batch_id not in self._in_hand:
-                    self._in_hand.add(batch_id)
-                    self._background.once("batches", partial(self._take_up, batch_id))
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), _POLL_SECONDS)
-            self._news.clear()
+        await self._reconciler.run(self._registry.open)
 
     async def progress(self, batch: StoredBatch) -> BatchCounts:
         """Return the counts of a batch as they are now."""
@@ -108,22 +100,12 @@ class BatchRunner:
             failed=batch.counts.failed + int(now.failed * share),
         )
 
-    async def _take_up(self, batch_id: str) -> None:
-        try:
-            if batch := await self._registry.get(batch_id, ALL_OWNERS):
-                async with self._turns.of(batch.owner):
-                    await self._work_on(batch_id)
-        finally:
-            self._in_hand.discard(batch_id)
-
-    async def _work_on(self, batch_id: str) -> None:
-        batch = await self._registry.to_work_on(batch_id)
-        if batch is None:
+    async def _step(self, batch_id: str) -> None:
+        if not (batch := await self._registry.get(batch_id, ALL_OWNERS)):
             return
-        try:
-            await self._go_on(batch)
-        finally:
-            await asyncio.shield(self._registry.leave(batch_id))
+        async with self._turns.of(batch.owner), self._jobs.exclusively(batch_id, self._claim_seconds) as mine:
+            if mine and (batch := await self._registry.get(batch_id, ALL_OWNERS)):
+                await self._go_on(batch)
 
     async def _go_on(self, batch: StoredBatch) -> None:
         steps = {"validating": self._begin, "in_progress": self._follow, "finalizing": self._finalize}
@@ -136,13 +118,12 @@ class BatchRunner:
         await self._forget(batch)
 
     async def _begin(self, batch: StoredBatch) -> StoredBatch:
-        """Make requests of the lines, and queue them; the same batch while the queue has no room."""
+        """Make requests of the lines, and queue them. Raises QueueFullError."""
         if await self._registry.is_cancelled(batch.id):
             return batch.turned("cancelled")
         if self._is_late(batch):
             return batch.turned("expired")
-        if time.monotonic() < self._not_before.get(batch.id, 0.0):
-            return batch
+        await self._reconciler.require_room(batch.id)
         try:
             read = await self._reader.read(
                 batch, self._folder / batch.id, partial(self._registry.is_cancelled, batch.id)
@@ -157,13 +138,12 @@ class BatchRunner:
     async def _queued(self, batch: StoredBatch, begun: StoredBatch, read: BatchInputIndex) -> StoredBatch:
         await self._registry.open_job(begun)
         try:
-            await self._queue.reserve(batch.id, len(read.index), None)
+            await self._reconciler.reserve(batch.id, len(read.index), None)
         except JobTooLargeError as error:
             return batch.turned("failed", errors=(BatchFault(code="too_many_requests", message=str(error)),))
-        except QueueFullError:
-            self._not_before[batch.id] = time.monotonic() + _QUEUE_RETRY_SECONDS
-            return batch
-        await self._queue.append(batch.id, self._bundles(batch, read.index))
+        job, requests = await self._jobs.get(batch.id), self._requests(batch, read.index)
+        salt = cache_salt(batch.owner, self._cache_sharing)
+        await self._queue.append(batch.id, bundle_requests(job, requests, self._bundle_requests, salt=salt))
         return begun
 
     async def _follow(self, batch: StoredBatch) -> StoredBatch:
@@ -229,34 +209,18 @@ class BatchRunner:
             pass
         except JobActiveError:
             return  # workers give up what they hold
-        self._not_before.pop(batch.id, None)
         await asyncio.to_thread(shutil.rmtree, self._folder / batch.id, ignore_errors=True)
         await self._registry.close(batch)
 
     def _is_late(self, batch: StoredBatch) -> bool:
         return time.time() >= batch.expires_at
 
-    def _bundles(self, batch: StoredBatch, index: Sequence[RequestOffset]) -> Iterator[Bundle]:
+    def _requests(self, batch: StoredBatch, index: Sequence[RequestOffset]) -> Iterator[RequestOfImage]:
         """Yield the requests of all lines, those about one picture together; read from the file as they are queued."""
-        number = 0
         with (self._folder / batch.id / REQUESTS).open("rb") as file:
-            for (model, image), places in groupby(sorted(index), key=lambda place: (place.model, place.image)):
-                alike = list(places)
-                for start in range(0, len(alike), self._bundle_requests):
-                    requests = []
-                    for place in alike[start : start + self._bundle_requests]:
-                        file.seek(place.offset)
-                        requests.append(InferenceRequest.model_validate_json(file.readline()))
-                    yield Bundle(
-                        id=f"{batch.id}-{number}",
-                        job_id=batch.id,
-                        model=model,
-                        image=image,
-                        priority="batch",
-                        cache_salt=cache_salt(batch.owner, self._cache_sharing),
-                        requests=tuple(requests),
-                    )
-                    number += 1
+            for place in sorted(index):
+                file.seek(place.offset)
+                yield place.image, InferenceRequest.model_validate_json(file.readline())
 
     async def _answered_lines(self, batch: StoredBatch) -> AsyncIterator[list[Response]]:
         """Yield the responses of each line, when all of them are there."""

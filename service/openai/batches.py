@@ -24,7 +24,7 @@ from gigavqa.service.openai.batch_input import ENDPOINT
 from gigavqa.service.openai.batch_runner import BatchRunner
 from gigavqa.service.openai.files import Files
 from gigavqa.service.openai.lists import ListItem, ObjectList
-from gigavqa.store.access import NO_OWNER
+from gigavqa.store.api_keys import NO_OWNER
 from gigavqa.store.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id
 
 router = APIRouter(prefix="/v1/batches", tags=["openai"])
@@ -36,7 +36,7 @@ CurrentBatchRunner = Annotated[BatchRunner, component(BatchRunner)]
 
 
 class ExpiresAfter(BaseModel):
-    """When the files of a batch expire."""
+    """The time at which the files of a batch expire."""
 
     anchor: Literal["created_at"] = "created_at"
     seconds: int = Field(ge=3600, le=2_592_000)
@@ -186,7 +186,7 @@ async def list_batches(
 async def get_batch(
     registry: CurrentBatchRegistry, works: CurrentBatchRunner, caller: CurrentCaller, batch_id: str
 ) -> BatchObject:
-    """Tell of one batch."""
+    """Return one batch."""
     return await _batch_object(await _get_batch(registry, caller, batch_id), works)
 
 

@@ -1,4 +1,4 @@
-"""What a chat may ask for: OpenAI's fields and vLLM's own, within bounds; what is not spoken is refused by name."""
+"""The request of a chat: OpenAI's fields and vLLM's own, within bounds; what is not spoken is refused by name."""
 
 import hashlib
 import secrets
@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, JsonValue, model_validator
 
 from gigavqa.catalogue.entry import CatalogueEntry, Decoding
-from gigavqa.contract.models import GenerationConstraints, Sampling, StructuredOutput
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.contract.requests import GenerationConstraints, Sampling, StructuredOutput
+from gigavqa.runtime.suggestions import did_you_mean
 
 _MOST_MESSAGES = 2000
 _MOST_PARTS = 2000
@@ -81,7 +81,7 @@ class _RequestModel(BaseModel):
 
 
 class ImageUrl(_RequestModel):
-    """Where a picture is: an address, or an uploaded file. `detail` is known, and changes nothing."""
+    """The place of a picture: an address, or an uploaded file. `detail` is known, and changes nothing."""
 
     url: str | None = None
     file_id: str | None = None
@@ -138,14 +138,14 @@ class JsonSchema(_RequestModel):
 
 
 class ResponseFormat(_RequestModel):
-    """What the text of an answer must be."""
+    """The form that an answer's text must have."""
 
     type: Literal["text", "json_object", "json_schema"]
     json_schema: JsonSchema | None = None
 
 
 class StructuredOutputs(_RequestModel):
-    """What the text of an answer must be, as vLLM has it; one of them."""
+    """The form that an answer's text must have, in vLLM's fields; one of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -163,7 +163,7 @@ class StructuredOutputs(_RequestModel):
 
 
 class StreamOptions(_RequestModel):
-    """What a stream tells besides the text."""
+    """The options of a stream."""
 
     include_usage: bool = False
     continuous_usage_stats: bool = False
@@ -257,20 +257,20 @@ class ChatCompletionRequest(BaseModel):
         asked = {name: value for name in Decoding.model_fields if (value := getattr(self, name)) is not None}
         asked |= {"max_tokens": self.max_completion_tokens} if self.max_completion_tokens else {}
         decoding = {**entry.decoding.model_dump(), **asked}
-        steering = self._steering()
+        constraints = self._constraints()
         seed = self.seed if self.seed is not None else default_seed
         seed = secrets.randbits(62) if seed is None else seed
         return [
-            Sampling(**decoding, seed=_answer_seed(seed, number), steering=steering) for number in range(self.n or 1)
+            Sampling(**decoding, seed=_answer_seed(seed, number), steering=constraints) for number in range(self.n or 1)
         ]
 
-    def _steering(self) -> GenerationConstraints | None:
+    def _constraints(self) -> GenerationConstraints | None:
         plain = ("min_tokens", "ignore_eos", "min_p", "presence_penalty", "frequency_penalty")
         asked: dict[str, Any] = {name: value for name in plain if (value := getattr(self, name)) is not None}
         asked |= {"stop": self.stop, "bad_words": self.bad_words, "stop_token_ids": self.stop_token_ids or ()}
         asked |= {"logit_bias": self.logit_bias or {}, "structure": self._structure(), "template": self._template()}
-        steering = GenerationConstraints(**asked, logprobs=(self.top_logprobs or 0) if self.logprobs else None)
-        return None if steering == GenerationConstraints() else steering
+        constraints = GenerationConstraints(**asked, logprobs=(self.top_logprobs or 0) if self.logprobs else None)
+        return None if constraints == GenerationConstraints() else constraints
 
     def _structure(self) -> StructuredOutput | None:
         wanted = self.response_format

@@ -14,7 +14,8 @@ from starlette.responses import Response as HttpResponse
 from gigavqa.catalogue.errors import ModelUnknownError
 from gigavqa.contract.errors import JobsError, JobTooLargeError, QueueFullError, QuotaExceededError
 from gigavqa.contract.flaws import fault_of
-from gigavqa.contract.models import Bundle, Response
+from gigavqa.contract.requests import Bundle
+from gigavqa.contract.responses import Response
 from gigavqa.runtime.errors import InstallationError, StateStoreUnavailableError
 from gigavqa.service.errors import (
     AnswerFailedError,
@@ -39,7 +40,7 @@ from gigavqa.service.openai.completions import ChunkWriter, Completion, failure_
 from gigavqa.service.openai.pending_chats import FinishedAnswer, PendingChat, PendingChats, TextDelta
 from gigavqa.service.openai.request_builder import RequestBuilder, chat_bundle, parse_chat_request
 from gigavqa.service.operations.instrumentation import CurrentInstrumentation
-from gigavqa.store.access import Owner, cache_salt
+from gigavqa.store.api_keys import Owner, cache_salt
 from gigavqa.store.chats import new_chat_id
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["openai"])
@@ -81,26 +82,26 @@ async def create_chat_completion(
     caller: CurrentCaller,
     settings: CurrentSettings,
     bodies: Annotated[ChatBodyReader, component(ChatBodyReader)],
-    composer: Annotated[RequestBuilder, component(RequestBuilder)],
-    conversations: Annotated[PendingChats, component(PendingChats)],
+    builder: Annotated[RequestBuilder, component(RequestBuilder)],
+    pending_chats: Annotated[PendingChats, component(PendingChats)],
     instrumentation: CurrentInstrumentation,
 ) -> HttpResponse:
     """Play a chat before all batch work, on the workers of its model; what a leaving client asked for is aborted."""
     sent = await bodies.read(request.stream(), caller.sees)
-    asked = parse_chat_request(sent.body)
-    entry = await composer.entry(asked.model)
+    body = parse_chat_request(sent.body)
+    entry = await builder.entry(body.model)
     chat_id, own = new_chat_id(), f"{request.url.scheme}://{request.headers.get('host', '')}".lower()
     note_job(request, chat_id)
-    requests = await composer.requests(asked, entry, sent, chat_id, own=own, owner=caller.sees)
-    await composer.require_served(entry)
+    requests = await builder.requests(body, entry, sent, chat_id, own=own, owner=caller.sees)
+    await builder.require_served(entry)
     salt = cache_salt(caller.owner, settings.cache_sharing)
-    bundle = chat_bundle(chat_id, requests, listener=conversations.channel if asked.stream else None, salt=salt)
+    bundle = chat_bundle(chat_id, requests, listener=pending_chats.channel if body.stream else None, salt=salt)
     instrumentation.submitted.labels(entry.id).inc(len(requests))
-    told = ChunkWriter(chat_id, int(time.time()), entry.id, with_usage=asked.includes_usage)
-    if not asked.stream:
-        async with conversations.of(bundle, caller.as_owner, settings.chat_room_seconds) as waiting:
-            return await _cancel_on_disconnect(request, _collect_completion(waiting, told))
-    chunks = _chunks(conversations, bundle, caller.as_owner, told, asked)
+    writer = ChunkWriter(chat_id, int(time.time()), entry.id, with_usage=body.includes_usage)
+    if not body.stream:
+        async with pending_chats.of(bundle, caller.as_owner, settings.chat_room_seconds) as pending:
+            return await _cancel_on_disconnect(request, _collect_completion(pending, writer))
+    chunks = _chunks(pending_chats, bundle, caller.as_owner, writer, body)
     first = asyncio.ensure_future(anext(chunks))
     await asyncio.wait({first}, timeout=_EARLY_SECONDS)
     if first.done() and (error := first.exception()):
@@ -109,32 +110,32 @@ async def create_chat_completion(
     return EventSourceResponse(stream, ping=_PING_SECONDS, sep="\n")
 
 
-async def _collect_completion(waiting: PendingChat, told: ChunkWriter) -> Completion:
+async def _collect_completion(pending: PendingChat, writer: ChunkWriter) -> Completion:
     ended: dict[int, Response] = {}
-    async for event in waiting.events():
+    async for event in pending.events():
         if isinstance(event, FinishedAnswer):
             ended[event.number] = _require_answer(event)
-    return told.whole(ended)
+    return writer.whole(ended)
 
 
 async def _chunks(
-    conversations: PendingChats, bundle: Bundle, owner: Owner, told: ChunkWriter, asked: ChatCompletionRequest
+    pending_chats: PendingChats, bundle: Bundle, owner: Owner, writer: ChunkWriter, body: ChatCompletionRequest
 ) -> AsyncGenerator[dict[str, Any], None]:
     begun: set[int] = set()
     ended: list[Response] = []
-    async with conversations.of(bundle, owner) as waiting:
-        async for event in waiting.events():
+    async with pending_chats.of(bundle, owner) as pending:
+        async for event in pending.events():
             response = _require_answer(event) if isinstance(event, FinishedAnswer) else None
             if event.number not in begun:
                 begun.add(event.number)
-                yield told.first(event.number)
+                yield writer.first(event.number)
             if isinstance(event, TextDelta):
-                yield told.piece(event)
+                yield writer.piece(event)
             elif response:
                 ended.append(response)
-                yield told.last(event.number, response)
-    if asked.includes_usage:
-        yield told.usage(ended)
+                yield writer.last(event.number, response)
+    if body.includes_usage:
+        yield writer.usage(ended)
 
 
 async def _chunk_events(

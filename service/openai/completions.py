@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from gigavqa.contract.models import Failure, Response, TokenLogprob
+from gigavqa.contract.responses import Failure, Response, TokenLogprob
 from gigavqa.service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
 from gigavqa.service.openai.pending_chats import TextDelta
 
@@ -14,7 +14,7 @@ _REASONS: Mapping[str, FinishReason] = {"stop": "stop", "length": "length", "con
 
 
 class AnswerMessage(BaseModel):
-    """What the model wrote; never null, marks of thoughts and boxes included."""
+    """The model's message; never null, marks of thoughts and boxes included."""
 
     role: Literal["assistant"] = "assistant"
     content: str
@@ -22,7 +22,7 @@ class AnswerMessage(BaseModel):
 
 
 class Logprobs(BaseModel):
-    """How likely each token was."""
+    """The log-probabilities of tokens."""
 
     content: list[TokenLogprob]
     refusal: None = None
@@ -38,7 +38,7 @@ class Choice(BaseModel):
 
 
 class PromptDetails(BaseModel):
-    """What the tokens of the prompt were; `image_tokens` as the engine counted them."""
+    """The kinds of the prompt's tokens; `image_tokens` as the engine counted them."""
 
     cached_tokens: int
     image_tokens: int | None = None
@@ -66,7 +66,7 @@ class Completion(BaseModel):
 
 
 class ChunkWriter:
-    """What is said alike of every chunk of a chat, and of the whole."""
+    """Make the chunks of a chat and the whole completion, with the fields that all of them share."""
 
     def __init__(self, chat_id: str, created: int, model: str, *, with_usage: bool) -> None:
         self.id = f"chatcmpl-{chat_id.partition('_')[2]}"

@@ -6,7 +6,14 @@ from urllib.parse import SplitResult
 
 import httpx
 
-from gigavqa.runtime.public_addresses import AddressRefusedError, IsPublic, is_public, pinned_request_arguments, resolve
+from gigavqa.runtime.public_addresses import (
+    AddressRefusedError,
+    IsPublic,
+    certificates,
+    is_public,
+    pinned_request_arguments,
+    resolve,
+)
 from gigavqa.service.errors import ChatInvalidError
 from gigavqa.service.openai.uploads import Uploads
 from gigavqa.tiling.errors import quote_text
@@ -54,7 +61,9 @@ class ImageFetcher:
         arriving = self._uploads.arriving()
         try:
             async with (
-                httpx.AsyncClient(timeout=_SECONDS, follow_redirects=False, trust_env=False) as client,
+                httpx.AsyncClient(
+                    timeout=_SECONDS, follow_redirects=False, trust_env=False, verify=certificates()
+                ) as client,
                 client.stream("GET", **pinned_request_arguments(parts, address)) as response,
             ):
                 if response.status_code != httpx.codes.OK:

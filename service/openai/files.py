@@ -56,7 +56,7 @@ class FileList(ObjectList[FileObject]):
 
 
 class FileDeletion(BaseModel):
-    """What is left of a deleted file."""
+    """The confirmation that a file was deleted."""
 
     id: str
     object: Literal["file"] = "file"
@@ -118,7 +118,7 @@ class FileStore:
         return file
 
     async def get(self, file_id: str, owner: str) -> StoredFile:
-        """Raises FileMissingError."""
+        """Return a file; raises FileMissingError."""
         # Any other text could name another file of the folder.
         found = await self._registry.get(file_id, owner) if _FILE_ID.fullmatch(file_id) else None
         if found is None:
@@ -177,7 +177,7 @@ Files = Annotated[FileStore, component(FileStore)]
 
 
 def file_object(file: StoredFile) -> FileObject:
-    """Tell of a file."""
+    """Describe a file."""
     return FileObject.model_validate(file.model_dump(exclude={"owner"}))
 
 
@@ -279,7 +279,7 @@ async def list_files(
     },
 )
 async def get_file(files: Files, caller: CurrentCaller, file_id: str) -> FileObject:
-    """Tell of one file."""
+    """Return one file."""
     return file_object(await files.get(file_id, caller.sees))
 
 

@@ -121,7 +121,7 @@ class ImageResolver:
 
 
 def _parse_gigavqa_url(url: str) -> View:
-    """`gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`."""
+    """Parse `gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`."""
     name, _, query = url.removeprefix(SCHEME).partition("?")
     asked = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := sorted(set(asked) - {"region", "sizing", "condition"}):

@@ -13,17 +13,19 @@ from redis.asyncio import Redis
 
 from gigavqa.contract.errors import QueueFullError
 from gigavqa.contract.flaws import fault_of
-from gigavqa.contract.models import Bundle, JobStatus, Response, TokenLogprob, UnreadableResponse
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.contract.requests import Bundle
+from gigavqa.contract.responses import Response, TokenLogprob, UnreadableResponse
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import AnswerFailedError
 from gigavqa.service.operations.background import BackgroundTasks
-from gigavqa.store.access import Owner
+from gigavqa.store.api_keys import Owner
 from gigavqa.store.chats import Chats
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.streaming import TokenChunk, subscribe
 
 _LISTENING_SECONDS = 5.0
-_ROOM_SECONDS = 0.5
+_ROOM_SECONDS = 0.5  # an unstreamed chat waits for room: decision 0003
 """Between two looks whether a full queue has room."""
 
 
@@ -38,7 +40,7 @@ class TextDelta:
 
 @dataclass
 class FinishedAnswer:
-    """What became of one of a chat's answers; all its text was told before."""
+    """The outcome of one of a chat's answers; all its text was published before."""
 
     number: int
     response: Response
@@ -110,7 +112,7 @@ class PendingChat:
     async def events(self) -> AsyncIterator[TextDelta | FinishedAnswer]:
         """Yield what is new as it comes, until every answer has ended. Raises AnswerFailedError.
 
-        Raises ServerUnavailableError when the gateway ends.
+        Raises StateStoreUnavailableError when the gateway ends.
         """
         while True:
             await self._news.wait()
@@ -204,7 +206,8 @@ class PendingChats:
         Where the queue is full it waits for room, for `patience` seconds. Raises QueueFullError.
         """
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._listening.wait(), _LISTENING_SECONDS)
+            async with asyncio.timeout(_LISTENING_SECONDS):
+                await self._listening.wait()
         ask = partial(self._chats.ask, bundle, self.channel, owner)
         waiting = self._waiting[bundle.job_id] = PendingChat(self._chats, bundle, ask)
         try:

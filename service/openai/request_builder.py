@@ -7,7 +7,8 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import Bundle, InferenceRequest, PriorMessage, Turn
+from gigavqa.contract.requests import Bundle, InferenceRequest, PriorMessage, Turn
+from gigavqa.runtime.validation import describe_rule
 from gigavqa.service.errors import ModelUnservedError, ServiceError
 from gigavqa.service.openai.chat_bodies import ChatJson
 from gigavqa.service.openai.chat_request import ChatCompletionRequest, ChatMessage, ContentPart
@@ -26,18 +27,16 @@ def parse_chat_request(body: object) -> ChatCompletionRequest:
     try:
         return ChatCompletionRequest.model_validate(body)
     except ValidationError as error:
-        wrong = [
-            {**each, "loc": ("body", *each["loc"]), "msg": _strip_error_prefix(each["msg"])} for each in error.errors()
-        ]
+        wrong = [{**each, "loc": ("body", *each["loc"]), "msg": describe_rule(each)} for each in error.errors()]
         raise RequestValidationError(wrong) from error
 
 
 class RequestBuilder:
     """Finds the model and the pictures of chats, and writes their requests."""
 
-    def __init__(self, models: ModelInventory, fleet: WorkerRegistry, pictures: ImageResolver) -> None:
+    def __init__(self, models: ModelInventory, worker_registry: WorkerRegistry, pictures: ImageResolver) -> None:
         self._models = models
-        self._fleet = fleet
+        self._worker_registry = worker_registry
         self._pictures = pictures
 
     async def entry(self, name: str) -> CatalogueEntry:
@@ -47,7 +46,7 @@ class RequestBuilder:
 
     async def require_served(self, entry: CatalogueEntry) -> None:
         """Raises ModelUnservedError when no worker serves a model, or will once it has started."""
-        for worker in await self._fleet.workers():
+        for worker in await self._worker_registry.workers():
             if entry.id in worker.models and worker.state != "draining":
                 return
         raise ModelUnservedError(f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one")
@@ -148,7 +147,3 @@ def _require_text(text: str, pointer: str, sent: Mapping[str, str]) -> str:
     if text in sent:
         raise error_at(ServiceError("a data URL stands where a text is expected; send it as image_url"), pointer)
     return text
-
-
-def _strip_error_prefix(message: str) -> str:
-    return message.removeprefix("Value error, ")

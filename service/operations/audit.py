@@ -1,4 +1,4 @@
-"""Who did what: one JSON line for each request that would change something, and for each that was refused."""
+"""The audit log: one JSON line for each request that would change something, and for each that was refused."""
 
 import json
 import logging
@@ -20,8 +20,8 @@ from gigavqa.service.http.guard import SAFE_METHODS
 from gigavqa.service.http.problems import REFUSED_FOR, request_id_of
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.access import redact_keys
-from gigavqa.store.http_settings import requires_keys
+from gigavqa.store.api_keys import redact_keys
+from gigavqa.store.listen_settings import requires_keys
 
 _REFUSALS = frozenset(
     {
@@ -31,7 +31,7 @@ _REFUSALS = frozenset(
         HTTPStatus.TOO_MANY_REQUESTS,
     }
 )
-_MOST_CHARACTERS = 200
+_MOST_CHARACTERS = 200  # decision 0017
 _STDERR = "stderr"
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,6 @@ class AuditLog:
         self._failures = instrumentation.audit_failures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http" or self._write is None:
             await self.app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""What the gateway does beside answering requests. The only place with a broad `except`."""
+"""Background tasks of the gateway. The only place with a broad `except`."""
 
 import asyncio
 import logging

@@ -18,7 +18,7 @@ _KEPT_DATASETS = 4
 
 
 class DatasetSummary(BaseModel):
-    """What a data set says of itself."""
+    """The summary of a data set."""
 
     model_config = ConfigDict(frozen=True)
 

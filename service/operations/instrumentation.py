@@ -89,11 +89,11 @@ CurrentInstrumentation = Annotated[GatewayInstrumentation, component(GatewayInst
     },
 )
 async def get_metrics(
-    instrumentation: CurrentInstrumentation, standing: Annotated[StatusCollector, component(StatusCollector)]
+    instrumentation: CurrentInstrumentation, collector: Annotated[StatusCollector, component(StatusCollector)]
 ) -> Response:
     """Count requests, jobs, responses, tokens, the queue, the workers, memory and disks.
 
-    While the state server is away, the gateway's own counters are told, and that it is away.
+    While the state store is away, the gateway's own counters are told, and that it is away.
     """
-    await standing.look()
+    await collector.look()
     return Response(instrumentation.render(), media_type=CONTENT_TYPE_LATEST)

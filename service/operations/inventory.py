@@ -1,4 +1,6 @@
-"""What there is: the models of the catalogue, the workers that serve them, and the data sets of the data root."""
+"""Lists of what there is: the models of the catalogue, the workers that serve them, and the data sets of the data
+root.
+"""
 
 import asyncio
 from collections import Counter
@@ -74,7 +76,7 @@ class ModelCard(BaseModel):
     random_weights: bool = Field(description="answers mean nothing")
     decoding: Decoding
     workers: int = Field(description="workers that announce themselves for this model, alone or among others")
-    loaded: int = Field(description="those of them in whose engine it is now; workers of several models work in shifts")
+    loaded: int = Field(description="those whose engine holds it now; workers of several models take time slices")
     starting: list[EnginePhase] = Field(description="how far the engines are that start for it")
     queue: Backlog
 
@@ -92,10 +94,10 @@ class ModelList(BaseModel):
     summary="List models",
     responses={200: example(examples.MODELS), **openai_error_responses(CatalogueError, StateStoreUnavailableError)},
 )
-async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> ModelList:
+async def list_models(models: CurrentModels, queue: Queue, worker_registry: Workers) -> ModelList:
     """List the catalogue with visual budgets, contexts, workers and backlogs."""
     catalogue = await asyncio.to_thread(models.catalogue)
-    workers, ids = await fleet.workers(), sorted(catalogue)
+    workers, ids = await worker_registry.workers(), sorted(catalogue)
     depths = await asyncio.gather(*map(queue.depth, ids))
     return ModelList(data=[_model_card(catalogue[id_], workers, depth) for id_, depth in zip(ids, depths, strict=True)])
 
@@ -109,10 +111,10 @@ async def list_models(models: CurrentModels, queue: Queue, fleet: Workers) -> Mo
         **openai_error_responses(ModelUnknownError, CatalogueError, StateStoreUnavailableError),
     },
 )
-async def get_model(models: CurrentModels, queue: Queue, fleet: Workers, model_id: str) -> ModelCard:
+async def get_model(models: CurrentModels, queue: Queue, worker_registry: Workers, model_id: str) -> ModelCard:
     """Return one model of the catalogue."""
     entry = (await asyncio.to_thread(models.catalogue)).find(model_id)
-    return _model_card(entry, await fleet.workers(), await queue.depth(entry.id))
+    return _model_card(entry, await worker_registry.workers(), await queue.depth(entry.id))
 
 
 class WorkerList(BaseModel):
@@ -128,9 +130,9 @@ class WorkerList(BaseModel):
     summary="List workers",
     responses={200: example(examples.WORKERS), **problem_responses(StateStoreUnavailableError)},
 )
-async def list_workers(fleet: Workers) -> WorkerList:
+async def list_workers(worker_registry: Workers) -> WorkerList:
     """List the workers with models, state, the phase of an engine that starts, and the requests that they hold."""
-    return WorkerList(data=await fleet.workers())
+    return WorkerList(data=await worker_registry.workers())
 
 
 class ScrapeTarget(BaseModel):
@@ -150,9 +152,9 @@ class ScrapeTargetList(RootModel[list[ScrapeTarget]]):
     summary="List workers for Prometheus",
     responses={200: example(examples.TARGETS), **problem_responses(StateStoreUnavailableError)},
 )
-async def list_targets(fleet: Workers) -> ScrapeTargetList:
+async def list_targets(worker_registry: Workers) -> ScrapeTargetList:
     """List the workers that show metrics, for Prometheus' HTTP service discovery."""
-    return ScrapeTargetList([_target(worker) for worker in await fleet.workers() if worker.metrics_url])
+    return ScrapeTargetList([_target(worker) for worker in await worker_registry.workers() if worker.metrics_url])
 
 
 def _target(worker: WorkerStatus) -> ScrapeTarget:

@@ -1,4 +1,4 @@
-"""What data sets can be asked by: the plans of the installed benchmarks, each a named list of cells."""
+"""Plans by which data sets can be asked: the plans of the installed benchmarks, each a named list of cells."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from gigavqa.contract.models import Cell
-from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.contract.jobs import Cell
+from gigavqa.evaluation.installed import installed_benchmarks
 from gigavqa.service.http import examples
 from gigavqa.service.http.openapi import example, problem_responses
 

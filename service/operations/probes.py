@@ -1,4 +1,4 @@
-"""Where everything is, whether the process lives, and whether it can take jobs."""
+"""Routes of the index and of the probes: whether the process lives, and whether it can take jobs."""
 
 import asyncio
 from collections import Counter
@@ -11,14 +11,14 @@ from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 from starlette.responses import Response
 
-from gigavqa.contract.models import SCHEMA_VERSION
-from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.contract.requests import SCHEMA_VERSION
+from gigavqa.evaluation.installed import installed_benchmarks
 from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import VERSION, example, problem_responses
 from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers
 from gigavqa.service.operations.pages import start_page
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
 router = APIRouter(tags=["operations"])
@@ -26,7 +26,7 @@ _PING_SECONDS = 2.0
 
 
 class ServiceIndex(BaseModel):
-    """What the gateway is, and where its parts are."""
+    """The gateway's name and version, and the addresses of its parts."""
 
     name: Literal["gigavqa"] = "gigavqa"
     version: str = VERSION
@@ -65,7 +65,7 @@ async def get_index(request: Request, settings: CurrentSettings) -> ServiceIndex
 
 
 class Version(BaseModel):
-    """What answers here."""
+    """The version of the gateway."""
 
     name: Literal["gigavqa"] = "gigavqa"
     version: str = VERSION
@@ -90,12 +90,12 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether jobs can be taken. Workers are information: without any, jobs wait."""
+    """The readiness to take jobs. Workers are information: without any, jobs wait."""
 
     ready: bool
     checks: dict[str, str] = Field(description="`ok`, or what is wrong")
     workers: dict[str, dict[str, int]] = Field(
-        description="number of workers by model and state; one that serves several models in shifts counts for each"
+        description="number of workers by model and state; one of several models in time slices counts for each"
     )
     loaded: dict[str, int] = Field(description="number of workers by the model that is in their engine now")
 
@@ -118,14 +118,14 @@ async def get_health() -> Health:
     },
 )
 async def get_readiness(
-    settings: CurrentSettings, registry: Registry, fleet: Workers, caller: CurrentCaller, response: Response
+    settings: CurrentSettings, registry: Registry, worker_registry: Workers, caller: CurrentCaller, response: Response
 ) -> Readiness:
-    """Check that the state server answers and takes what is written, and that the data root exists.
+    """Check that the state store answers and takes what is written, and that the data root exists.
 
     Where keys are asked for, this is open to probes, and only a caller with a key is told which workers there are, and
     why a check failed.
     """
-    server, statuses = await _check_store(registry, fleet)
+    server, statuses = await _check_store(registry, worker_registry)
     data = "ok" if settings.data.is_dir() else "is not a folder"
     readiness = Readiness(
         ready=server == data == "ok",
@@ -141,12 +141,12 @@ async def get_readiness(
     return readiness
 
 
-async def _check_store(registry: JobRegistry, fleet: WorkerRegistry) -> tuple[str, list[WorkerStatus]]:
+async def _check_store(registry: JobRegistry, worker_registry: WorkerRegistry) -> tuple[str, list[WorkerStatus]]:
     try:
         # The client waits out a restart of the server; a probe does not.
         async with asyncio.timeout(_PING_SECONDS):
             await registry.beat()
-            return "ok", await fleet.workers()
+            return "ok", await worker_registry.workers()
     except TimeoutError:
         return f"no answer within {_PING_SECONDS:g} s", []
     except RedisError as error:

@@ -1,4 +1,4 @@
-"""How the installation stands at one moment, as metrics: what the server counts and holds, the workers, the disks."""
+"""Collect the installation's status as metrics: the state store's counters and sizes, the workers, the disks."""
 
 import asyncio
 import logging
@@ -16,11 +16,11 @@ from prometheus_client.registry import Collector
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from gigavqa.contract.models import JobStatus, JobSummary
+from gigavqa.contract.jobs import JobStatus, JobSummary
 from gigavqa.service.http.openapi import VERSION
 from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, QueueAges
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.store_stats import StoreStats
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -33,7 +33,7 @@ _TOKENS = {"prompt": "prompt_tokens", "cached": "cached_tokens", "generated": "c
 
 @dataclass(frozen=True)
 class DiskSpace:
-    """What is free on the disk of one of the installation's places, and how large it is."""
+    """The free bytes and the size of the disk of one of the installation's places."""
 
     free: int
     total: int
@@ -41,9 +41,9 @@ class DiskSpace:
 
 @dataclass(frozen=True)
 class StoreSnapshot:
-    """What one look at the server found; `running` are the newest jobs in progress."""
+    """The state store at one moment; `running` are the newest jobs in progress."""
 
-    vitals: StoreStats
+    stats: StoreStats
     jobs: Mapping[JobStatus, int]
     ages: Mapping[str, QueueAges]
     workers: Sequence[WorkerStatus]
@@ -52,7 +52,7 @@ class StoreSnapshot:
 
 @dataclass(frozen=True)
 class StatusSnapshot:
-    """What one look saw; no server while it does not answer. Disks are by place."""
+    """The status at one moment; without a state store while that does not answer. Disks are by place."""
 
     server: StoreSnapshot | None
     takes_writes: bool
@@ -68,8 +68,8 @@ class StatusCollector(Collector):
         self._settings = settings
         self._registry = JobRegistry(redis)
         self._queue = JobQueue(redis)
-        self._fleet = WorkerRegistry(redis)
-        self.seen = StatusSnapshot(None, False, {})
+        self._worker_registry = WorkerRegistry(redis)
+        self.status = StatusSnapshot(None, False, {})
         """What the last look saw."""
 
     async def look(self) -> StatusSnapshot:
@@ -82,9 +82,9 @@ class StatusCollector(Collector):
                 await self._registry.beat()
                 takes_writes = True
         except (TimeoutError, RedisError) as error:
-            log.debug("the state server: %s", error)  # two metrics say it
-        self.seen = StatusSnapshot(server, takes_writes, disks)
-        return self.seen
+            log.debug("the state store: %s", error)  # two metrics say it
+        self.status = StatusSnapshot(server, takes_writes, disks)
+        return self.status
 
     async def _look_at_server(self) -> StoreSnapshot:
         return StoreSnapshot(
@@ -92,49 +92,49 @@ class StatusCollector(Collector):
                 StoreStats.of(self._redis),
                 self._registry.count(),
                 self._queue.ages(),
-                self._fleet.workers(),
+                self._worker_registry.workers(),
                 self._registry.list(limit=_RUNNING_SHOWN, status=JobStatus.IN_PROGRESS),
             )
         )
 
     def collect(self) -> Iterable[Metric]:
         """Show what the last look saw."""
-        seen = self.seen
-        yield _gauge("server_up", "Whether the state server answers: 1 or 0.", [], {(): seen.server is not None})
-        sentence = "Whether the state server takes what is written: 1 or 0."
-        yield _gauge("server_takes_writes", sentence, [], {(): seen.takes_writes})
+        status = self.status
+        yield _gauge("server_up", "Whether the state store answers: 1 or 0.", [], {(): status.server is not None})
+        sentence = "Whether the state store takes what is written: 1 or 0."
+        yield _gauge("server_takes_writes", sentence, [], {(): status.takes_writes})
         yield _gauge(
             "build_info",
             "1, with the gateway's version and Python's.",
             ["version", "python"],
             {(VERSION, platform.python_version()): 1},
         )
-        free = {(place,): disk.free for place, disk in seen.disks.items()}
-        total = {(place,): disk.total for place, disk in seen.disks.items()}
+        free = {(place,): disk.free for place, disk in status.disks.items()}
+        total = {(place,): disk.total for place, disk in status.disks.items()}
         yield _gauge("disk_free_bytes", "What is free on the disk of a place of the gateway.", ["place"], free)
         yield _gauge("disk_bytes", "Size of the disk of a place of the gateway.", ["place"], total)
         failures, aside = self._sink()
         failed, put_aside = {(): failures}, {(): aside}
         yield _counter("sink_failures", "Rounds of the results sink that were put off by this gateway.", [], failed)
-        sentence = "Responses that no Parquet part can hold: they stay in the state server, and the log names them."
+        sentence = "Responses that no Parquet part can hold: they stay in the state store, and the log names them."
         yield _counter("sink_put_aside", sentence, [], put_aside)
-        yield from _memory_metrics(seen.server)
-        yield from _queue_metrics(seen.server, self._settings.queue_requests)
-        yield from _work_metrics(seen.server)
-        yield _duration_metric(seen.server)
+        yield from _memory_metrics(status.server)
+        yield from _queue_metrics(status.server, self._settings.queue_requests)
+        yield from _work_metrics(status.server)
+        yield _duration_metric(status.server)
 
 
 def _memory_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
-    vitals = server.vitals if server else None
-    used = {(): vitals.used_bytes} if vitals else {}
-    limit = {(): vitals.limit_bytes} if vitals else {}
-    unsunk = {(): vitals.unsunk} if vitals else {}
-    oldest = {(): vitals.unsunk_seconds} if vitals else {}
-    version = {(vitals.version,): 1} if vitals else {}
-    yield _gauge("server_info", "1, with the state server's version.", ["version"], version)
-    yield _gauge("server_memory_used_bytes", "Memory that the state server uses.", [], used)
+    stats = server.stats if server else None
+    used = {(): stats.used_bytes} if stats else {}
+    limit = {(): stats.limit_bytes} if stats else {}
+    unsunk = {(): stats.unsunk} if stats else {}
+    oldest = {(): stats.unsunk_seconds} if stats else {}
+    version = {(stats.version,): 1} if stats else {}
+    yield _gauge("server_info", "1, with the state store's version.", ["version"], version)
+    yield _gauge("server_memory_used_bytes", "Memory that the state store uses.", [], used)
     yield _gauge(
-        "server_memory_limit_bytes", "Memory that the state server may use: its maxmemory, or the machine's.", [], limit
+        "server_memory_limit_bytes", "Memory that the state store may use: its maxmemory, or the machine's.", [], limit
     )
     yield _gauge("unsunk_responses", "Responses that are in no Parquet part yet.", [], unsunk)
     yield _gauge(
@@ -146,7 +146,7 @@ def _memory_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
 
 
 def _queue_metrics(server: StoreSnapshot | None, limit: int) -> Iterable[Metric]:
-    depths = server.vitals.depths if server else {}
+    depths = server.stats.depths if server else {}
     bundles = {(model, "waiting"): depth.waiting for model, depth in depths.items()}
     bundles |= {(model, "leased"): depth.leased for model, depth in depths.items()}
     ages = server.ages.items() if server else ()
@@ -160,7 +160,7 @@ def _queue_metrics(server: StoreSnapshot | None, limit: int) -> Iterable[Metric]
         ["model", "state"],
         {labels: seconds or 0.0 for labels, seconds in oldest.items()},
     )
-    outstanding = {(): server.vitals.outstanding} if server else {}
+    outstanding = {(): server.stats.outstanding} if server else {}
     yield _gauge("queue_requests", "Requests in the queue that have no response.", [], outstanding)
     yield _gauge("queue_limit_requests", "Most requests that the queue takes.", [], {(): limit})
     yield _gauge("workers", "Workers that announce themselves, by model and state.", ["model", "state"], workers)
@@ -199,7 +199,8 @@ def _work_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
     )
     yield _counter(
         "unreadable_bundles",
-        "Bundles that were passed over because their requests are gone or damaged; `gigavqa fsck` names their jobs.",
+        "Bundles that were passed over because their requests are gone or damaged; `gigavqa admin fsck` names their "
+        "jobs.",
         ["model"],
         _by_model(server, "unreadable"),
     )
@@ -208,9 +209,9 @@ def _work_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
 def _by_model(server: StoreSnapshot | None, name: str) -> dict[tuple[str], float]:
     if server is None:
         return {}
-    counted = server.vitals.totals.by(name)
+    counted = server.stats.totals.by(name)
     # Nothing is told as 0, so that what comes first is an increase.
-    return {(model,): counted.get(model, 0) for model in sorted({*server.vitals.depths, *counted})}
+    return {(model,): counted.get(model, 0) for model in sorted({*server.stats.depths, *counted})}
 
 
 def _responses_by_outcome(server: StoreSnapshot | None) -> dict[tuple[str, ...], float]:
@@ -218,7 +219,7 @@ def _responses_by_outcome(server: StoreSnapshot | None) -> dict[tuple[str, ...],
     for outcome in ("completed", "failed"):
         by_model = _by_model(server, outcome)
         recorded |= {(model, outcome): number for (model,), number in by_model.items()}
-        before = server.vitals.totals.recorded.get(outcome, 0) - sum(by_model.values()) if server else 0
+        before = server.stats.totals.recorded.get(outcome, 0) - sum(by_model.values()) if server else 0
         recorded |= {("", outcome): before} if before > 0 else {}
     return recorded
 
@@ -229,7 +230,7 @@ def _duration_metric(server: StoreSnapshot | None) -> Metric:
         "Seconds from submission to end, by kind (job, batch, chat) and status.",
         labels=["kind", "status"],
     )
-    for kind, status, buckets, seconds in server.vitals.totals.durations() if server else ():
+    for kind, status, buckets, seconds in server.stats.totals.durations() if server else ():
         family.add_metric([kind, status], buckets, seconds)
     return family
 

@@ -1,4 +1,4 @@
-"""What happens to every request: an id, a count, and a line in the log."""
+"""Telemetry of every request: an id, a count, and a line in the log."""
 
 import logging
 import re
@@ -15,8 +15,8 @@ from gigavqa.service.http.auth import caller_of
 from gigavqa.service.http.problems import REQUEST_ID, request_id_of
 from gigavqa.service.http.request_context import job_of_request
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
-from gigavqa.store.access import redact_keys
-from gigavqa.store.http_settings import security_headers
+from gigavqa.store.api_keys import redact_keys
+from gigavqa.store.listen_settings import security_headers
 
 if TYPE_CHECKING:
     from gigavqa.service.operations.traces import RequestTraces
@@ -39,7 +39,6 @@ class Telemetry:
         self.traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""What the operator page shows: how the installation stands, what is wrong with it, and the last hour in points."""
+"""Data of the operator page: the installation's status, its concerns, and the last hour in points."""
 
 import time
 from collections import deque
@@ -53,7 +53,7 @@ class DiskStatus(BaseModel):
 
 
 class StoreStatus(BaseModel):
-    """The state server."""
+    """The state store's status."""
 
     answers: bool
     takes_writes: bool
@@ -62,7 +62,7 @@ class StoreStatus(BaseModel):
 
 
 class StatusReport(BaseModel):
-    """How the installation stands, and the last hour in `points`: columns of equal length, null where nobody knows."""
+    """The installation's status, and the last hour in `points`: columns of equal length, null where nobody knows."""
 
     well: bool = Field(description="nothing is wrong")
     concerns: list[Concern]
@@ -78,39 +78,39 @@ class StatusReport(BaseModel):
 class StatusHistory:
     """Looks again and again, and remembers an hour of it, in this gateway's memory."""
 
-    def __init__(self, standing: StatusCollector) -> None:
-        self._standing = standing
+    def __init__(self, collector: StatusCollector) -> None:
+        self._collector = collector
         self._points: deque[Mapping[str, float | None]] = deque(maxlen=_POINTS)
         self._totals: Mapping[str, float] = {}
         self._at = 0.0
 
     async def look(self) -> None:
         """Add a point; costs what a scrape costs."""
-        seen, now = await self._standing.look(), time.time()
-        totals = dict(_totals(seen.server)) if seen.server else {}
+        status, now = await self._collector.look(), time.time()
+        totals = dict(_totals(status.server)) if status.server else {}
         grown = _growth(self._totals, totals)
-        self._points.append(_point(seen, now, grown, now - self._at))
+        self._points.append(_point(status, now, grown, now - self._at))
         self._totals, self._at = totals, now
 
     def watched(self) -> StatusReport:
         """Return how it stands, as of the last look."""
-        seen = self._standing.seen
-        server, concerns = seen.server, list(_concerns(seen, list(self._points)))
-        vitals = server.vitals if server else None
+        status = self._collector.status
+        server, concerns = status.server, list(_concerns(status, list(self._points)))
+        stats = server.stats if server else None
         return StatusReport(
             well=not concerns,
             concerns=concerns,
             server=StoreStatus(
                 answers=server is not None,
-                takes_writes=seen.takes_writes,
-                used_bytes=vitals.used_bytes if vitals else None,
-                limit_bytes=vitals.limit_bytes if vitals else None,
+                takes_writes=status.takes_writes,
+                used_bytes=stats.used_bytes if stats else None,
+                limit_bytes=stats.limit_bytes if stats else None,
             ),
-            jobs={str(status): number for status, number in server.jobs.items()} if server else {},
+            jobs={str(state): number for state, number in server.jobs.items()} if server else {},
             models=_model_statuses(server),
             workers=list(server.workers) if server else [],
-            disks=[DiskStatus(place=p, free_bytes=d.free, total_bytes=d.total) for p, d in seen.disks.items()],
-            unsunk=vitals.unsunk if vitals else None,
+            disks=[DiskStatus(place=p, free_bytes=d.free, total_bytes=d.total) for p, d in status.disks.items()],
+            unsunk=stats.unsunk if stats else None,
             points={name: [point[name] for point in self._points] for name in _point_names()},
         )
 
@@ -129,7 +129,7 @@ async def get_watched(watch: Annotated[StatusHistory, component(StatusHistory)])
 
 def _totals(server: StoreSnapshot) -> Iterator[tuple[str, float]]:
     """Yield what only grows, by name; each worker's engine by itself, because workers come and go."""
-    totals = server.vitals.totals
+    totals = server.stats.totals
     for outcome in ("completed", "failed"):
         yield outcome, totals.recorded.get(outcome, 0)
     yield "tokens", sum(totals.by("completion_tokens").values())
@@ -148,19 +148,19 @@ def _growth(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str
     return grown
 
 
-def _point(seen: StatusSnapshot, now: float, grown: Mapping[str, float], seconds: float) -> dict[str, float | None]:
-    server = seen.server
+def _point(status: StatusSnapshot, now: float, grown: Mapping[str, float], seconds: float) -> dict[str, float | None]:
+    server = status.server
     engines = sum(grown.get(state, 0.0) for state in _STATES)
     shares = {state: grown.get(state, 0.0) / engines if engines else None for state in _STATES}
     rates = {name: grown[name] / seconds if name in grown else None for name in ("completed", "failed", "tokens")}
     ages = [age.waiting for age in server.ages.values() if age.waiting is not None] if server else []
-    vitals = server.vitals if server else None
+    stats = server.stats if server else None
     return {
         "time": round(now, 3),
-        "waiting": float(sum(depth.waiting for depth in vitals.depths.values())) if vitals else None,
-        "leased": float(sum(depth.leased for depth in vitals.depths.values())) if vitals else None,
+        "waiting": float(sum(depth.waiting for depth in stats.depths.values())) if stats else None,
+        "leased": float(sum(depth.leased for depth in stats.depths.values())) if stats else None,
         "oldest": max(ages, default=0.0) if server else None,
-        "memory": vitals.used_bytes / vitals.limit_bytes if vitals else None,
+        "memory": stats.used_bytes / stats.limit_bytes if stats else None,
         "reclaims": grown.get("reclaims"),
         **shares,
         **rates,
@@ -174,7 +174,7 @@ def _point_names() -> tuple[str, ...]:
 def _model_statuses(server: StoreSnapshot | None) -> list[ModelStatus]:
     if server is None:
         return []
-    totals = server.vitals.totals
+    totals = server.stats.totals
     completed, failed = totals.by("completed"), totals.by("failed")
     return [
         ModelStatus(
@@ -186,29 +186,29 @@ def _model_statuses(server: StoreSnapshot | None) -> list[ModelStatus]:
             completed=completed.get(model, 0),
             failed=failed.get(model, 0),
         )
-        for model, depth in server.vitals.depths.items()
+        for model, depth in server.stats.depths.items()
     ]
 
 
-def _concerns(seen: StatusSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
+def _concerns(status: StatusSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
     """Yield what the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
-    if seen.server is None:
-        yield Concern(severity="page", says="The state server does not answer: everything waits.")
+    if status.server is None:
+        yield Concern(severity="page", says="The state store does not answer: everything waits.")
         return
-    vitals = seen.server.vitals
-    if not seen.takes_writes:
-        yield Concern(severity="page", says="The state server takes no writes (memory or disk full, or a replica).")
-    if vitals.used_bytes > 0.85 * vitals.limit_bytes:
-        share = f"{vitals.used_bytes / vitals.limit_bytes:.0%}"
-        yield Concern(severity="ticket", says=f"The state server uses {share} of its memory.")
-    yield from _model_concerns(seen.server, points)
-    if vitals.unsunk_seconds > 300:
+    stats = status.server.stats
+    if not status.takes_writes:
+        yield Concern(severity="page", says="The state store takes no writes (memory or disk full, or a replica).")
+    if stats.used_bytes > 0.85 * stats.limit_bytes:
+        share = f"{stats.used_bytes / stats.limit_bytes:.0%}"
+        yield Concern(severity="ticket", says=f"The state store uses {share} of its memory.")
+    yield from _model_concerns(status.server, points)
+    if stats.unsunk_seconds > 300:
         says = (
-            f"{vitals.unsunk} responses do not get into Parquet parts; the oldest waits "
-            f"{_format_duration(vitals.unsunk_seconds)}."
+            f"{stats.unsunk} responses do not get into Parquet parts; the oldest waits "
+            f"{_format_duration(stats.unsunk_seconds)}."
         )
         yield Concern(severity="page", says=says)
-    for place, disk in seen.disks.items():
+    for place, disk in status.disks.items():
         if disk.free < 0.05 * disk.total:
             says = f"The disk of {place} has {disk.free / disk.total:.1%} left."
             yield Concern(severity="page", says=says)

@@ -12,15 +12,15 @@ from fastapi import APIRouter, Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError
-from gigavqa.contract.models import JobStatus
+from gigavqa.contract.jobs import JobStatus
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http import examples
 from gigavqa.service.http.auth import StreamSlot
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Stopping, component
 from gigavqa.service.operations.instrumentation import CurrentInstrumentation
+from gigavqa.store.job_registry import JobEvent, JobRegistry
 from gigavqa.store.job_updates import JobPosition, JobUpdates
-from gigavqa.store.registry import JobEvent, JobRegistry
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/events", tags=["results"])
 _RECHECK_SECONDS = 30.0  # a job that is gone without a word is missed by then

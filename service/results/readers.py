@@ -1,4 +1,4 @@
-"""What all streams of results take together: turns at reading, parts that were read, and bytes that nobody took yet."""
+"""Bounds that all streams of results share: turns at reading, parts that were read, and bytes that nobody took yet."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -65,7 +65,7 @@ class ResultReader:
 
     @property
     def rows(self) -> int:
-        """How many responses the next page holds at most."""
+        """The most responses of the next page."""
         return 1 if self._readers.is_full else self._rows
 
     @asynccontextmanager

@@ -19,7 +19,9 @@ from starlette.responses import Response as Answer
 
 from gigavqa.catalogue.load import Catalogue
 from gigavqa.contract.errors import JobNotFoundError, TextMissingError
-from gigavqa.contract.models import Job, Response, UnreadableResponse
+from gigavqa.contract.jobs import Job
+from gigavqa.contract.responses import Response, UnreadableResponse
+from gigavqa.evaluation.capabilities import judgement_reader
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
 from gigavqa.evaluation.judgements import Panel
@@ -32,7 +34,8 @@ from gigavqa.reports.writers.exports import render_csv, render_json, render_late
 from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.page.page import render_html
 from gigavqa.reports.writers.page.samples import choose_samples, most_samples
-from gigavqa.reports.writers.verdict_files import VerdictFileLayout, VerdictFormat, verdict_chunks
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import VerdictFormat, verdict_chunks
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import DatasetNotFoundError, DatasetsDifferError
 from gigavqa.service.http import examples
@@ -83,7 +86,7 @@ class ReportJobs:
 
     @property
     def ids(self) -> tuple[tuple[str, ...], ...]:
-        """Which jobs they are."""
+        """The ids of the jobs."""
         return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges)
 
     def require_roles(self) -> None:
@@ -225,7 +228,7 @@ class Reports:
         def gather() -> Panel:
             found = (self._noted(one) for one in self._recorded(judges.jobs, loop))
             replies = (reply_of(one) for one in found if isinstance(one, Response))
-            return Panel.of(replies, dataset.benchmark.read_judgement)
+            return Panel.of(replies, judgement_reader(dataset.benchmark))
 
         self._lacking -= {job.id for job in judges.jobs}
         return dataset.judged_with(self._panels.get(judges.ids, self.version(judges), gather))

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
 from starlette.responses import StreamingResponse
 
 from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, TextMissingError
-from gigavqa.contract.models import Condition, Response, UnreadableResponse
+from gigavqa.contract.requests import Condition
+from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller, StreamSlot
@@ -18,7 +19,7 @@ from gigavqa.service.http.parameters import BEGINNING, CURSOR, JobId, Registry, 
 from gigavqa.service.operations.instrumentation import CurrentInstrumentation
 from gigavqa.service.results.events import JobFollowers, wait_for_either
 from gigavqa.service.results.readers import ResultReader, ResultReaders, StallLimitedResponse
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.results import PAGE, PartCache, ResultStore
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/results", tags=["results"])
@@ -42,7 +43,7 @@ class StreamedLine(RootModel[ResultLine | UnreadableLine]):
 
 
 class ResponseFilter(BaseModel):
-    """Which responses to show; all when nothing is given."""
+    """The responses to show; all when nothing is given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -156,7 +157,7 @@ class NDJSONResponse(StallLimitedResponse):
 
 
 class ResultQuery(ResponseFilter):
-    """Where to begin, how much to send, and what to leave out."""
+    """The page of responses to send, and the fields to leave out."""
 
     after: str = Field(default=BEGINNING, pattern=CURSOR, description="cursor of the last line that is known")
     limit: PositiveInt | None = Field(default=None, description="most lines to send")

@@ -16,8 +16,9 @@ from gigavqa.catalogue.load import Catalogue
 from gigavqa.contract.codec import compress, decompress
 from gigavqa.contract.errors import PartUnreadableError
 from gigavqa.contract.flaws import is_retry_candidate
-from gigavqa.contract.models import Response, UnreadableResponse
+from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.contract.schema_versions import read_response
+from gigavqa.evaluation.capabilities import ChatDetails
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.tally import Tally
@@ -35,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class _PartTally(NamedTuple):
-    """What stands beside a part: how many answers it has, their tally, and what a retry may take back.
+    """The tally file beside a part: the number of answers, their tally, and what a retry may take back.
 
     Of that the row, request and cursor of each.
     """
@@ -87,7 +88,7 @@ def recorded_responses(
 
 
 def _parse_responses(texts: Iterable[str]) -> list[Response]:
-    """Responses of a part. Raises _DiffersError where one cannot be read, which is named when all of the job is."""
+    """Responses of a part. Raises _CountMismatchError for one that cannot be read: reading the whole job names it."""
     try:
         return [read_response(text) for text in texts]
     except ValueError as error:
@@ -126,7 +127,7 @@ class _TallyBuilder:
         return number
 
     def add_parts(self, job_id: str) -> None:
-        """Count a job by its parts and what is in none. Raises _DiffersError."""
+        """Count a job by its parts and what is in none. Raises _CountMismatchError."""
         extent = self._wait(self._results.extent(job_id))
         if extent is None:
             raise _CountMismatchError
@@ -187,7 +188,7 @@ class _TallyBuilder:
         rows = self._parts.rows(job_id, part, seal)
         responses = _parse_responses(text for _, text in rows)
         answers = [reply_of(response) for response in responses if not is_retry_candidate(response)]
-        tally = Tally(self.tally.samples, self.tally.judges, answers, self._dataset.benchmark.trait)
+        tally = Tally(self.tally.samples, self.tally.judges, answers, ChatDetails.of(self._dataset.benchmark).trait)
         revocable = [
             (row, response.request_id, cursor)
             for row, (response, (cursor, _)) in enumerate(zip(responses, rows, strict=True))

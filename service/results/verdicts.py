@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, TextMissingError
 from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
-from gigavqa.reports.writers.verdict_files import ColumnType, VerdictFileLayout, VerdictFormat
+from gigavqa.reports.writers.verdict_columns import ColumnType, VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import VerdictFormat
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import DatasetNotFoundError, DatasetsDifferError
 from gigavqa.service.http import examples
@@ -39,13 +40,14 @@ _FIELDS: dict[str, Any] = {name: (_JSON_TYPES[kind] | None, ...) for name, kind 
 VerdictLine = create_model(
     "VerdictLine",
     __config__=ConfigDict(extra="allow"),
-    __doc__="A row of the JSON form; beside it `group_...` for each level of the benchmark, and `text` when asked for.",
+    __doc__="A row of the JSON form; beside it `group_...` for each level, `detail_...` for what the benchmark keeps "
+    "of a reply, and `text` when asked for.",
     **_FIELDS,
 )
 
 
 class VerdictQuery(BaseModel):
-    """Which file of verdicts."""
+    """The file of verdicts that is asked for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -58,7 +60,7 @@ class VerdictQuery(BaseModel):
 
 
 class JointQuery(VerdictQuery):
-    """Which file, over which jobs."""
+    """The file of verdicts that is asked for, over several jobs."""
 
     job: list[str] = Field(
         min_length=1,

@@ -17,11 +17,12 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gigavqa.contract.errors import JobNotFoundError
-from gigavqa.contract.models import Job
+from gigavqa.contract.jobs import Job
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.public_addresses import (
     NO_COOKIES,
     AddressRefusedError,
+    certificates,
     is_public,
     parse_url,
     pinned_request_arguments,
@@ -32,7 +33,7 @@ from gigavqa.service.http import examples
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import JobId, Registry, component
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.webhooks import DueWebhook, Webhook, WebhookStore
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/webhook", tags=["results"])
@@ -42,12 +43,12 @@ PAUSES = (5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86
 """Seconds behind each attempt that failed, as Standard Webhooks recommends; then the webhook is given up."""
 LOOK_SECONDS = 1.0
 _CALL_SECONDS = 15.0
-_LEASE_SECONDS = 60.0
+_LEASE_SECONDS = 60.0  # a gateway that dies leaves the call to another: decision 0016
 _PREFIX = "whsec_"
 
 
 class WebhookRequest(BaseModel):
-    """Where a job's end is to be told, and what that is signed with."""
+    """The address that a job's end is sent to, and the secret that signs it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -67,7 +68,7 @@ class WebhookRequest(BaseModel):
 
 
 class WebhookCard(BaseModel):
-    """Where a job's end is told."""
+    """The address that a job's end is sent to."""
 
     job_id: str
     url: str
@@ -99,7 +100,7 @@ class Webhooks:
     async def run(self) -> None:
         """Tell what is due, again and again; to be run again when it fails."""
         async with httpx.AsyncClient(
-            timeout=_CALL_SECONDS, follow_redirects=False, trust_env=False, cookies=NO_COOKIES
+            timeout=_CALL_SECONDS, follow_redirects=False, trust_env=False, cookies=NO_COOKIES, verify=certificates()
         ) as client:
             while True:
                 due = await self._store.take_due(_LEASE_SECONDS)

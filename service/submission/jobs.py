@@ -16,7 +16,7 @@ from gigavqa.contract.errors import (
     QueueFullError,
     QuotaExceededError,
 )
-from gigavqa.contract.models import Job, JobStatus, JobSummary
+from gigavqa.contract.jobs import Job, JobStatus, JobSummary
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import (
@@ -34,7 +34,7 @@ from gigavqa.service.http.parameters import CurrentSettings, JobId, Registry, co
 from gigavqa.service.http.request_context import note_job
 from gigavqa.service.submission.queueing import Submissions
 from gigavqa.service.submission.specification import SubmittedSpec
-from gigavqa.store.registry import JobSelection
+from gigavqa.store.job_registry import JobSelection
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 CurrentSubmissions = Annotated[Submissions, component(Submissions)]
@@ -65,14 +65,14 @@ class JobList(BaseModel):
 
 
 class JobQuery(JobSelection):
-    """Which page of which jobs to list."""
+    """The page and the selection of jobs to list."""
 
     after: str | None = Field(default=None, description="`last_id` of the previous page")
     limit: int = Field(default=20, ge=1, le=100)
 
 
 class JobDeletion(BaseModel):
-    """What was deleted."""
+    """The confirmation that a job was deleted."""
 
     id: str
     object: Literal["job"] = "job"

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 from gigavqa.contract.errors import JobNotFoundError
-from gigavqa.contract.models import Job, JobSpec, Response
+from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.replies import Reply, reply_of
 from gigavqa.service.errors import ProblemFinding, SubmissionInvalidError
 from gigavqa.service.results.tallies import recorded_responses
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.results import ResultStore
 
 OwnerFilter = Callable[[str | None], bool]

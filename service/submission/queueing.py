@@ -1,9 +1,8 @@
 """Takes jobs: checks each whole, registers it, and puts its bundles into the queue."""
 
 import asyncio
-import contextlib
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from redis.exceptions import RedisError
@@ -11,35 +10,40 @@ from redis.exceptions import RedisError
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.contract.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
 from gigavqa.contract.flaws import is_retry_candidate
-from gigavqa.contract.models import Bundle, Job, JobSpec, JobStatus, Response
+from gigavqa.contract.jobs import Job, JobSpec, JobStatus
+from gigavqa.contract.requests import Bundle
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError
 from gigavqa.service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
 from gigavqa.service.http.fair_semaphore import FairSemaphore
 from gigavqa.service.http.problems import findings_of
 from gigavqa.service.operations.background import BackgroundTasks
+from gigavqa.service.operations.bundling import RequestOfImage, bundle_requests
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.service.operations.reconciler import Reconciler
 from gigavqa.service.results.responses import read_pages
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission.judged_jobs import JudgedJobs, OwnerFilter
 from gigavqa.service.submission.validation import (
     JobValidator,
-    RequestOfImage,
     ResolvedJob,
     ValidatedJob,
-    bundle_requests,
     require_schema_support,
     require_sources,
     retry_generation,
 )
-from gigavqa.store.access import NO_OWNER, Owner, cache_salt
+from gigavqa.store.api_keys import NO_OWNER, Owner, cache_salt
 from gigavqa.store.connection import is_state_store_down
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, interactive_limit_error
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.worker_registry import WorkerRegistry
 
 _CHECKS_AT_A_TIME = 2
 _DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER = 4, 2
+_INLINE_SECONDS = 1.0
+"""A younger job may be one that is queued before its client is answered."""
+
 _REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
 
 
@@ -54,7 +58,7 @@ class Submissions:
         registry: JobRegistry,
         queue: JobQueue,
         results: ResultStore,
-        fleet: WorkerRegistry,
+        worker_registry: WorkerRegistry,
         background: BackgroundTasks,
         instrumentation: GatewayInstrumentation,
         stopping: asyncio.Event,
@@ -64,16 +68,13 @@ class Submissions:
         self._registry = registry
         self._queue = queue
         self._results = results
-        self._fleet = fleet
+        self._worker_registry = worker_registry
         self._judged = JudgedJobs(registry, results, stopping)
-        self._background = background
         self._submitted = instrumentation.submitted
-        self._stopping = stopping
         self._drafting = FairSemaphore(_DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER)
         self._checking = asyncio.Semaphore(_CHECKS_AT_A_TIME)
         self._appending = asyncio.Semaphore(1)
-        self._in_hand: set[str] = set()
-        self._resumed_once = False
+        self._reconciler = Reconciler("validation", self._step, queue, background)
 
     async def submit(
         self,
@@ -142,15 +143,10 @@ class Submissions:
         bundles = self._bundles(job, checked.requests(without=answered), generation)
         return await self._queue.reopen(job_id, bundles, draft.digest, taken_back)
 
-    async def resume(self) -> None:
-        """Take up jobs that a gateway left in `validating`: all of them at first, later those left for a while."""
-        if not self._resumed_once:
-            await self._registry.index()
-        age = timedelta(seconds=self._settings.resume_seconds if self._resumed_once else 0)
-        for job_id, created_at in await self._registry.validating():
-            if datetime.now(UTC) - created_at >= age:
-                self._take_up(job_id)
-        self._resumed_once = True
+    async def run(self) -> None:
+        """Take up the jobs that are `validating` for ever; to be run again when it fails."""
+        await self._registry.index()
+        await self._reconciler.run(partial(self._registry.validating, _INLINE_SECONDS))
 
     async def _draft(self, spec: JobSpec, owner: str | None) -> ResolvedJob:
         async with self._drafting.of(owner):
@@ -166,7 +162,7 @@ class Submissions:
             spec, idempotency_key, owner, waiting_limit=self._settings.waiting_jobs
         )
         if created:
-            self._take_up(job.id)
+            self._reconciler.take_up(job.id)
         return job, created
 
     def _is_small(self, draft: ResolvedJob) -> bool:
@@ -179,67 +175,46 @@ class Submissions:
         async with self._checking:
             checked = await asyncio.to_thread(self._admission.check, draft)
         spec = draft.expansion.spec
-        workers = await self._fleet.workers() if checked.sources or spec.closing else ()
+        workers = await self._worker_registry.workers() if checked.sources or spec.closing else ()
         require_schema_support(spec, workers)
         if checked.sources:
             require_sources(checked, {source for worker in workers for source in worker.sources})
         return checked
 
     async def _enqueue_or_forget(self, job: Job, checked: ValidatedJob) -> Job:
-        self._in_hand.add(job.id)
-        try:
-            await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.digest)
-            return await self._queue.append(job.id, self._bundles(job, checked.requests()), checked.warnings)
-        except QueueFullError as error:
-            # Refused is refused: the key must be free for the client's next try.
-            await self._registry.fail(job.id, [str(error)])
-            await self._registry.delete(job.id)
-            raise
-        finally:
-            self._in_hand.discard(job.id)
+        async with self._registry.exclusively(job.id, self._settings.resume_seconds):
+            try:
+                await self._queue.reserve(job.id, checked.draft.num_requests, checked.draft.digest)
+                return await self._queue.append(job.id, self._bundles(job, checked.requests()), checked.warnings)
+            except QueueFullError as error:
+                # Refused is refused: the key must be free for the client's next try.
+                await self._registry.fail(job.id, [str(error)])
+                await self._registry.delete(job.id)
+                raise
 
-    def _take_up(self, job_id: str) -> None:
-        if job_id not in self._in_hand:
-            self._in_hand.add(job_id)
-            self._background.once("validation", lambda: self._validate(job_id))
-
-    async def _validate(self, job_id: str) -> None:
+    async def _step(self, job_id: str) -> None:
         try:
-            while not self._stopping.is_set() and (full := await self._try_to_enqueue(job_id)):
-                await self._wait_for_room(full)
+            await self._reconciler.require_room(job_id)
+            async with self._registry.exclusively(job_id, self._settings.resume_seconds) as mine:
+                if mine:
+                    await self._enqueue(job_id)
         except _REFUSALS as error:
             await self._registry.fail(job_id, _error_lines(error))
         except JobNotFoundError:
             return
-        finally:
-            self._in_hand.discard(job_id)
 
-    async def _try_to_enqueue(self, job_id: str) -> "_DeferredJob | None":
-        """Queue a job that is `validating`; what is in memory of one that finds no room goes with the return."""
+    async def _enqueue(self, job_id: str) -> None:
+        """Queue a job that is `validating`; what is in memory of one that finds no room goes with QueueFullError."""
         job = await self._registry.get(job_id)
         if job.status is not JobStatus.VALIDATING:
-            return None
+            return
         draft = await self._draft(job.spec, job.owner)
         _require_within_limits(draft, await self._queue.owner_of(job_id))
         _require_same_records(job, draft)
-        try:
-            await self._queue.reserve(job_id, draft.num_requests, draft.digest)
-        except QueueFullError as error:
-            return _DeferredJob(job_id, draft.num_requests, error.retry_after)
+        await self._reconciler.reserve(job_id, draft.num_requests, draft.digest)
         checked = await self._check(draft)
         async with self._appending:
             await self._queue.append(job_id, self._bundles(job, checked.requests()), checked.warnings)
-        return None
-
-    async def _wait_for_room(self, full: "_DeferredJob") -> None:
-        while not self._stopping.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), full.retry_after)
-            if (await self._registry.status(full.job_id)) is not JobStatus.VALIDATING:
-                return
-            with contextlib.suppress(QueueFullError):
-                await self._queue.require_room(full.num_requests, await self._queue.owner_of(full.job_id))
-                return
 
     def _bundles(self, job: Job, requests: Iterable[RequestOfImage], generation: str = "0") -> Iterator[Bundle]:
         settings = self._settings
@@ -270,14 +245,6 @@ class _RecordedRequests(NamedTuple):
     answered: set[str]
     failed: dict[str, str]
     flawed: dict[str, str]
-
-
-class _DeferredJob(NamedTuple):
-    """A job for which there is no room: all that is kept of it while it waits."""
-
-    job_id: str
-    num_requests: int
-    retry_after: float
 
 
 def _describe_no_retry(job_id: str, recorded: _RecordedRequests, *, empty: bool) -> str:

@@ -1,4 +1,4 @@
-"""What a client may submit: a specification within bounds, so that no body costs more than its bytes."""
+"""The specification that a client may submit, within bounds, so that no body costs more than its bytes."""
 
 import re
 from collections.abc import Callable, Sized
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FailFast, Field, PositiveInt, model_validator
 
-from gigavqa.contract.models import Cell, JobSpec, JudgeSpec, OptionValue
+from gigavqa.contract.jobs import Cell, JobSpec, JudgeSpec, OptionValue
 from gigavqa.contract.schema_versions import upgrade_spec_fields
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -7,28 +7,29 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
 
 from gigavqa.catalogue.load import Catalogue
 from gigavqa.contract.errors import JobTooLargeError
-from gigavqa.contract.models import Bundle, InferenceRequest, Job, JobSpec
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.contract.tool_loops import SearchTool
-from gigavqa.evaluation.chat_order import ORDER_VERSION
+from gigavqa.evaluation.capabilities import ChatDetails, PaperSettings
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.evaluation.expansion import Expansion, prepare_expansion
-from gigavqa.evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, prepare_judging
+from gigavqa.evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, judging_of, prepare_judging
 from gigavqa.evaluation.replies import Reply
 from gigavqa.service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
+from gigavqa.service.operations.bundling import RequestOfImage
 from gigavqa.service.operations.datasets import Datasets
 from gigavqa.service.operations.image_headers import ImageHeaders
-from gigavqa.service.submission.contexts import ContextCheck
+from gigavqa.service.submission.context_windows import ContextCheck
 from gigavqa.store.worker_registry import WorkerStatus
 from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import Size
 
-RequestOfImage = tuple[str, InferenceRequest]
-_MOST_KEPT = 2000  # requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again
+# Requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again: decision 0003.
+_MOST_KEPT = 2000
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class ResolvedJob:
 
     @property
     def num_requests(self) -> int:
-        """How many requests the job has."""
+        """The number of requests."""
         return self.expansion.num_requests
 
 
@@ -124,7 +125,7 @@ class JobValidator:
         _require_models(spec, self._catalogue())
         dataset = self._load(spec)
         try:
-            judge_prompt_of(dataset, spec.judge)
+            judge_prompt_of(judging_of(dataset), spec.judge)
         except EvaluationError as error:
             raise _submission_error([ProblemFinding(detail=str(error), pointer="#/judge")]) from error
 
@@ -140,7 +141,7 @@ class JobValidator:
         """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
         sizes, repeats = self._sizes(draft.expansion), draft.expansion.spec.repeats
         contexts = ContextCheck(draft.catalogue, sizes.__getitem__, repeats)
-        remark = draft.dataset.benchmark.remark
+        remark = ChatDetails.of(draft.dataset.benchmark).remark
         keeps = repeats == 1 and draft.num_requests <= _MOST_KEPT
         kept: list[RequestOfImage] = []
         sources: dict[str, str] = {}
@@ -179,7 +180,7 @@ class JobValidator:
 
 def _budget_warnings(draft: ResolvedJob) -> Iterator[str]:
     """Tell of models that are shown more or less than by their checkpoints' own files, as papers mostly had them."""
-    if draft.dataset.benchmark.budget == "entry":
+    if PaperSettings.of(draft.dataset.benchmark).budget == "entry":
         return
     for model in draft.expansion.spec.models:
         if own := draft.catalogue.published(model):
@@ -233,30 +234,6 @@ def _submission_error(findings: Iterable[ProblemFinding]) -> SubmissionInvalidEr
     return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
 
 
-def bundle_requests(
-    job: Job, requests: Iterable[RequestOfImage], max_requests: int, generation: str = "0", salt: str = ""
-) -> Iterator[Bundle]:
-    """Group the consecutive requests of one (model, image), at most `max_requests` together.
-
-    Ids follow from the job's id, the `generation`, the size and the order, so that bundles made again are the same
-    bundles, and those made again with another size or by another version of the order are others. They share caches
-    under `salt`.
-    """
-    number = 0
-    for (model, image), alike in groupby(requests, key=lambda pair: (pair[1].model, pair[0])):
-        for chunk in _chunks(alike, max_requests):
-            yield Bundle(
-                id=f"{job.id}-{generation}-{max_requests}-{ORDER_VERSION}-{number}",
-                job_id=job.id,
-                model=model,
-                image=image,
-                priority=job.spec.priority,
-                cache_salt=salt,
-                requests=chunk,
-            )
-            number += 1
-
-
 def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
     """Name the retry of exactly these responses, given by request id and cursor.
 
@@ -264,9 +241,3 @@ def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
     """
     text = "\n".join([ended, *(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))])
     return "r" + hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _chunks(requests: Iterable[RequestOfImage], size: int) -> Iterator[tuple[InferenceRequest, ...]]:
-    remaining = iter(requests)
-    while chunk := tuple(request for _, request in islice(remaining, size)):
-        yield chunk

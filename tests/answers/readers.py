@@ -1,4 +1,4 @@
-"""Everything that reads what a model wrote, found by the registry of benchmarks, their protocols and samples."""
+"""Everything that reads what a model wrote, found by benchmarks, their protocols and samples."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -6,15 +6,17 @@ from typing import Any, NamedTuple
 
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.benchmarks.questions.samples import Question
-from gigavqa.contract.models import Cell, TurnResponse
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.contract.tool_loops import CALL_GRAMMARS, SearchTool, ToolErrors, ToolLoop, ZoomTool
-from gigavqa.evaluation.benchmark import Benchmark, Scene, installed_benchmarks
+from gigavqa.evaluation.benchmark import Benchmark, Scene
+from gigavqa.evaluation.capabilities import CellRules, JobOptions, judgement_reader
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.verdicts import ReplyJudge
 from gigavqa.tiling.geometry import Size
 from gigavqa.workers.tools.calls import find_call
-from tests.benchmarks.acuity.signs import around, rings, signs_of
 from tests.benchmarks.atombench import questions as atoms
 from tests.benchmarks.mmcr.examples import question
 from tests.benchmarks.ultravr.good_records import GOOD, sample_from
@@ -35,6 +37,9 @@ def _questions() -> Iterator[Question]:
     letters = {"options": dict(zip("ABC", ("red", "green", "a blue band"), strict=True)), "answers": ("A",)}
     answers = {"yes_no": ("yes",), "number": ("3",), "text": ("a red roof",), "open": ()}
     yield Question.model_validate({"id": "choice", "kind": "choice", **told, **letters})
+    for name, texts in {"numbers": ("3", "4", "5"), "verbs": ("She reads", "本を読んでいる", "책을 읽고 있다")}.items():
+        asked = {"options": dict(zip("ABC", texts, strict=True)), "answers": ("A",)}
+        yield Question.model_validate({"id": name, "kind": "choice", **told, **asked})
     yield Question.model_validate({"id": "choices", "kind": "choices", **told, **letters})
     for kind, answer in answers.items():
         yield Question.model_validate({"id": kind, "kind": kind, **told, "answers": answer})
@@ -43,7 +48,6 @@ def _questions() -> Iterator[Question]:
 def examples() -> Mapping[str, Sequence[Sample]]:
     """Samples of every benchmark, of every kind that is read differently."""
     return {
-        "acuity": [next(iter(signs_of(rings((64,)), around)))],
         "atombench": [atoms.clue("a", 1), atoms.conclusion("a", 1)],
         "mmcr": [question("q")],
         "questions": [*_questions()],
@@ -59,13 +63,14 @@ def _asked(
     benchmark: Benchmark[Any, Any], sample: Sample, samples: Sequence[Sample]
 ) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Each protocol that applies to a sample, with what its turns ask."""
-    shared = benchmark.prepare(samples, benchmark.options(), 0)
+    choices, rules = JobOptions.of(benchmark), CellRules.of(benchmark)
+    shared = choices.prepare(samples, choices.options(), 0)
     scene = Scene(sample.images, lambda image: Size(64_000, 64_000), "seed", shared=shared)
     for protocol in benchmark.protocols:
-        rounds = 2 if protocol in benchmark.loops else None
+        rounds = 2 if protocol in rules.loops else None
         for condition in benchmark.conditions:
             cell = Cell(protocol=protocol, condition=condition, rounds=rounds)
-            if rounds is None and benchmark.applies(sample, cell):
+            if rounds is None and rules.applies(sample, cell):
                 yield protocol, tuple(turn.asks for turn in benchmark.ask(sample, cell, scene).turns)
                 break
         else:
@@ -74,8 +79,9 @@ def _asked(
 
 def judges() -> Iterator[Reader]:
     """A reader for every benchmark, sample and protocol: what judges a reply whose every turn is the text."""
-    for name, benchmark in installed_benchmarks().items():
-        yield Reader(f"{name} judgement", benchmark.read_judgement)
+    for name in examples():
+        benchmark = find_benchmark(name)
+        yield Reader(f"{name} judgement", judgement_reader(benchmark))
         for sample in examples()[name]:
             judge = benchmark.judge(sample)
             for protocol, asks in _asked(benchmark, sample, examples()[name]):

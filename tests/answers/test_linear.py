@@ -1,4 +1,4 @@
-"""No text that a model can write takes a reader more than linear time, and none takes long."""
+"""No text that a model can write takes a reader more than linear time."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from math import log
 
 import pytest
 
-from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.installed import installed_benchmarks
 from tests.answers.readers import Reader, calls, examples, judges
 from tests.answers.units import LOOPS, SINGLE, WORDS, pairs, repeated
 
@@ -30,18 +30,20 @@ def seconds(reader: Reader, text: str, times: int = 1) -> float:
     return min(found) / reader.texts
 
 
-def steepness(reader: Reader, unit: str, ending: str) -> float:
+def steepness(reader: Reader, unit: str, ending: str = "", lengths: tuple[int, int] = (SHORT, LONG)) -> float:
     """By which power of its length the time of a text grows; 0 for times that say nothing."""
-    long = repeated(unit, LONG, ending)
-    if seconds(reader, long) < NOISE_SECONDS:
+    short, long = (repeated(unit, length, ending) for length in lengths)
+    once = seconds(reader, long)
+    if once < NOISE_SECONDS or once < seconds(reader, short) * lengths[1] / lengths[0]:
         return 0.0
-    short = repeated(unit, SHORT, ending)
-    return log(seconds(reader, long, 3) / seconds(reader, short, 3)) / log(LONG / SHORT)
+    return log(seconds(reader, long, 3) / seconds(reader, short, 3)) / log(lengths[1] / lengths[0])
 
 
 def test_every_benchmark_has_examples_to_read() -> None:
     """A new benchmark's readers are covered as soon as it names a sample of each kind."""
-    assert set(installed_benchmarks()) <= set(examples())
+    assert {*examples()} == {
+        name for name, one in installed_benchmarks().items() if type(one).__module__.startswith("gigavqa.")
+    }
 
 
 def test_a_reader_that_searches_anew_from_each_space_would_be_found() -> None:
@@ -51,6 +53,7 @@ def test_a_reader_that_searches_anew_from_each_space_would_be_found() -> None:
     assert steepness(reader, " ", "") > STEEPEST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_unit_that_is_written_again_and_again_takes_linear_time(part: int) -> None:
     """Each unit by some of the readers in turn, broken off by another character, or not."""
@@ -66,21 +69,16 @@ def test_a_unit_that_is_written_again_and_again_takes_linear_time(part: int) -> 
     assert not [(reader.name, unit, ending) for reader, unit, ending in steep]
 
 
-def test_a_hundred_thousand_characters_take_few_looks_at_each() -> None:
-    """The texts that were dear once, by readers in turn; one pattern's walk through as many characters is the unit."""
-    text = repeated("A是 and ", LONGEST)
-    looks = []
-    for _ in range(5):
-        begun = time.process_time()
-        assert sum(1 for _ in re.finditer(r"\w|\W", text)) == len(text)
-        looks.append(time.process_time() - begun)
+@pytest.mark.slow
+def test_a_hundred_thousand_characters_take_linear_time() -> None:
+    """The texts that were dear once, by readers in turn, at lengths where what is dear once in a while shows."""
     once = [reader for reader in READERS if reader.texts == 1]
     several = [reader for reader in READERS if reader.texts > 1]
     cases = (
-        (reader, repeated(unit, LONGEST))
-        for at, unit in enumerate(LOOPS)
-        for reader in (*once[at % 8 :: 8], several[at % len(several)])
+        (reader, unit) for at, unit in enumerate(LOOPS) for reader in (*once[at % 8 :: 8], several[at % len(several)])
     )
-    dear = [case for case in cases if all(seconds(*case) > 8 * min(looks) for _ in range(3))]
+    steep = [
+        case for case in cases if all(steepness(*case, lengths=(LONGEST // 4, LONGEST)) > STEEPEST for _ in range(3))
+    ]
 
-    assert not [(reader.name, text[:20]) for reader, text in dear]
+    assert not [(reader.name, unit) for reader, unit in steep]

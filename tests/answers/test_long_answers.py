@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.text import LONGEST
-from gigavqa.contract.models import TurnResponse
-from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.contract.responses import TurnResponse
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.verdicts import Verdict
 from tests.benchmarks.ultravr.good_records import good_record, good_sample
@@ -119,7 +119,10 @@ def test_an_answer_that_is_too_long_is_unreadable() -> None:
     ],
     ids=range(8),
 )
-@pytest.mark.parametrize("benchmark", ["atombench", "questions", "ultravr"])
+@pytest.mark.parametrize(
+    "benchmark",
+    ["atombench", "questions", pytest.param("ultravr", marks=pytest.mark.slow)],  # has ten times the readers
+)
 def test_nesting_and_digits_without_end_raise_nothing(benchmark: str, text: str, deep_readers: Any) -> None:
     """They are no answer to anything."""
     for reader in deep_readers[benchmark]:

@@ -13,14 +13,15 @@ from gigavqa.backup.archives import CHECKSUMS, MANIFEST, STATE, Archive
 from gigavqa.backup.backups import back_up
 from gigavqa.backup.errors import BackupInvalidError
 from gigavqa.backup.restoring import restore
-from gigavqa.contract.models import JobStatus, Response
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.contract.responses import Response
 from gigavqa.runtime.embedded_store import running_store
 from gigavqa.runtime.errors import RestoreRefusedError
 from gigavqa.runtime.home import Home
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
 from tests.backup.conftest import Kept

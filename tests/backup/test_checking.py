@@ -11,15 +11,16 @@ from redis.asyncio import Redis
 from gigavqa.backup.checking import check, repair
 from gigavqa.backup.findings import CheckFinding
 from gigavqa.contract.errors import PartUnreadableError
-from gigavqa.contract.models import Job, RasterRecord, Response
+from gigavqa.contract.jobs import Job
+from gigavqa.contract.responses import RasterRecord, Response
 from gigavqa.evaluation.errors import ResponsesInvalidError
 from gigavqa.evaluation.response_files import read_replies
-from gigavqa.store.access import Owner
+from gigavqa.store.api_keys import Owner
 from gigavqa.store.files import FileRegistry, StoredFile
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.parquet_parts import PartStore
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
 from gigavqa.tiling.digest import content_digest

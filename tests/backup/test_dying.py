@@ -13,11 +13,11 @@ import pytest
 from gigavqa.backup.archives import Archive
 from gigavqa.backup.backups import back_up
 from gigavqa.backup.restoring import restore
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.runtime.embedded_store import StateStoreProcess, running_store, start_store
 from gigavqa.runtime.home import Home
 from gigavqa.store.connection import connect
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from tests.store.examples import run_job
 from tests.store.parts import sink_all

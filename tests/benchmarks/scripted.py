@@ -7,7 +7,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import OnTokens, TurnResponse
 from gigavqa.reports.report import Report
 from gigavqa.runtime.embedded_store import running_store
 from gigavqa.workers.engines.engine import Message

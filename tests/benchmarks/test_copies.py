@@ -16,11 +16,10 @@ from gigavqa.evaluation.datasets import load_for_scoring
 from gigavqa.evaluation.outcomes import SampleOutcome
 from gigavqa.reports.report import Report
 from gigavqa.reports.score import outcomes_of_files, score_files
-from tests.benchmarks.acuity.files import SIGN
 from tests.evaluation.test_anybodys_answers import RECORDS
 
 CATALOGUE = load_catalogue()
-ALL = {**RECORDS, "acuity": SIGN}
+ALL = RECORDS
 SAID: dict[str, dict[str, Any]] = {
     "a letter": {"text": "Final answer: B"},
     "another": {"text": "Final answer: C"},

@@ -22,6 +22,8 @@ from tests.flow.jobs import MODEL, job, responses
 from tests.reports.tables import caveats_of, estimates_of, table_of, value_of
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(__file__).parents[2] / "examples" / "riddles"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 LEVELS = ("easy", "easy", "hard", "hard")

@@ -20,10 +20,9 @@ NAMES = re.compile(
     r"|acuity|landolt|optotype",  # the eye chart, and what is on it
     re.IGNORECASE,
 )
-COMMAND = "acuity"
-"""The one command that asks one guest, and is called as it is."""
+PLUGINS = re.compile("|".join(path.name for path in sorted((ROOT / "plugins").iterdir())), re.IGNORECASE)
+"""What lies beside the house, and comes in by entry points alone."""
 EXCEPTIONS = {
-    "gigavqa/catalogue/models/demo-sight.toml": "says what its model was trained for",
     "service/http/examples.py": "shows a job, a report and a data set as they might be",
 }
 
@@ -38,13 +37,20 @@ def test_every_exception_is_one() -> None:
     assert EXCEPTIONS.keys() <= named().keys()
 
 
+def test_nothing_of_the_package_names_a_plugin_of_the_checkout() -> None:
+    """Its benchmarks and its demo neither: whatever a plugin brings is found by its entry points."""
+    rooms = [ROOT / "gigavqa", *(room for room in (ROOT / "gigavqa").iterdir() if room.is_symlink())]
+    texts = (path for room in rooms for path in room.rglob("*") if path.suffix in SUFFIXES)
+    assert [str(path) for path in texts if PLUGINS.search(path.read_text(encoding="utf-8"))] == []
+
+
 def named() -> dict[str, list[str]]:
     """The lines that name one, by file."""
     found: dict[str, list[str]] = {}
     for path in sorted(files()):
         file = path.relative_to(ROOT).as_posix()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            if NAMES.search(line.replace(COMMAND, "") if file.startswith("gigavqa/cli/") else line):
+            if NAMES.search(line):
                 found.setdefault(file, []).append(f"{number}: {line.strip()}")
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import JobSpec
+from gigavqa.contract.jobs import JobSpec
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.expansion import expand
 from gigavqa.tiling.geometry import Size

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gigavqa.evaluation.benchmark import installed_benchmarks
+from gigavqa.evaluation.capabilities import RecordLayout
 from gigavqa.evaluation.datasets import find_reader
 from gigavqa.evaluation.errors import Problem
+from gigavqa.evaluation.installed import installed_benchmarks
 from gigavqa.evaluation.sample_files import load_samples
 
 SCALARS: st.SearchStrategy[Any] = st.one_of(
@@ -33,7 +34,7 @@ BENCHMARKS = installed_benchmarks()
 def test_a_record_is_read_or_is_a_problem(tmp_path: Path, name: str, data: st.DataObject) -> None:
     """Every field that the benchmark reads may hold anything."""
     benchmark = BENCHMARKS[name]
-    fields = st.sampled_from([field for field in benchmark.fields if "*" not in field] or ["question"])
+    fields = st.sampled_from([field for field in RecordLayout.of(benchmark).fields if "*" not in field] or ["question"])
     usual = {"id": "a", "question": "Which?", "image": "x.png", "answer": "A", "options": {"A": "x", "B": "y"}}
     odd = st.dictionaries(fields, VALUES, max_size=5)
     records = data.draw(st.lists(st.builds(lambda one: usual | one, odd) | odd, min_size=1, max_size=3))

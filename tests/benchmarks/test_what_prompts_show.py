@@ -8,7 +8,8 @@ import pytest
 
 from gigavqa.benchmarks.mmcr.samples import EvidencePages
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.expansion import expand
 from gigavqa.tiling.geometry import Size

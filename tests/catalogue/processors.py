@@ -16,26 +16,45 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from transformers.image_processing_utils import get_patch_output_size, select_best_resolution
+from transformers.image_utils import ChannelDimension
 from transformers.models.gemma4.image_processing_gemma4 import Gemma4ImageProcessor, get_aspect_ratio_preserving_size
 from transformers.models.glm4v.image_processing_glm4v import Glm4vImageProcessor
 from transformers.models.glm4v.image_processing_glm4v import smart_resize as glm_resize
 from transformers.models.got_ocr2.image_processing_got_ocr2 import GotOcr2ImageProcessor, get_optimal_tiled_canvas
+from transformers.models.idefics3.image_processing_pil_idefics3 import (
+    Idefics3ImageProcessorPil,
+    get_resize_output_image_size,
+)
+from transformers.models.llava_onevision.image_processing_llava_onevision import LlavaOnevisionImageProcessor
+from transformers.models.llava_onevision.processing_llava_onevision import LlavaOnevisionProcessor
 from transformers.models.minicpmv4_6.image_processing_minicpmv4_6 import MiniCPMV4_6ImageProcessor
+from transformers.models.mllama.image_processing_mllama import (
+    MllamaImageProcessor,
+    get_image_size_fit_to_canvas,
+)
+from transformers.models.mllama.image_processing_mllama import get_optimal_tiled_canvas as get_mllama_canvas
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import Qwen2VLImageProcessor
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize as qwen_resize
+from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
 from transformers.models.siglip2.image_processing_siglip2 import get_image_size_for_max_num_patches
 from vllm.model_executor.models.kimi_vl import KimiVLProcessingInfo
 from vllm.model_executor.models.phi4siglip import Phi4SiglipProcessingInfo
 from vllm.transformers_utils.processors import internvl
 from vllm.transformers_utils.processors.deepseek_vl2 import DeepseekVLV2Processor, ImageTransform
+from vllm.transformers_utils.processors.ovis2_5 import Ovis2_5Processor
 
 from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
 from gigavqa.catalogue.families.gemma4 import Gemma4Budget
 from gigavqa.catalogue.families.glm4v import Glm4vBudget
+from gigavqa.catalogue.families.idefics3 import Idefics3Budget
 from gigavqa.catalogue.families.internvl import InternVLBudget
 from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.catalogue.families.llava_onevision import LlavaOnevisionBudget
 from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.catalogue.families.mllama import MllamaBudget
+from gigavqa.catalogue.families.ovis import OvisBudget
 from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
 from gigavqa.catalogue.families.qwen import QwenBudget
 from gigavqa.tiling.budgets.base import NativeBudget
@@ -84,8 +103,12 @@ PAPER = (
     MiniCPMVBudget(),
     Phi4VisionBudget(),
     KimiVLBudget(),
+    LlavaOnevisionBudget(),
+    Idefics3Budget(),
+    MllamaBudget(),
+    OvisBudget(),
 )
-"""The budgets of UltraVR's table 1."""
+"""The budgets of UltraVR's table 1, and of families beside it their published ones."""
 
 
 def family_of(budget: NativeBudget) -> ProcessorFamily:
@@ -295,6 +318,83 @@ def _kimi(budget: KimiVLBudget) -> ProcessorFamily:
     return ProcessorFamily("Kimi-VL", "vLLM (tokens), formula", budget, decide, make)
 
 
+def _llava_onevision(budget: LlavaOnevisionBudget) -> ProcessorFamily:
+    images = LlavaOnevisionImageProcessor(**_UNCHANGED)
+    whole = object.__new__(LlavaOnevisionProcessor)  # without the tokenizer, which no decision needs
+    whole.image_processor, whole.num_image_tokens, whole.vision_aspect_ratio = images, budget.side**2, "anyres_max_9"
+
+    def decide(size: Size) -> ProcessorDecision:
+        tokens = whole._get_number_of_features(size.height, size.width, budget.tile, budget.tile)
+        rows, columns = (
+            side // budget.tile
+            for side in select_best_resolution((size.height, size.width), images.image_grid_pinpoints)
+        )
+        canvas = (rows * budget.tile, columns * budget.tile)
+        height, width = get_patch_output_size(np.empty((0, size.height, size.width)), canvas, ChannelDimension.FIRST)
+        return ProcessorDecision(tokens, Size(width, height), (columns, rows), Size(budget.tile, budget.tile))
+
+    def make(image: Image.Image) -> ProcessorPixels:
+        tiles = images([image], return_tensors="np")["pixel_values"][0].astype(np.float32)
+        return ProcessorPixels(tiles[1:], tiles[0])
+
+    return ProcessorFamily("LLaVA-OneVision", "transformers", budget, decide, make)
+
+
+def _idefics3(budget: Idefics3Budget) -> ProcessorFamily:
+    processor = Idefics3ImageProcessorPil(
+        **_UNCHANGED, max_image_size={"longest_edge": budget.tile}, **budget.processor_kwargs()
+    )
+
+    def decide(size: Size) -> ProcessorDecision:
+        tiles, rows, columns = processor.get_number_of_image_patches(size.height, size.width)
+        empty = np.empty((3, 1, 1))
+        height, width = get_resize_output_image_size(np.broadcast_to(empty, (3, size.height, size.width)), 1456)
+        return ProcessorDecision(max(tiles, 1) * budget.tokens_per_tile, Size(width, height), (columns, rows))
+
+    def make(image: Image.Image) -> ProcessorPixels:
+        return _tiles_and_thumbnail(processor(image, return_tensors="np")["pixel_values"][0].astype(np.float32))
+
+    return ProcessorFamily("Idefics3", "transformers", budget, decide, make)
+
+
+def _mllama(budget: MllamaBudget) -> ProcessorFamily:
+    processor = MllamaImageProcessor(
+        **_UNCHANGED, size={"height": budget.tile, "width": budget.tile}, max_image_tiles=budget.max_tiles
+    )
+
+    def decide(size: Size) -> ProcessorDecision:
+        high, wide = get_mllama_canvas(size.height, size.width, budget.max_tiles, budget.tile)
+        height, width = get_image_size_fit_to_canvas(size.height, size.width, high, wide, budget.tile)
+        grid = (int(wide) // budget.tile, int(high) // budget.tile)
+        return ProcessorDecision(math.prod(grid) * budget.tokens_per_tile, Size(int(width), int(height)), grid)
+
+    def make(image: Image.Image) -> ProcessorPixels:
+        made = processor([image], return_tensors="np")
+        return ProcessorPixels(made["pixel_values"][0][0][: made["num_tiles"][0][0]].astype(np.float32))
+
+    return ProcessorFamily("Llama 3.2 Vision", "transformers", budget, decide, make)
+
+
+def _ovis(budget: OvisBudget) -> ProcessorFamily:
+    processor = object.__new__(Ovis2_5Processor)  # without the tokenizer, which no decision needs
+    images = SiglipImageProcessorPil(**_UNCHANGED, resample=Image.Resampling.BILINEAR)
+
+    def target_of(size: Size) -> Size:
+        height, width = processor.smart_resize(size.height, size.width, budget.factor)
+        return Size(width, height)
+
+    def decide(size: Size) -> ProcessorDecision:
+        target = target_of(size)
+        return ProcessorDecision(target.area // budget.factor**2 + 2, target)
+
+    def make(image: Image.Image) -> ProcessorPixels:
+        width, height = target_of(Size(*image.size))
+        made = images(image, size={"width": width, "height": height}, return_tensors="np")
+        return ProcessorPixels(made["pixel_values"][0].astype(np.float32))
+
+    return ProcessorFamily("Ovis2.5", "vLLM, transformers", budget, decide, make)
+
+
 def _one_frame(patches: NDArray[Any], side: int) -> Values:
     """Patches N x (3 * 2 * side * side) of a picture that fills two frames: those of the first."""
     return patches.reshape(-1, 3, 2, side, side)[:, :, 0].astype(np.float32)
@@ -322,6 +422,10 @@ _BUILDERS: dict[type[NativeBudget], Any] = {
     MiniCPMVBudget: _minicpm,
     Phi4VisionBudget: _phi,
     KimiVLBudget: _kimi,
+    LlavaOnevisionBudget: _llava_onevision,
+    Idefics3Budget: _idefics3,
+    MllamaBudget: _mllama,
+    OvisBudget: _ovis,
 }
 
 torch.set_num_threads(1)

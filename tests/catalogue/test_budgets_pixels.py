@@ -10,9 +10,13 @@ from PIL import Image
 from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
 from gigavqa.catalogue.families.gemma4 import Gemma4Budget
 from gigavqa.catalogue.families.glm4v import Glm4vBudget
+from gigavqa.catalogue.families.idefics3 import Idefics3Budget
 from gigavqa.catalogue.families.internvl import InternVLBudget
 from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
+from gigavqa.catalogue.families.llava_onevision import LlavaOnevisionBudget
 from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
+from gigavqa.catalogue.families.mllama import MllamaBudget
+from gigavqa.catalogue.families.ovis import OvisBudget
 from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
 from gigavqa.catalogue.families.qwen import QwenBudget
 from gigavqa.tiling.budgets.base import NativeBudget
@@ -38,6 +42,10 @@ BUDGETS = [
     MiniCPMVBudget(),
     Phi4VisionBudget(),
     KimiVLBudget(max_patches=4096),
+    LlavaOnevisionBudget(),
+    Idefics3Budget(),
+    MllamaBudget(),
+    OvisBudget(),
 ]
 FAMILIES = [processors.family_of(budget) for budget in BUDGETS]
 
@@ -75,15 +83,15 @@ def test_the_processor_makes_the_same_of_the_raster(
         assert psnr(of_image.overview, of_raster.overview) >= 45
 
 
-@each_family
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.name != "Idefics3"], ids=lambda family: family.name)
 def test_the_second_pass_changes_nothing(family: "processors.Family", files: dict[Size, Path]) -> None:
-    """The tiles hold the raster's own values, each as often, and nothing else but padding."""
+    """The tiles hold the raster's own values, each as often, and nothing else but padding. Idefics3 stretches it."""
     assert family.budget.plan(FIXED).fixed_point
     raster = rendered(files[FIXED], family.budget)
     values = np.rint(family.make(raster).main).astype(np.int64).ravel()
     added = np.bincount(values, minlength=256) - np.bincount(np.asarray(raster).ravel(), minlength=256)
-    grey = 127 if family.name == "DeepSeek-VL2" else None
-    assert [value for value in range(256) if added[value] and value != grey] == []
+    padding = {"DeepSeek-VL2": 127, "LLaVA-OneVision": 0, "Llama 3.2 Vision": 0}.get(family.name)
+    assert [value for value in range(256) if added[value] and value != padding] == []
 
 
 def test_some_sizes_have_no_fixed_point() -> None:

@@ -12,7 +12,11 @@ from gigavqa.tiling.geometry import Size
 from tests.catalogue.sizes import EXTREMES, random_sizes
 
 CATALOGUE = load_catalogue()
-CLOSED = [model_id for model_id, entry in CATALOGUE.items() if entry.is_closed and not model_id.endswith("-published")]
+CLOSED = [
+    model_id
+    for model_id, entry in CATALOGUE.items()
+    if entry.access == "private" and not model_id.endswith("-published")
+]
 PAPERS = {
     "gpt-5.5": (10_000, 3200),
     "gpt-5.4": (10_000, 3200),

@@ -104,6 +104,6 @@ def test_a_worker_does_not_wait_for_weights_that_are_nowhere(monkeypatch: pytest
     run = subprocess.run(
         command, env=installation.environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "HF_HOME" in run.stderr.splitlines()[-1]
     assert not (tmp_path / "server").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS
 from gigavqa.catalogue.errors import EntryInvalidError, ModelUnknownError
-from gigavqa.catalogue.load import SHIPPED_MODELS, load_catalogue
+from gigavqa.catalogue.load import SHIPPED_MODELS, load_catalogue, read_entry
 
 
 def test_the_shipped_entries_are_valid() -> None:
@@ -74,6 +74,17 @@ def test_no_shipped_entry_runs_code_from_elsewhere(model_id: str) -> None:
     """Remote code is the operator's own decision."""
     entry = load_catalogue()[model_id]
     assert not entry.trust_remote_code or entry.weights.startswith("built-in:")
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED_MODELS.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_shipped_entry_fills_the_columns_of_papers(path: Path) -> None:
+    """Its group; of open weights the number of parameters, and the GPUs where they can be served here."""
+    entry = read_entry(path)
+    if entry.random_weights:
+        return  # which no paper asks
+    assert entry.access is not None
+    assert entry.access == "private" or entry.billions
+    assert entry.is_closed or (entry.access != "private" and entry.gpus)
 
 
 @pytest.mark.parametrize("model_id", load_catalogue())

@@ -42,6 +42,7 @@ def test_an_id_of_the_catalogue_is_that_entry() -> None:
 @pytest.mark.parametrize(
     ("model_type", "preprocessor", "family", "factor", "max_pixels"),
     [
+        ("qwen2_vl", OLD_SIZE, "qwen2-vl", 28, 12845056),
         ("qwen2_5_vl", OLD_SIZE, "qwen2.5-vl", 28, 12845056),
         ("qwen3_vl", SIZE, "qwen3-vl", 32, 16777216),
         ("qwen3_vl_moe", SIZE, "qwen3-vl", 32, 16777216),
@@ -135,6 +136,20 @@ def test_canvases_that_no_number_of_tiles_gives_are_refused(tmp_path: Path) -> N
     config = FAMILIES["deepseek"][0] | {"candidate_resolutions": [[384, 384], [768, 768]]}
     with pytest.raises(CheckpointInvalidError, match="candidate_resolutions"):
         resolve_model(checkpoint(tmp_path / "m", config), CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("text", "longest", "said"),
+    [([], 1000, "preprocessor_config.json: size"), ([1], 16777216, "config.json: text_config is no object")],
+)
+def test_a_part_that_no_model_has_is_refused_with_its_file(
+    tmp_path: Path, text: list[int], longest: int, said: str
+) -> None:
+    """Pictures of less than a token, and a list for an object."""
+    config = {"model_type": "qwen3_vl", "text_config": text, "max_position_embeddings": 4096}
+    preprocessor = {"size": {"shortest_edge": 500, "longest_edge": longest}, "patch_size": 16}
+    with pytest.raises(CheckpointInvalidError, match=said):
+        resolve_model(checkpoint(tmp_path / "m", config, preprocessor), CATALOGUE)
 
 
 def test_an_entry_written_is_the_entry_read(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
-"""Small InternVL3.5 checkpoints, of the chat and of the -HF variant: the same architecture under two sets of names.
+"""Small InternVL checkpoints: 3.5 of the chat and of the -HF variant, the same architecture under two sets of names;
+and the chat variant on Qwen2.5, which is that of 2.5 and 3.
 
 Tensors: vLLM, models/internvl.py and intern_vit.py (chat); transformers, models/internvl/modeling_internvl.py (-HF).
 """
 
+from dataclasses import replace
 from typing import Any
 
 from gigavqa.catalogue.families import internvl
@@ -146,6 +148,31 @@ def _chat_block() -> Shapes:
     yield from add_prefix("mlp.fc2", linear(_VISION, _VISION_MLP))
 
 
+def _qwen2_config(token_ids: TokenIds) -> dict[str, Any]:
+    """InternVL2.5 and InternVL3 on Qwen2.5, with the norms of the large tower, and fields as their files have them."""
+    language = text_config("qwen2", token_ids) | {
+        "architectures": ["Qwen2ForCausalLM"],
+        "rope_theta": 500000.0,
+        "rope_scaling": {"factor": 2.0, "rope_type": "dynamic", "type": "dynamic"},
+    }
+    del language["rope_parameters"]
+    chat = _chat_config(token_ids)
+    tower = chat["vision_config"] | {"qkv_bias": False, "qk_normalization": True, "norm_type": "rms_norm"}
+    return chat | {"llm_config": language, "vision_config": tower}
+
+
+def _qwen2_shapes() -> Shapes:
+    yield "language_model.lm_head.weight", (NUM_TOKENS, HIDDEN)
+    yield from decoder("language_model.model", *(dense_layer(bias=True) for _ in range(LAYERS)))
+    for name, shape in _chat_shapes():
+        if name.startswith("language_model.") or name.endswith(("norm1.bias", "norm2.bias", "attn.qkv.bias")):
+            continue
+        yield name, shape
+        if name.endswith("attn.qkv.weight"):
+            yield name.replace("qkv", "q_norm"), (_VISION,)
+            yield name.replace("qkv", "k_norm"), (_VISION,)
+
+
 INTERNVL_CHAT = CheckpointDesign(
     image="<image>\n",
     special_tokens=_TOKENS,
@@ -156,6 +183,8 @@ INTERNVL_CHAT = CheckpointDesign(
     processing={"preprocessor_config.json": {"image_processor_type": "CLIPImageProcessor", "crop_size": _TILE}},
     head="language_model.lm_head.weight",
 )
+
+INTERNVL_QWEN2 = replace(INTERNVL_CHAT, config=_qwen2_config, shapes=_qwen2_shapes)
 
 INTERNVL_HF = CheckpointDesign(
     image="<IMG_CONTEXT>",

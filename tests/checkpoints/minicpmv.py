@@ -1,8 +1,10 @@
-"""A small MiniCPM-V 4.5 checkpoint. Tensors: vLLM, models/minicpmv.py, idefics2_vision_model.py and resampler.py.
+"""Small checkpoints of MiniCPM-V 4.5, and of MiniCPM-o 2.6, which has Qwen2 instead of Qwen3.
 
-As the published one it names code that it would bring; here that code does not exist.
+Tensors: vLLM, models/minicpmv.py, idefics2_vision_model.py and resampler.py. As
+the published ones they name code that they would bring; here that code does not exist.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from gigavqa.catalogue.families import minicpmv
@@ -93,4 +95,28 @@ MINICPM_V = CheckpointDesign(
         "tokenizer_class": "MiniCPMVTokenizerFast",
         "unk_token": "<unk>",
     },
+)
+
+
+def _omni_config(token_ids: TokenIds) -> dict[str, Any]:
+    named = {"architectures": ["MiniCPMO"], "model_type": "minicpmo", "version": "2.6"}
+    config = _config(token_ids) | named | {"auto_map": {"AutoConfig": "configuration_minicpm.MiniCPMOConfig"}}
+    del config["head_dim"]
+    return config
+
+
+def _omni_shapes() -> Shapes:
+    """Some of the audio encoder and of speech too, which is not to be loaded."""
+    yield from (named for named in _shapes() if not named[0].startswith("llm.model."))
+    yield from decoder("llm.model", *(dense_layer(bias=True) for _ in range(LAYERS)))
+    for name in ("apm.conv1", "audio_projection_layer.linear1", "tts.projector.linear1"):
+        yield from add_prefix(name, linear(HIDDEN, HIDDEN))
+
+
+MINICPM_O = replace(
+    MINICPM_V,
+    special_marks=minicpmv.MINICPM_O.marks.places,
+    plain_marks=minicpmv.MINICPM_O.marks.calls,
+    config=_omni_config,
+    shapes=_omni_shapes,
 )

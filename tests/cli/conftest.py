@@ -47,7 +47,7 @@ def start_service(installation: Installation, *models: str, options: Sequence[st
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        process.wait(10)
+        process.wait(60)
         raise AssertionError((installation.home / "up.log").read_text())
     ready = json.loads(line)
     return Service(replace(installation, url=ready["url"]), process, ready)

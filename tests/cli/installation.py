@@ -3,14 +3,16 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from PIL import Image
+
+from tests.cli.warm import warm_process
 
 MODEL = "demo-qwen3-vl"
 
@@ -39,16 +41,9 @@ class Installation:
         """The command line of `gigavqa ARGUMENTS`."""
         return [sys.executable, "-P", "-m", "gigavqa", *arguments]
 
-    def run(self, *arguments: str, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
+    def run(self, *arguments: str, timeout: float = 60) -> CompletedProcess[str]:
         """Run `gigavqa ARGUMENTS` to its end."""
-        return subprocess.run(
-            self.command(*arguments),
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        return warm_process().run(arguments, self.environment, timeout)
 
     def ok(self, *arguments: str, timeout: float = 60) -> str:
         """Run a command that must succeed; returns its standard output."""

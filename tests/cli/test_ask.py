@@ -17,6 +17,8 @@ from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation, hear_ctrl_c
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 FOUR = ("plain.csv", "vlmevalkit.tsv", "hugging-face.parquet", "whole.json")
 
 
@@ -62,6 +64,17 @@ def test_each_form_goes_through_a_real_job(service: Service, folder: Path, name:
     assert pq.read_table(out / "verdicts.parquet").num_rows == 2 * questions
     assert "<html" in (out / "report.html").read_text()
     assert "above chance" in run.stdout and str(out / "report.html") in run.stdout
+
+
+def test_how_it_is_asked_is_chosen_as_for_any_job(service: Service, folder: Path) -> None:
+    """Decoding, options, repeats and seed; with --json all that came of it is one document."""
+    chosen = ("--set", "max_tokens=8", "--option", "thumbnail=100", "--repeats", "2", "--seed", "3", "--json")
+    told = service.installation.json("ask", str(folder), str(folder.parent / "plain.csv"), "-m", MODEL, *chosen)
+    spec = told["job"]["spec"]
+    assert (spec["sampling"], spec["options"]) == ({"max_tokens": 8}, {"thumbnail": 100})
+    assert (spec["repeats"], spec["seed"]) == (2, 3)
+    assert told["job"]["request_counts"]["completed"] == 2 * told["report"]["samples"]
+    assert all(Path(path).is_file() for path in (told["page"], *told["verdicts"]))
 
 
 def test_a_closing_turn_stands_below_each_answer(service: Service, folder: Path) -> None:
@@ -136,7 +149,10 @@ def test_many_answers_are_counted_instead_of_listed(service: Service, tmp_path: 
     [
         (("{folder}", "{folder}/../bad.csv", "-m", MODEL), "bad.csv:2: answer: 'E' is none of the options A, B"),
         (("{folder}", "{folder}/../plain.csv", "-m", MODEL, "--map", "x=image"), "there is no column 'x'"),
-        (("{folder}", "{folder}/../plain.csv", "-m", MODEL, "-c", "V7"), "there is no condition V7"),
+        (
+            ("{folder}", "{folder}/../plain.csv", "-m", MODEL, "-c", "V7"),
+            "--condition 'V7' is none of V0, V1, V2, V3, V4",
+        ),
         (("{folder}", "{folder}/../plain.csv", "-m", MODEL, "--protocol", "own"), "a prompt.toml beside the questions"),
         (("{folder}", "-m", MODEL), "no file of questions is named"),
         (("{folder}", "{folder}/red.jpg", "-m", MODEL), "is no file of questions; there are .csv"),

@@ -4,7 +4,7 @@ import pytest
 
 from gigavqa.cli.commands.submit import parse_cell
 from gigavqa.cli.errors import ArgumentError
-from gigavqa.contract.models import Cell
+from gigavqa.contract.jobs import Cell
 
 
 @pytest.mark.parametrize("text", ["direct:V2", "search:V2:10"])

@@ -1,7 +1,7 @@
 """Chats at the terminal: every round in a few lines, and nothing that the terminal obeys."""
 
 from gigavqa.cli.chats import chat_lines
-from gigavqa.contract.models import Failure, UnreadableResponse
+from gigavqa.contract.responses import Failure, UnreadableResponse
 from tests.evaluation.responses import MODEL, response
 from tests.reports.chats import ZOOMS, call, chat, turn
 from tests.reports.pages import raster

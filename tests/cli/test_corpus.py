@@ -1,5 +1,7 @@
 """An operator looks at what a query finds, before any model asks."""
 
+import pytest
+
 from tests.cli.installation import Installation
 from tests.retrieval.corpora import write_corpus
 
@@ -9,6 +11,7 @@ PAGES = (
 )
 
 
+@pytest.mark.slow
 def test_a_corpus_is_made_searchable_and_searched(installation: Installation) -> None:
     """By its name below the data root or as a folder; once made, the index is the same."""
     folder = write_corpus(installation.home / "data/tiny/corpus", PAGES)

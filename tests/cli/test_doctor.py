@@ -1,22 +1,25 @@
 """The doctor tells a working installation from a broken one."""
 
 import json
+import os
 import socket
 from pathlib import Path
 
 import pytest
 import redis
 
-from gigavqa.cli.checks import Diagnosis, hardware, software, state
+from gigavqa.cli.checks import Diagnosis, faults, hardware, software, state
 from gigavqa.cli.commands.doctor import check_one
+from gigavqa.launcher import machine
 from gigavqa.runtime.embedded_store import start_store
 from tests.cli.installation import Installation
-from tests.workers.elsewhere import Elsewhere, serving
+from tests.workers.remote_server import Elsewhere, serving
 
 SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
-CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "disk", "endpoint", "port"}
+CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "disk", "endpoint", "port", "repairs", "/dev/shm"}
 
 
+@pytest.mark.slow
 def test_doctor_looks_at_every_part(installation: Installation) -> None:
     """Each finding that is not ok says what to do."""
     run = installation.run("doctor", "--json", "--port", "0", timeout=200)
@@ -38,6 +41,39 @@ def test_each_finding_is_printed_before_the_next_check(capsys: pytest.CaptureFix
 
     check_one(next_check, say=True)
     assert capsys.readouterr().out.split() == ["ok", "port", "8470", "is", "free"]
+
+
+def test_a_check_that_stumbles_hides_none_of_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is a finding itself."""
+
+    def disk() -> Diagnosis:
+        raise ZeroDivisionError("no bytes")
+
+    finding = check_one(disk, say=True)
+    assert (finding.name, finding.status) == ("disk", "fail")
+    assert "ZeroDivisionError('no bytes')" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ('echo "couldn\'t communicate with the NVIDIA driver" >&2; exit 9', "couldn't communicate"),
+        ("sleep 60", "has not answered"),
+        ("echo 0, what", "in a way that is not understood"),
+    ],
+)
+def test_a_driver_that_is_out_of_order_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, told: str
+) -> None:
+    """Of the GPUs, with what to do; what else asks it points there."""
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(machine, "_ANSWER_SECONDS", 0.5)
+    found = [check() for check in (hardware.gpu, faults.repairs, hardware.models)]
+    assert [each.status for each in found] == ["fail", "warn", "warn"]
+    assert told in found[0].found
+    assert all(each.advice for each in found)
 
 
 CPUS = {
@@ -62,6 +98,7 @@ def test_a_cpu_is_named_with_what_it_has_and_lacks(name: str) -> None:
     assert bool(finding.advice) == (status != "ok")
 
 
+@pytest.mark.slow
 def test_the_attention_of_a_cpu_is_named_by_family() -> None:
     """That of latent attention apart from the others'."""
     pytest.importorskip("vllm")

@@ -1,8 +1,12 @@
 """`gigavqa up` in front of a server that runs already."""
 
+import pytest
+
 from tests.cli.conftest import start_service, stop_service
 from tests.cli.installation import MODEL, Installation
-from tests.workers.elsewhere import Elsewhere, serving
+from tests.workers.remote_server import Elsewhere, serving
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_job_is_played_by_a_server_elsewhere(installation: Installation) -> None:

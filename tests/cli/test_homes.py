@@ -65,11 +65,11 @@ def test_the_demo_says_what_to_type_next() -> None:
     """In a shell that does not know the command, or the home, that comes first."""
     programs = str(Path(sys.executable).parent)
     (drawn,) = drawn_of(DEFAULT)
-    there, elsewhere = next_commands({"PATH": programs}, drawn), next_commands({"PATH": "/nowhere"}, drawn)
+    there, elsewhere = (next_commands({"PATH": path}, "small", drawn) for path in (programs, "/nowhere"))
     assert elsewhere == [f". {programs}/activate", *there]
-    own = next_commands({"PATH": programs, "GIGAVQA_HOME": "/data/my home"}, drawn)
+    own = next_commands({"PATH": programs, "GIGAVQA_HOME": "/data/my home"}, "small", drawn)
     assert own == ["export GIGAVQA_HOME='/data/my home'", *there]
-    assert there[0] == "gigavqa up --model demo-sight"
+    assert there[0] == "gigavqa up --model small"
 
 
 def test_a_data_set_that_is_not_there_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
@@ -83,6 +83,19 @@ def test_a_benchmark_without_figures_is_shown_all_the_same(tmp_path: Path, capsy
     """The demo prints the report that it wrote; figures are drawn where a benchmark has any."""
     asked = sample()
     (tmp_path / "report.json").write_text(reported([asked], [direct(asked, "1911")]).model_dump_json())
-    show_report(tmp_path)
+    show_report(tmp_path, with_tables=True)
     assert "Table 4: what tools add" in capsys.readouterr().out
     assert not (tmp_path / "figures").exists()
+
+
+def test_of_questions_that_its_model_never_learned_the_demo_prints_the_work_and_no_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command that prints the tables stands behind it."""
+    asked = sample()
+    (tmp_path / "report.json").write_text(reported([asked], [direct(asked, "1911")]).model_dump_json())
+    show_report(tmp_path, with_tables=False)
+    printed = capsys.readouterr().out
+    assert "Requests" in printed
+    assert "gigavqa demo --benchmark vistahop" in printed
+    assert "Table 4" not in printed

@@ -1,6 +1,7 @@
 """`gigavqa jobs` narrows its list down and turns it round, as the gateway's list can."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -56,6 +57,15 @@ def test_jobs_are_those_that_fit_all_that_is_said(
     """Each filter of the gateway's list, alone and with others."""
     found = installation.json("jobs", "--json", *arguments)
     assert [f"{job['spec']['dataset']}/{len(job['spec']['models'])}" for job in found] == listed
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_names_are_whole_at_every_width(installation: Installation, width: int) -> None:
+    """Ids of jobs and data sets can be copied; what does not fit is left out, and said."""
+    found = installation.json("jobs", "--json", "--model", "qwen3-vl-8b")
+    lines = replace(installation, columns=width).ok("jobs", "--model", "qwen3-vl-8b").splitlines()
+    assert len(lines) == 2
+    assert found[0]["id"] in lines[1] and " tiny " in lines[1]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ import pytest
 from tests.cli.conftest import start_service, stop_service
 from tests.cli.installation import Installation
 
+pytestmark = pytest.mark.slow
+
 EARLIER = Path(__file__).parent / "earlier"
 SUNK, FRESH, BEGUN = "job_ddcb40596141ea312e33", "job_3b111002d48b92b0ebd6", "job_0898e2d5e92019336944"
 RESPONSES = {SUNK: 8, FRESH: 4, BEGUN: 8}

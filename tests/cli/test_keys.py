@@ -1,4 +1,4 @@
-"""`gigavqa keys`, before there is a service and beside one; and every command that asks a gateway presents a key."""
+"""`gigavqa admin keys`, before there is a service and beside one; every command that asks a gateway has a key."""
 
 import json
 from collections.abc import Iterator
@@ -27,11 +27,12 @@ class Keyed(Installation):
 
 
 def servers(home: Path) -> list[str]:
-    """The state servers that run on this home, whoever their parent is now."""
+    """The state stores that run on this home, whoever their parent is now."""
     found = [each.info for each in psutil.process_iter(["name", "cwd"])]
     return [each["name"] for each in found if "valkey" in each["name"] and str(home) in (each["cwd"] or "")]
 
 
+@pytest.mark.slow
 def test_the_first_key_is_made_before_anything_runs(installation: Installation) -> None:
     """It is printed alone, once, and the list tells whose it is and not what; no server is left running."""
     run = installation.run("keys", "create", "--name", "laptop", "--owner", "ada", "--role", "operate")
@@ -49,6 +50,7 @@ def test_the_first_key_is_made_before_anything_runs(installation: Installation) 
     assert servers(installation.home) == []
 
 
+@pytest.mark.slow
 def test_limits_and_expiry_are_kept_as_said(installation: Installation) -> None:
     """0 is no limit but the gateway's own; a time counts from now."""
     arguments = ("--requests-a-minute", "0", "--queued-requests", "7", "--expires", "90d", "--json")
@@ -93,6 +95,7 @@ def keyed(tmp_path: Path) -> Iterator[tuple[RunningGateway, Keyed]]:
         server.stop()
 
 
+@pytest.mark.slow
 def test_every_command_presents_the_key(keyed: tuple[RunningGateway, Keyed]) -> None:
     """Those that ask a gateway; without the key, or when it is revoked beside the gateway, they say what is missing."""
     gateway, installation = keyed

@@ -57,9 +57,9 @@ def test_view_numbers_the_rasters_of_a_view_with_several(installation: Installat
 
 
 def test_view_of_evidence_named_by_hand_equals_that_of_the_sample(installation: Installation) -> None:
-    """--cell shows the same pixels as the sample whose evidence names this quarter."""
+    """--place shows the same pixels as the sample whose evidence names this quarter."""
     by_hand, of_sample = installation.home / "hand.png", installation.home / "sample.png"
-    quarters = ("--cell", "1,1", "--cell", "2,2")
+    quarters = ("--place", "1,1", "--cell", "2,2")  # the older spelling is taken, too
     installation.ok("view", "tiny/images/plaza.png", "-m", MODEL, "-c", "V3", *quarters, "-o", str(by_hand))
     installation.ok("view", "--dataset", "tiny", "--sample", "cctv-0001", "-m", MODEL, "-c", "V3", "-o", str(of_sample))
     for number in (1, 2):
@@ -73,10 +73,10 @@ def test_view_of_evidence_named_by_hand_equals_that_of_the_sample(installation: 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("-c", "V2", "--cell", "1,1"), "V2 shows no local evidence"),
-        (("-c", "V3", "--cell", "3,1"), "outside a grid of 2 x 2"),
-        (("-c", "V3", "--cell", "1,1", "--grid", "2by2"), "ROWSxCOLS"),
-        (("-c", "V3", "--cell", "3"), "ROW,COL"),
+        (("-c", "V2", "--place", "1,1"), "V2 shows no local evidence"),
+        (("-c", "V3", "--place", "3,1"), "outside a grid of 2 x 2"),
+        (("-c", "V3", "--place", "1,1", "--grid", "2by2"), "ROWSxCOLS"),
+        (("-c", "V3", "--place", "3"), "ROW,COL"),
         (("-c", "V3", "--region", "0,0,900,10"), "reaches outside an image of 800x600"),
         (("-o", "nowhere/x.png"), "there is no folder nowhere"),
         (("-o", "x.txt"), "call it x.png"),
@@ -104,7 +104,7 @@ def test_a_size_of_budget_that_is_none_is_refused(installation: Installation, si
     assert (run.returncode, "WIDTHxHEIGHT" in run.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(("condition", "named"), [("V0", "V0"), ("V3", "--cell")])
+@pytest.mark.parametrize(("condition", "named"), [("V0", "V0"), ("V3", "--place")])
 def test_view_says_what_is_missing(installation: Installation, condition: str, named: str) -> None:
     """V0 shows no image, and V3 needs evidence."""
     run = installation.run("view", "tiny/images/plaza.png", "-m", MODEL, "-c", condition)

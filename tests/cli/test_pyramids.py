@@ -23,6 +23,7 @@ def ingested(installation: Installation) -> Path:
     return Path(installation.ok("ingest", "tiny/images/plaza.png").strip())
 
 
+@pytest.mark.slow
 def test_of_a_pyramid_none_is_made(installation: Installation) -> None:
     """A sentence says so, the status is 0, and nothing is written but with --force."""
     save_pyramid(textured(1500, 1200), picture(installation).with_name("levels.tif"))

@@ -15,7 +15,10 @@ from PIL import Image
 from gigavqa.store.redis_keys import KEYS
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL, hear_ctrl_c, sample, write_dataset
+from tests.cli.test_completion import offered
 from tests.waiting import wait_until
+
+pytestmark = pytest.mark.slow
 
 SAMPLES, CELLS = 4, 2
 
@@ -122,6 +125,17 @@ def test_verdicts_are_files_in_every_form(service: Service, job: str, tmp_path: 
     assert offline.read_bytes() == online.read_bytes()
 
 
+def test_jobs_are_offered_newest_first(service: Service) -> None:
+    """Those that the gateway has, and `latest`."""
+    arguments = ("submit", "-d", "tiny", "-m", MODEL, "--sample", "cctv-0001")
+    first, second = (service.installation.ok(*arguments).strip() for _ in range(2))
+    assert offered(service.installation, "gigavqa", "watch", "job_")[:2] == [second, first]
+    assert offered(service.installation, "gigavqa", "report", "la") == ["latest"]
+    assert offered(service.installation, "gigavqa", "logs", "g") == ["gateway"]
+    protocols = offered(service.installation, "gigavqa", "results", first, "--protocol", "S")
+    assert protocols == [f"S{number}" for number in range(6)]
+
+
 def test_parquet_is_not_for_a_terminal(service: Service, job: str) -> None:
     """It is refused with what to do instead; a redirected one is not."""
     command = " ".join(service.installation.command("verdicts", job, "--format", "parquet"))
@@ -178,7 +192,7 @@ def test_decoding_is_overridden_by_name(service: Service) -> None:
         (("submit", "-d", "nowhere", "-m", MODEL), "nowhere"),
         (("submit", "-d", "tiny", "-m", "no-such-model"), "no-such-model"),
         (("submit", "-d", "tiny", "-m", MODEL, "--sample", "cctv-9999"), "cctv-9999"),
-        (("submit", "-d", "tiny", "-m", MODEL, "--set", "temperature=9"), "temperature"),
+        (("submit", "-d", "tiny", "-m", MODEL, "--set", "temperature=9"), "temperature must"),
         (("watch", "job_unknown"), "job_unknown"),
     ],
 )
@@ -238,8 +252,8 @@ def test_a_job_that_nobody_serves_says_so_at_once(service: Service) -> None:
             stderr=file,
             preexec_fn=hear_ctrl_c,  # noqa: PLW1509 - no thread runs yet
         )
-        wait_until(lambda: "no worker serves" in log.read_text(), timeout=30, what="the reason")
-        wait_until(lambda: "in_progress" in log.read_text(), timeout=30, what="the job's state")
+        wait_until(lambda: "no worker serves" in log.read_text(), what="the reason")
+        wait_until(lambda: "in_progress" in log.read_text(), what="the job's state")
         watcher.send_signal(signal.SIGINT)
         assert watcher.wait(30) == 130
     assert f"job {job_id} goes on" in log.read_text()
@@ -296,7 +310,7 @@ def test_a_job_is_deleted_when_it_is_confirmed(service: Service) -> None:
         check=False,
     )
     assert refused.returncode == 2 and "--yes" in refused.stderr
-    assert "deleted" in installation.ok("delete", job_id, "--yes")
+    assert installation.json("delete", job_id, "--yes", "--json") == {"id": job_id, "deleted": True}
     assert installation.run("watch", job_id).returncode == 2
 
 
@@ -332,7 +346,7 @@ def test_logs_are_read_by_name_and_followed(service: Service) -> None:
             httpx.get(f"{service.ready['url']}/v1/jobs/job_followed")
             return "job_followed" in log.read_text()
 
-        wait_until(is_followed, timeout=30, what="the gateway's new line")
+        wait_until(is_followed, what="the gateway's new line")
         follower.send_signal(signal.SIGINT)
         assert follower.wait(30) == 0
 

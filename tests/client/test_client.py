@@ -22,11 +22,20 @@ from gigavqa import (
     RefusedError,
     Response,
 )
+from gigavqa.client.connection import request_headers
 from gigavqa.client.retries import LineSplitter
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL
 from tests.client.conftest import SAMPLES, SPEC
 from tests.client.cutting import cutting_proxy
+
+
+def test_a_key_is_sent_with_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that is given, else that of the environment; none where there is none."""
+    monkeypatch.setenv("GIGAVQA_API_KEY", " gvq_a ")
+    assert request_headers()["Authorization"] == "Bearer gvq_a"
+    assert request_headers("gvq_b")["Authorization"] == "Bearer gvq_b"
+    assert [*request_headers("")] == ["User-Agent"]
 
 
 @pytest.fixture

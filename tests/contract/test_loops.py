@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from gigavqa.contract.jobs import Cell
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, Cell, Failure, InferenceRequest, Response, Sampling, Turn, TurnResponse
+from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.contract.responses import Failure, Response, TurnResponse
 from gigavqa.contract.schema_versions import read_bundle, read_response
 from gigavqa.contract.tool_loops import FixedTool, NamedCall, SearchTool, ToolCall, ToolErrors, ToolLoop, ZoomTool
 from gigavqa.tiling.views import View

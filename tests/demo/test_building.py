@@ -16,11 +16,12 @@ from gigavqa.demo.ultravr.ad.products import PRODUCTS
 from gigavqa.demo.ultravr.cctv.paint import paint_plaza
 from gigavqa.demo.ultravr.cctv.samples import plaza_records
 from gigavqa.demo.ultravr.cctv.scene import plan_plaza
-from gigavqa.demo.ultravr.dataset import GENERATOR, PAINTINGS, build_demo_dataset
+from gigavqa.demo.ultravr.dataset import GENERATOR, IMAGES, build_demo_dataset
 from tests.demo.conftest import SCALE, SEED
 from tests.waiting import wait_until
 
 
+@pytest.mark.slow
 def test_a_complete_data_set_is_not_painted_again(demo_folder: Path) -> None:
     """The second call touches no file and says that all is there."""
     before = {path: path.stat().st_mtime_ns for path in demo_folder.rglob("*")}
@@ -30,6 +31,7 @@ def test_a_complete_data_set_is_not_painted_again(demo_folder: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in demo_folder.rglob("*")} == before
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_is_painted_again(demo_folder: Path, tmp_path: Path) -> None:
     """A deleted image comes back, the others are kept, and the new one has the same pixels."""
     copy = tmp_path / "demo"
@@ -48,11 +50,9 @@ def test_only_what_is_missing_is_painted_again(demo_folder: Path, tmp_path: Path
 
 def test_the_manifest_of_another_seed_or_size_counts_for_nothing(demo_folder: Path) -> None:
     """Images of one seed are never taken for those of another."""
-    assert all(DemoManifest.open(demo_folder, GENERATOR, SEED, SCALE).holds(painting.image) for painting in PAINTINGS)
-    assert not any(
-        DemoManifest.open(demo_folder, GENERATOR, SEED + 1, SCALE).holds(painting.image) for painting in PAINTINGS
-    )
-    assert not any(DemoManifest.open(demo_folder, GENERATOR, SEED, 1.0).holds(painting.image) for painting in PAINTINGS)
+    assert all(DemoManifest.open(demo_folder, GENERATOR, SEED, SCALE).holds(image) for image in IMAGES)
+    assert not any(DemoManifest.open(demo_folder, GENERATOR, SEED + 1, SCALE).holds(image) for image in IMAGES)
+    assert not any(DemoManifest.open(demo_folder, GENERATOR, SEED, 1.0).holds(image) for image in IMAGES)
 
 
 def test_what_an_earlier_generator_drew_counts_for_nothing(demo_folder: Path, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_what_an_earlier_generator_drew_counts_for_nothing(demo_folder: Path, tm
     (tmp_path / "dataset.toml").write_text("")
     earlier = DemoManifest.open(tmp_path, GENERATOR, SEED, SCALE)
     assert not earlier.holds_records()
-    assert not any(earlier.holds(painting.image) for painting in PAINTINGS)
+    assert not any(earlier.holds(image) for image in IMAGES)
 
 
 def test_a_truncated_image_is_not_complete(tmp_path: Path) -> None:
@@ -96,6 +96,7 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["image.png"]
 
 
+@pytest.mark.slow
 def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Images that were complete when the builder was killed are not painted again."""
     folder = tmp_path / "demo"
@@ -111,10 +112,11 @@ def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     said: list[str] = []
     build_demo_dataset(folder, scale=0.1, progress=said.append)
     painted = {line.split(":")[0] for line in said[:-1]}
-    assert painted == {painting.image for painting in PAINTINGS} - complete
+    assert painted == set(IMAGES) - complete
     assert said[-1].endswith("samples written and checked")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_pixels_and_records(tmp_path: Path) -> None:
     """Everything is drawn from the seed alone."""
     for name in ("first", "second"):

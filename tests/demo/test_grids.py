@@ -13,6 +13,8 @@ from gigavqa.demo.ultravr.ad.pushpins import NEEDLE
 from tests.demo.conftest import SEED
 from tests.demo.pictures import read_pixels, share_of_color
 
+pytestmark = pytest.mark.slow
+
 SCALE = 0.5
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from gigavqa.answers.coordinates import format_coordinate
+from gigavqa.demo.records import lettered, shuffled
 from gigavqa.demo.ultravr.ad.grid import plan_grid
 from gigavqa.demo.ultravr.ad.products import PRODUCTS
 from gigavqa.demo.ultravr.ad.samples import draw_choice, grid_records
 from gigavqa.demo.ultravr.cctv import questions as cctv
-from gigavqa.demo.ultravr.records import RecordQuestion, lettered, shuffled
+from gigavqa.demo.ultravr.records import RecordQuestion
 from gigavqa.demo.ultravr.rs import questions as rs
 from gigavqa.demo.ultravr.wsi import questions as wsi
 from tests.demo.readers import RULES, Rule, accuracy, learned
@@ -81,6 +82,7 @@ def _interval(chance: float, drawn: int) -> tuple[float, float]:
     return chance - reach, chance + reach
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS, ids="-".join)
 def test_no_reader_of_the_texts_alone_beats_chance(kind: _Kind) -> None:
     """Over 2,000 drawn questions, no rule, learned or given, is right more or less often than a quarter of the time."""

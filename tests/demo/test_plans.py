@@ -8,7 +8,8 @@ from gigavqa.benchmarks.ultravr.benchmark import UltraVR
 from gigavqa.benchmarks.ultravr.examples import ExampleChooser
 from gigavqa.benchmarks.ultravr.step_judge import StepJudge
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.expansion import expand
 from gigavqa.tiling.geometry import resolve_region

@@ -1,5 +1,6 @@
 """Pyramids of painted scenes: any reader finds on every level what was painted, and equal tiles are stored once."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,6 @@ from openslide import OpenSlide
 from PIL import Image
 from tifffile import TiffFile
 
-from gigavqa.demo.acuity.pictures import draw_picture
-from gigavqa.demo.acuity.scenes import draw_scene
 from gigavqa.demo.painting import DrawnScene, FlatShape, ScenePainter, box
 from gigavqa.demo.pyramids import TILE, write_pyramid
 from gigavqa.tiling.geometry import Size
@@ -26,6 +25,12 @@ SCENE = DrawnScene(
     ),
     (),
 )
+
+
+@cache
+def painted() -> Image.Image:
+    """Paint all of the scene, once."""
+    return ScenePainter(SCENE).part(0, 0, SCENE.size)
 
 
 @pytest.fixture(scope="module", params=[2, 4])
@@ -44,11 +49,11 @@ def pyramid(tmp_path_factory: pytest.TempPathFactory, step: int) -> Path:
 
 def test_every_level_is_the_mean_of_what_was_painted(pyramid: Path, step: int) -> None:
     """To a level of grey for each time that it was rounded."""
-    painted = ScenePainter(SCENE).part(0, 0, SCENE.size)
+    whole = painted()
     with TiffFile(pyramid) as file:
         assert file.is_bigtiff and [page.is_reduced for page in file.pages] == [False, True]
         for level, page in enumerate(file.pages):
-            wanted = painted.reduce(step**level) if level else painted
+            wanted = whole.reduce(step**level) if level else whole
             assert np.abs(page.asarray().astype(int) - np.asarray(wanted)).max() <= level
 
 
@@ -75,10 +80,9 @@ def test_equal_tiles_are_stored_once(pyramid: Path) -> None:
 
 def test_parts_are_painted_as_the_whole_is() -> None:
     """Though what is hidden behind a tile's ground, or beside an ellipse, is left out."""
-    scene = draw_scene(draw_picture(np.random.default_rng(2), 700, kind="field", side=2048), 1)
-    whole = np.asarray(ScenePainter(scene).part(0, 0, scene.size))
-    for row, column in np.ndindex(8, 8):
-        part = np.asarray(ScenePainter(scene).part(column * TILE, row * TILE, Size(TILE, TILE)))
+    whole = np.asarray(painted())
+    for row, column in np.ndindex(SCENE.size.height // TILE, SCENE.size.width // TILE):
+        part = np.asarray(ScenePainter(SCENE).part(column * TILE, row * TILE, Size(TILE, TILE)))
         area = whole[row * TILE : (row + 1) * TILE, column * TILE : (column + 1) * TILE]
         np.testing.assert_array_equal(part, area)
 

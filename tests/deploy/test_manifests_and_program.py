@@ -182,7 +182,7 @@ def test_autoscalers_look_at_every_lane_of_the_model_that_they_scale(overlay: st
     """At what waits in it and at what workers hold of it; lag alone would end workers in the middle of a job."""
     objects = render(overlay)
     scaled = of_kind(objects, "ScaledObject")
-    assert len(scaled) == (0 if overlay in {"one-gpu", "cpu-trial"} else len(_workers(objects)))
+    assert len(scaled) == (0 if overlay in {"one-gpu", "cpu-trial", "kueue"} else len(_workers(objects)))
     for each in scaled:
         spec = each["spec"]
         target = named(objects, spec["scaleTargetRef"].get("kind", "Deployment"), spec["scaleTargetRef"]["name"])

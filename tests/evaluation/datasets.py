@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from gigavqa.evaluation.benchmark import find_benchmark
 from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.samples import Sample
 
 

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from gigavqa.contract.models import EngineInfo, Failure, Response, Sampling, TurnResponse
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, Failure, Response, TurnResponse
 
 MODEL = "qwen3-vl-8b"
 

@@ -122,7 +122,7 @@ def test_names_of_categories_and_formats_may_be_written_freely(tmp_path: Path) -
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("an unknown domain", {"domain": "xray"}, "domain: Input should be"),
+    ("an unknown domain", {"domain": "xray"}, "domain: must be"),
     ("a category of another domain", {"category": "logical_anomaly"}, "domain 'cctv' has no category"),
     ("an answer that is no option", {"answer": "E"}, "answer 'E' is none of the options"),
     ("no options", {"options": None}, "options are missing"),
@@ -132,12 +132,12 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("no image", {"image": None}, "names no image"),
     ("no question", {"question": ""}, "question: String should have at least 1 character"),
     ("an id with a space", {"id": "a b"}, "id: String should match"),
-    ("an unknown quadrant", {"evidence": {"quadrants": ["middle"]}}, "evidence.quadrants.0: Input should be"),
+    ("an unknown quadrant", {"evidence": {"quadrants": ["middle"]}}, "evidence.quadrants.0: must be"),
     ("a cell beyond the grid", {"evidence": {"grid": [5, 5], "cell": [6, 1]}}, "lies outside a grid of 5 x 5"),
-    ("a region beyond the slide", {"evidence": {"rois": [0]}}, "evidence.rois.0: Input should be"),
+    ("a region beyond the slide", {"evidence": {"rois": [0]}}, "evidence.rois.0: must be"),
     ("steps that are no list", {"reasoning_supervision": {"steps": "S1"}}, "with a list of steps"),
     ("a step of unknown format", {"reasoning_supervision": {"steps": [{"step_id": "S1", "question": "?",
-     "ground_truth": 1, "answer_format": "number"}]}}, "steps.0.answer_format: Input should be"),
+     "ground_truth": 1, "answer_format": "number"}]}}, "steps.0.answer_format: must be"),
 ]  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from gigavqa.catalogue.errors import ModelUnknownError
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
-from gigavqa.evaluation.benchmark import find_benchmark, select_cells
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import (
     AnnotationMissingError,
@@ -24,6 +24,8 @@ from gigavqa.evaluation.errors import (
     SamplingInvalidError,
 )
 from gigavqa.evaluation.expansion import expand, request_id
+from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.evaluation.plans import select_cells
 from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record
 from tests.evaluation.folders import write_dataset
@@ -170,7 +172,7 @@ def test_sampling_is_the_models_own_with_the_jobs_overrides(dataset: Dataset) ->
     ("sampling", "told"),
     [
         ({"temprature": 0}, "sampling has no temprature; it has max_tokens"),
-        ({"top_p": 2}, "sampling.top_p: Input should be"),
+        ({"top_p": 2}, "sampling.top_p: must be"),
     ],
 )
 def test_wrong_sampling_is_refused_by_name(dataset: Dataset, sampling: dict[str, Any], told: str) -> None:
@@ -316,9 +318,9 @@ def test_a_thousand_unknown_samples_are_one_short_message(dataset: Dataset) -> N
     ("options", "why"),
     [
         ({"exmaples": 1}, "options has no exmaples; it has budget, conditions, examples, s3, thumbnail"),
-        ({"examples": -1}, "options.examples: Input should be greater than or equal to 0"),
-        ({"thumbnail": 0}, "options.thumbnail: Input should be greater than or equal to 1"),
-        ({"thumbnail": None}, "options.thumbnail: Input should be a valid integer"),
+        ({"examples": -1}, "options.examples: must be greater than or equal to 0"),
+        ({"thumbnail": 0}, "options.thumbnail: must be greater than or equal to 1"),
+        ({"thumbnail": None}, "options.thumbnail: must be a whole number"),
     ],
 )
 def test_options_that_nobody_knows_or_that_are_out_of_range_are_refused(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec, Turn
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest, Turn
 from gigavqa.evaluation.chat_order import order_chats
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.expansion import expand

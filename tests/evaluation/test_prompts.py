@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from gigavqa.contract.models import Cell, InferenceRequest, JobSpec, RasterRecord, Response
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import RasterRecord, Response
 from gigavqa.evaluation.prompts import Prompt, PromptRebuilder
 from gigavqa.evaluation.replies import reply_of
 from tests.evaluation.responses import MODEL, response

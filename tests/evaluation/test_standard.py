@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Cell, Failure, JobSpec, Response
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.responses import Failure, Response
 from gigavqa.evaluation.benchmark import Benchmark, Chat, RecordContext, Scene, cross_plan
+from gigavqa.evaluation.capabilities import PaperSettings, RecordLayout
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.expansion import decoding_of
 from gigavqa.evaluation.metrics.accuracy import Grouping
@@ -141,7 +143,7 @@ def test_a_sample_is_written_as_the_record_that_it_was() -> None:
     """So that an import and a look at it lose nothing."""
     record = {"id": "a", "images": ["images/a.png"], "question": "?", "options": {"A": "one"}, "answer": "A", "n": 1}
     (fields,) = read(record)
-    written = Quizzes().record(Quiz.model_validate(fields))
+    written = RecordLayout.of(Quizzes()).record(Quiz.model_validate(fields))
 
     assert record.items() <= written.items()
     assert Quiz.model_validate(*read(written)) == Quiz.model_validate(fields)
@@ -156,7 +158,7 @@ def test_a_record_that_is_no_object_is_refused() -> None:
 def test_a_benchmark_may_decode_as_its_paper_does() -> None:
     """Over the model's own decoding, with no longer answers than the model's, and beneath the job's own sampling."""
 
-    class Greedy(Quizzes):
+    class Greedy(Quizzes, PaperSettings):
         decoding = {"temperature": 0.0, "max_tokens": 8192}  # noqa: RUF012
 
     entry = load_catalogue()[MODEL]
@@ -164,8 +166,9 @@ def test_a_benchmark_may_decode_as_its_paper_does() -> None:
     spec = JobSpec(dataset="quiz", models=(MODEL,))
     warm = spec.model_copy(update={"sampling": {"temperature": 1.0, "max_tokens": 9000}})
 
-    assert (decoding_of(entry, Quizzes(), spec)) == entry.decoding
-    paper, short, asked = (decoding_of(one, Greedy(), of) for one, of in ((entry, spec), (brief, spec), (entry, warm)))
+    plain, own = (PaperSettings.of(benchmark).decoding for benchmark in (Quizzes(), Greedy()))
+    assert decoding_of(entry, plain, spec) == entry.decoding
+    paper, short, asked = (decoding_of(one, own, of) for one, of in ((entry, spec), (brief, spec), (entry, warm)))
     assert (paper.temperature, paper.max_tokens, paper.top_k) == (0.0, 8192, entry.decoding.top_k)
     assert short.max_tokens == 64
     assert (asked.temperature, asked.max_tokens) == (1.0, 9000)

@@ -59,7 +59,7 @@ class Installation:
                 process.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(timeout=10)
+                process.wait(timeout=60)
         if self.server is not None:
             self.server.stop()
 

@@ -1,13 +1,26 @@
 """Machines described as data, and a driver that lists such GPUs."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from gigavqa.launcher.machine import GpuDevice, HostMachine, NumaNode
+from tests.cli.installation import Installation
 
 GIB = 2**30
 H100 = "NVIDIA H100 80GB HBM3"
 DRIVER = "580.95.05"
+
+
+@dataclass(frozen=True)
+class WithDriver(Installation):
+    """An installation on a machine whose driver lists GPUs."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """As ever, with the driver's folder first on the path."""
+        return super().environment | {"PATH": f"{self.home.parent}:{os.environ['PATH']}"}
 
 
 def machine(
@@ -44,6 +57,15 @@ def write_driver(folder: Path, lines: Sequence[str], status: int = 0) -> None:
     """Put an `nvidia-smi` into a folder that prints these lines, whatever it is asked."""
     text = "\n".join(lines)
     (folder / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\nexit {status}\n")
+    (folder / "nvidia-smi").chmod(0o755)
+
+
+def write_asked_driver(folder: Path, answers: Mapping[str, str], *, driver: str = DRIVER) -> None:
+    """Put an `nvidia-smi` of two GPUs into a folder, with the command that answers each question beginning so."""
+    gpus = (f"'{n}, GPU-{n}, {H100}, 81559, 00000000:F{n}:00.0, [N/A], {driver}, 9.0'" for n in range(2))
+    cases = [f"{question}*) {answer} ;;" for question, answer in answers.items()]
+    cases += [f"--query-gpu=index*) printf '%s\\n' {' '.join(gpus)} ;;", "*) exit 2 ;;"]
+    (folder / "nvidia-smi").write_text("\n".join(["#!/bin/sh", 'case "$1" in', *cases, "esac", ""]))
     (folder / "nvidia-smi").chmod(0o755)
 
 

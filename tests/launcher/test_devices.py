@@ -36,9 +36,9 @@ def staffed(
 ) -> dict[str, list[str]]:
     """The numbers of each worker's GPUs on a described machine."""
     environment = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
-    crews = plans_for_models([entry.id for entry in entries], workers)
-    placed = place_workers(crews, entries, PlacementOptions(workers, gpus), {}, described, environment)
-    return {crew.name: [device.number for device in crew.devices] for crew in placed}
+    plans = plans_for_models([entry.id for entry in entries], workers)
+    placed = place_workers(plans, entries, PlacementOptions(workers, gpus), {}, described, environment)
+    return {plan.name: [device.number for device in plan.devices] for plan in placed}
 
 
 @given(needs=st.lists(st.integers(1, 4), min_size=1, max_size=6), spare=st.integers(0, 3))
@@ -210,7 +210,7 @@ def test_without_a_driver_the_operators_names_are_passed_on() -> None:
     """In a container that shows GPUs and no nvidia-smi, two models get one each, out of those that were visible."""
     bare = HostMachine((), DGX.nodes, DGX.memory_bytes)
     other = ENTRY.model_copy(update={"id": "other"})
-    crews = place_workers(
+    plans = place_workers(
         plans_for_models([MODEL, "other"], None),
         [ENTRY, other],
         PlacementOptions(),
@@ -218,24 +218,24 @@ def test_without_a_driver_the_operators_names_are_passed_on() -> None:
         bare,
         {"CUDA_VISIBLE_DEVICES": "3,1"},
     )
-    assert [device_environment(crew.devices, {})["CUDA_VISIBLE_DEVICES"] for crew in crews] == ["3", "1"]
+    assert [device_environment(plan.devices, {})["CUDA_VISIBLE_DEVICES"] for plan in plans] == ["3", "1"]
 
 
 def test_without_devices_nothing_is_assigned() -> None:
     """On a machine without GPUs workers see what they saw before, and run where the kernel puts them."""
     bare = HostMachine((), DGX.nodes, DGX.memory_bytes)
-    crews = plans_for_models([MODEL, MODEL], None)
-    assert place_workers(crews, [ENTRY], PlacementOptions(), {}, bare, {}) == crews
-    assert [crew.cpus for crew in add_shares(crews, bare, WorkerSettings(), [ENTRY], {})] == [(), ()]
+    plans = plans_for_models([MODEL, MODEL], None)
+    assert place_workers(plans, [ENTRY], PlacementOptions(), {}, bare, {}) == plans
+    assert [plan.cpus for plan in add_shares(plans, bare, WorkerSettings(), [ENTRY], {})] == [(), ()]
 
 
 def test_who_gets_what_is_told_in_the_order_of_the_gpus() -> None:
     """A line for each worker: GPUs, name, models, nodes, CPUs."""
-    crews = (
+    plans = (
         WorkerPlan("worker-b", ("b",), DGX.devices[1:2], (4, 5, 6)),
         WorkerPlan("worker-a", ("a",), DGX.devices[:1], (0, 1)),
     )
-    assert list(describe_plan(crews)) == [
+    assert list(describe_plan(plans)) == [
         "devices  GPU 0 -> worker-a -> a (node 0, CPUs 0-1)",
         "devices  GPU 1 -> worker-b -> b (node 0, CPUs 4-6)",
     ]

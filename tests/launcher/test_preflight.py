@@ -1,5 +1,6 @@
 """`gigavqa up` says what is wrong before it starts anything."""
 
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 import tomli_w
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.launcher.errors import ExtraMissingError
-from gigavqa.launcher.preflight import require_modules
+from gigavqa.launcher import preflight
+from gigavqa.launcher.errors import ExtraMissingError, PortTakenError
+from gigavqa.launcher.preflight import free_port, require_modules, viewer_port
 from tests.cli.installation import MODEL, Installation
 
 
@@ -20,7 +22,7 @@ def started_nothing(installation: Installation) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--engine", "nonsense"), "'vllm', 'remote', 'simulated'"),
+        (("--engine", "nonsense"), "vllm, remote, simulated"),
         (("--endpoint", "http://127.0.0.1:9/v1"), "--endpoint is for --engine remote"),
         (("--engine", "remote"), "needs the address of a server: --endpoint http://HOST:PORT/v1"),
         (("--engine", "remote", "--endpoint", "http://me:secret@x"), "--api-key-env names a variable with a key"),
@@ -32,7 +34,7 @@ def started_nothing(installation: Installation) -> bool:
             ("--engine", "remote", "--endpoint", "http://x", "--api-key-env", "NO_KEY"),
             "NO_KEY: the variable",
         ),
-        (("-m", "gpt-4.1"), "no weights of gpt-4.1 are to be had"),
+        (("-m", "gpt-4.1"), "no engine here can load gpt-4.1"),
         (("--engine-arg", "gpu_memory_utilisation=0.8"), "did you mean 'gpu_memory_utilization'"),
         (("--engine-arg", "max_model_len=10"), "models add"),
         (("--engine-arg", "seed"), "NAME=VALUE"),
@@ -89,3 +91,18 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
     """The line can be typed."""
     with pytest.raises(ExtraMissingError, match=r"no_such_module.*pip install '\.\[gateway\]'"):
         require_modules("gateway", ["json", "no_such_module"])
+
+
+def test_a_viewer_whose_port_is_taken_goes_elsewhere_unless_it_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it take the gateway's, which has not begun to listen."""
+    host = "127.0.0.1"
+    with socket.create_server((host, 0)) as listening:
+        taken = listening.getsockname()[1]
+        monkeypatch.setattr(preflight, "VIEWER_PORT", taken)
+        assert viewer_port(host, None, 1) not in {0, taken}
+        with pytest.raises(PortTakenError, match=str(taken)):
+            viewer_port(host, taken, 1)
+    free = free_port(host)
+    monkeypatch.setattr(preflight, "VIEWER_PORT", free)
+    assert viewer_port(host, None, 1) == viewer_port(host, free, 1) == free
+    assert viewer_port(host, None, free) not in {0, free}

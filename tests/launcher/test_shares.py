@@ -22,21 +22,21 @@ def staffed(
     described: HostMachine, *, told: Mapping[str, str] | None = None, gpus: str = "all"
 ) -> tuple[WorkerPlan, ...]:
     """One worker a GPU of a described machine, with what the operator's environment says."""
-    crews = place_workers(plans_for_models([MODEL], None), [ENTRY], PlacementOptions(gpus=gpus), {}, described, {})
-    return add_shares(crews, described, WorkerSettings.from_environment(told or {}), [ENTRY], {})
+    plans = place_workers(plans_for_models([MODEL], None), [ENTRY], PlacementOptions(gpus=gpus), {}, described, {})
+    return add_shares(plans, described, WorkerSettings.from_environment(told or {}), [ENTRY], {})
 
 
-def bounds(crews: Sequence[WorkerPlan], name: str) -> list[int]:
+def bounds(plans: Sequence[WorkerPlan], name: str) -> list[int]:
     """One bound of each worker, as its environment has it."""
-    return [int(dict(crew.variables)[f"GIGAVQA_WORKER_{name}"]) for crew in crews]
+    return [int(dict(plan.variables)[f"GIGAVQA_WORKER_{name}"]) for plan in plans]
 
 
 def test_workers_at_a_node_divide_its_cores() -> None:
     """Eight GPUs at two nodes of 56 cores: 14 cores each, with both threads, of the node that the GPU hangs at."""
-    crews = staffed(DGX)
-    assert [len(crew.cpus) for crew in crews] == [28] * 8
-    assert crews[0].cpus == (*range(14), *range(112, 126))
-    assert crews[4].cpus == (*range(56, 70), *range(168, 182))
+    plans = staffed(DGX)
+    assert [len(plan.cpus) for plan in plans] == [28] * 8
+    assert plans[0].cpus == (*range(14), *range(112, 126))
+    assert plans[4].cpus == (*range(56, 70), *range(168, 182))
 
 
 @given(
@@ -47,10 +47,10 @@ def test_workers_at_a_node_divide_its_cores() -> None:
 def test_cores_are_given_once_and_whole(nodes: list[int], cores: int, threads: int) -> None:
     """No CPU is two workers', none is idle, and siblings stay together while there is a core for each GPU."""
     described = machine(nodes, cores, threads=threads)
-    crews = [WorkerPlan(device.id, (MODEL,), (device,)) for device in described.devices]
-    given_ = divide_cores(crews, described.nodes)
+    plans = [WorkerPlan(device.id, (MODEL,), (device,)) for device in described.devices]
+    given_ = divide_cores(plans, described.nodes)
     for node, num_gpus in zip(described.nodes, nodes, strict=True):
-        here = [set(given_[crew.name]) for crew in crews if crew.devices[0].node == node.number]
+        here = [set(given_[plan.name]) for plan in plans if plan.devices[0].node == node.number]
         assert set().union(*here) == set(node.cpus)
         if num_gpus <= len(node.cpus):
             assert sum(map(len, here)) == len(node.cpus)
@@ -90,10 +90,10 @@ def test_what_the_operator_allows_is_divided() -> None:
         "GIGAVQA_WORKER_CACHE_BYTES": "80GiB",
         "GIGAVQA_WORKER_RENDER_THREADS": "40",
     }
-    crews = staffed(DGX, told=told)
-    assert bounds(crews, "SLEEP_BYTES") == [100 * GIB] * 8
-    assert bounds(crews, "CACHE_BYTES") == [10 * GIB] * 8
-    assert bounds(crews, "RENDER_THREADS") == [5] * 8
+    plans = staffed(DGX, told=told)
+    assert bounds(plans, "SLEEP_BYTES") == [100 * GIB] * 8
+    assert bounds(plans, "CACHE_BYTES") == [10 * GIB] * 8
+    assert bounds(plans, "RENDER_THREADS") == [5] * 8
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(56, 8), (16, 6), (8, 2), (2, 1)])
@@ -104,16 +104,16 @@ def test_rendering_leaves_cores_to_the_engine(cores: int, threads: int) -> None:
 
 def test_a_worker_alone_has_the_machines_bounds() -> None:
     """Nothing is divided, and it runs on the cores of its GPU's node."""
-    (crew,) = staffed(DGX, gpus="6")
-    assert crew.cpus == DGX.nodes[1].cpus
-    assert "GIGAVQA_WORKER_SLEEP_BYTES" not in dict(crew.variables)
+    (plan,) = staffed(DGX, gpus="6")
+    assert plan.cpus == DGX.nodes[1].cpus
+    assert "GIGAVQA_WORKER_SLEEP_BYTES" not in dict(plan.variables)
 
 
 def test_pinned_memory_for_evicted_blocks_is_divided() -> None:
     """200 GiB, asked for by the entry or by the command line, are 25 GiB for each of eight."""
     entry = ENTRY.model_copy(update={"engine": {"kv_offloading_size": 200}})
-    crews = place_workers(plans_for_models([MODEL], None), [ENTRY], PlacementOptions(gpus="all"), {}, DGX, {})
-    by_entry = add_shares(crews, DGX, WorkerSettings(), [entry], {})
-    by_argument = add_shares(crews, DGX, WorkerSettings(), [ENTRY], {"kv_offloading_size": 200})
-    assert {crew.arguments for crew in (*by_entry, *by_argument)} == {("kv_offloading_size=25",)}
-    assert {crew.arguments for crew in add_shares(crews, DGX, WorkerSettings(), [ENTRY], {})} == {()}
+    plans = place_workers(plans_for_models([MODEL], None), [ENTRY], PlacementOptions(gpus="all"), {}, DGX, {})
+    by_entry = add_shares(plans, DGX, WorkerSettings(), [entry], {})
+    by_argument = add_shares(plans, DGX, WorkerSettings(), [ENTRY], {"kv_offloading_size": 200})
+    assert {plan.arguments for plan in (*by_entry, *by_argument)} == {("kv_offloading_size=25",)}
+    assert {plan.arguments for plan in add_shares(plans, DGX, WorkerSettings(), [ENTRY], {})} == {()}

@@ -1,6 +1,10 @@
 """Chats with searches and zooms go on while their workers are killed, as `make chaos` has it with many more."""
 
+import pytest
+
 from loadtests.chaos.rounds import rounds
+
+pytestmark = pytest.mark.slow
 
 
 def test_chats_of_ten_rounds_outlive_their_workers() -> None:

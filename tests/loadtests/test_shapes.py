@@ -12,6 +12,8 @@ from loadtests import verdicts
 from loadtests.__main__ import SHAPES
 from loadtests.installation import Installation, running_installation
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 AT_ONCE = [shape.name for shape in SHAPES if shape.name not in {"spike", "small_jobs"}]
 CALLS = {

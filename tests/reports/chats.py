@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gigavqa.contract.models import RasterRecord, Response, TurnResponse
+from gigavqa.contract.responses import RasterRecord, Response, TurnResponse
 from gigavqa.contract.tool_loops import ToolCall
 from tests.evaluation.responses import MODEL, response
 from tests.reports.pages import HOSTILE, KEY, raster

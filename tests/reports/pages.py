@@ -8,17 +8,9 @@ from typing import Any, Literal
 from PIL import Image
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import (
-    Cell,
-    InferenceRequest,
-    JobSpec,
-    RasterRecord,
-    Response,
-    Sampling,
-    Timings,
-    TurnResponse,
-    Usage,
-)
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest, Sampling
+from gigavqa.contract.responses import RasterRecord, Response, Timings, TurnResponse, Usage
 from gigavqa.evaluation.expansion import expand
 from gigavqa.evaluation.metrics.estimates import Estimate
 from gigavqa.evaluation.outcomes import sample_outcomes

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gigavqa.contract.models import EngineInfo, Response, Sampling, TurnResponse, Usage
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, Response, TurnResponse, Usage
 from gigavqa.evaluation.errors import ResponsesInvalidError
 from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
 from gigavqa.evaluation.response_files import read_replies

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from gigavqa.contract.models import ClosingAnswer, Job, JobSpec, JobStatus
-from gigavqa.evaluation.benchmark import find_benchmark
-from gigavqa.evaluation.tables import Column, ColumnGroup, Row, Table, Value
+from gigavqa.contract.jobs import Job, JobSpec, JobStatus
+from gigavqa.contract.responses import ClosingAnswer
+from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.tables import Column, ColumnGroup, Row, Table, Unit, Value
 from gigavqa.reports.report import JobFacts, Report, build_report
 from gigavqa.reports.writers.drawings import list_drawings, write_drawing
 from gigavqa.reports.writers.markdown import render_markdown
@@ -206,6 +208,17 @@ def test_numbers_stand_with_interval_and_count() -> None:
     assert f"{mean_number.text}4 models" in text
 
 
+@pytest.mark.parametrize(
+    ("unit", "value", "shade"),
+    [("rate", 0.5, 0.5), ("loss", 0.5, -0.5), ("difference", -0.1, -0.2), ("difference", 0.9, 1.0), ("number", 7.0, 0)],
+)
+def test_a_cell_is_shaded_by_what_is_good(unit: Unit, value: float, shade: float) -> None:
+    """A loss darkens as a rate does, in the colour of what is bad; a difference is full at 50 points."""
+    column = Column(key="a", title="A", unit=unit)
+    shown = page_number(Estimate(value=value, count=1), column, Row(title="r", values=()))
+    assert shown.shade == pytest.approx(shade)
+
+
 def test_headings_are_explained_below_their_table(html: str) -> None:
     """Table 1's macro is marked, and the mark is told."""
     text = " ".join(parsed(html).text.split())
@@ -258,13 +271,13 @@ def test_a_page_shows_at_most_so_many_samples_and_says_so() -> None:
 
 
 def test_a_page_shows_at_most_so_many_responses_and_says_so() -> None:
-    """3,000 long answers to one sample and one to another: 400 of the first, and four megabytes at most."""
-    many = [response("c1", f"{number}{'x' * 7000}B", request_id=f"r{number}", repeat=number) for number in range(3000)]
+    """500 long answers to one sample and one to another: 400 of the first, and four megabytes at most."""
+    many = [response("c1", f"{number}{'x' * 7000}B", request_id=f"r{number}", repeat=number) for number in range(500)]
 
     made = page([*many, response("r1", "B")])
 
     assert [len(sample["responses"]) for sample in data_of(made)["samples"]] == [400, 1]
-    assert "with 401 of 3,001 responses" in made
+    assert "with 401 of 501 responses" in made
     assert len(made) < 4_000_000
 
 

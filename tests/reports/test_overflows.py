@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gigavqa.contract.models import Failure, Response, Sampling, TurnResponse, Usage
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import Failure, Response, TurnResponse, Usage
 from gigavqa.reports.report import Report, build_report
 from gigavqa.reports.writers.markdown import render_markdown
 from tests.benchmarks.ultravr.responders import answer, everything

@@ -10,13 +10,13 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from gigavqa.contract.models import ClosingAnswer, Response
+from gigavqa.contract.responses import ClosingAnswer, Response
 from gigavqa.reports.writers.page.samples import OUTCOMES
 from tests.evaluation.responses import MODEL, response
 from tests.reports.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
 from tests.reports.visits import Visit, with_browser
 
-pytestmark = with_browser
+pytestmark = [with_browser, pytest.mark.slow]
 SEEN = f"sample=c1&at={MODEL}%7CS0%7CV2%7C0"
 S2_OF_C1 = f"sample=c1&at={MODEL}%7CS2%7CV2%7C0"
 

@@ -9,12 +9,14 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from gigavqa.contract.models import Failure
+from gigavqa.contract.responses import Failure
 from gigavqa.reports.writers.page import texts
 from tests.evaluation.responses import MODEL, response
 from tests.reports.chats import PAGES, ZOOMS, call, chat, rounds, turn
 from tests.reports.pages import HOSTILE, SIZE, asked, page, raster
 from tests.reports.visits import Visit, with_browser
+
+pytestmark = pytest.mark.slow
 
 TEN = f"sample=c1&at={MODEL}%7CS0%7CV2+n10%7C0"
 VIEWER = "http://127.0.0.1:8471"

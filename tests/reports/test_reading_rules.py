@@ -7,12 +7,12 @@ import pytest
 
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response, TurnResponse
-from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.contract.responses import Response, TurnResponse
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.reports.report import Report, report_on_replies, report_on_tally, tally_replies
 from gigavqa.reports.tallies import dump_tally, merge_tally
-from gigavqa.reports.writers.verdict_files import VerdictFileLayout
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
 from tests.answers.readers import examples
 from tests.benchmarks.ultravr.test_process import DATASET
 from tests.evaluation.responses import response
@@ -75,7 +75,7 @@ def test_files_of_verdicts_tell_the_rule() -> None:
     assert VerdictFileLayout().columns["rule"] == "text"
 
 
-@pytest.mark.parametrize("name", ["acuity", "atombench", "questions", "ultravr"])
+@pytest.mark.parametrize("name", ["atombench", "questions", "ultravr"])
 def test_every_benchmark_that_reads_options_knows_what_was_cut_off(name: str) -> None:
     """A reply that breaks off while it goes through the options has not chosen the last of them."""
     text = "First, option A: the wall is in front. Then, option B: the station is"

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 
 from gigavqa.answers.final import READER_VERSION
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import EngineInfo, JobSpec, RemoteInfo, Response, Sampling
-from gigavqa.evaluation.cells import CellScore
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, RemoteInfo, Response
+from gigavqa.evaluation.cell_scores import CellScore
 from gigavqa.reports.report import Report, build_report
 from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
 from gigavqa.reports.writers.markdown import render_markdown
@@ -194,7 +196,7 @@ def test_a_response_to_an_unknown_sample_is_listed() -> None:
     [
         ({"model": "demo-qwen3-vl"}, "its weights are random"),
         ({"engine": EngineInfo(name="simulated", version="1", simulated=True)}, "come from the simulated engine"),
-        ({"turns": [{"text": "B", "finish_reason": "length"}]}, "cut off at the limit of output tokens"),
+        ({"turns": [{"text": "B", "finish_reason": "length"}]}, "cut off at the limit of output tokens (S0 V2)"),
         ({"sampling": Sampling(temperature=0.0)}, "sampled with different parameters"),
         ({"engine": EngineInfo(name="vllm", version="0.31.0")}, "different engines or versions"),
     ],

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.contract.models import Cell, Failure, Response
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.responses import Failure, Response
 from gigavqa.evaluation.outcomes import sample_outcomes
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.score_frame import CellKey
@@ -16,7 +17,8 @@ from gigavqa.reports.score import score_files
 from gigavqa.reports.tallies import dump_tally, merge_tally
 from gigavqa.reports.writers.exports import render_csv
 from gigavqa.reports.writers.markdown import render_markdown
-from gigavqa.reports.writers.verdict_files import VerdictFileLayout, write_verdicts
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import write_verdicts
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.responses import MODEL, response

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Failure
+from gigavqa.contract.responses import Failure
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.errors import ResponsesInvalidError
 from gigavqa.evaluation.metrics.estimates import Estimate

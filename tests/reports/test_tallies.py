@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response, Timings, TurnResponse
+from gigavqa.contract.responses import Response, Timings, TurnResponse
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.reports.report import Report, build_report, report_on_tally, tally_replies

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import RasterRecord, Response
+from gigavqa.contract.responses import RasterRecord, Response
 from gigavqa.reports.report import build_report
 from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import good_sample

@@ -5,8 +5,9 @@ import json
 import re
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import duckdb
 import pandas
@@ -14,15 +15,15 @@ import pyarrow.parquet
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response
-from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
 from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
 from gigavqa.reports.report import build_report
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
 from gigavqa.reports.writers.verdict_files import (
     MOST_ROWS,
     VERDICT_FORMATS,
-    VerdictFileLayout,
     VerdictFormat,
     verdict_chunks,
     write_verdicts,
@@ -199,6 +200,45 @@ def test_parquet_has_types(tmp_path: Path) -> None:
     assert frame_of(written(tmp_path, "parquet")).score.isna().sum() == 2
 
 
+class Kept(NamedTuple):
+    """What a benchmark may keep of a reply, of every type that a column can have."""
+
+    level: Literal["near", "far"] | None
+    calls: int
+    pixels: float | None
+    voided: bool
+    letters: tuple[str, ...] = ()
+
+
+def test_what_a_benchmark_keeps_of_a_reply_is_a_column_of_its_type(tmp_path: Path) -> None:
+    """Under its own name behind `detail_`, after all other columns; none for a reply of which nothing is kept."""
+    layout = replace(VerdictFileLayout.of(DATASET), details=VerdictFileLayout.details_of(Kept))
+    first, second = outcomes_of(RESPONSES[:2])
+    kept = first.model_copy(update={"details": Kept("near", 3, None, True, ("A", "B"))})
+    write_verdicts([kept, second], tmp_path / "kept.parquet", "parquet", layout)
+    table = pyarrow.parquet.read_table(tmp_path / "kept.parquet").select([f"detail_{name}" for name in Kept._fields])
+    assert [str(field.type) for field in table.schema] == ["string", "int64", "double", "bool", "string"]
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    assert rows == [("near", 3, None, True, '["A","B"]'), (None,) * 5]
+
+
+def test_every_installed_benchmark_has_the_columns_of_the_score_frame() -> None:
+    """By the frame's own names, and what the benchmark keeps of a reply beside."""
+    for benchmark in installed_benchmarks().values():
+        columns = VerdictFileLayout.of(replace(DATASET, benchmark=benchmark)).columns
+        frame = ("model", "protocol", "condition", "repeat", "job", "sample", "outcome", "status", "score")
+        assert {*frame} <= {*columns}
+        fields = benchmark.details_type._fields if benchmark.details_type else ()
+        assert [f"detail_{name}" for name in fields] == [name for name in columns if name.startswith("detail_")]
+
+
+def test_columns_of_earlier_files_say_the_same(tmp_path: Path) -> None:
+    """`job_id` and `sample_id`, which queries of people name."""
+    frame = frame_of(written(tmp_path, "parquet"))
+    assert list(frame["job"]) == list(frame["job_id"])
+    assert list(frame["sample"]) == list(frame["sample_id"])
+
+
 def test_columns_are_the_same_whatever_is_judged() -> None:
     """Levels of the benchmark are columns of their own names behind `group_`, which clash with no other."""
     assert VerdictFileLayout.of(DATASET).levels == ("domain", "category", "subcategory")
@@ -278,7 +318,7 @@ def test_every_column_is_documented_in_its_order(parts: bool) -> None:
     """The first table of docs/report.md names the columns of responses, the second what parts have behind groups."""
     tables = [block.splitlines()[2:] for block in SECTION.split("\n\n") if block.startswith("| column")]
     named = [name for row in tables[parts] for name in re.findall(r"`(\w+)(?:\.\.\.)?`", row.split("|")[1])]
-    columns = list(VerdictFileLayout(("",), parts=parts, texts=True).columns)
+    columns = list(VerdictFileLayout(("",), (("", "text"),), parts=parts, texts=True).columns)
     assert named == (columns[columns.index("group_") + 1 :] if parts else columns)
 
 

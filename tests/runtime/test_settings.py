@@ -88,6 +88,13 @@ def test_an_interactive_shift_is_no_longer_than_a_shift(shift: str, interactive:
     assert WorkerSettings.read(["--shift", shift, "--interactive-shift", "90"], {}).interactive_shift_seconds == 90
 
 
+def test_a_state_store_is_named_with_its_scheme() -> None:
+    """And a wrong address is not repeated: a password may stand in it."""
+    with pytest.raises(SettingsInvalidError, match=r"REDIS_URL: must begin with redis://.*") as caught:
+        WorkerSettings.read([], {"REDIS_URL": ":secret@localhost:6379"})
+    assert "secret" not in str(caught.value)
+
+
 def test_wrong_values_are_named_where_they_stand(tmp_path: Path) -> None:
     """One line for all of them: an argument, a variable and a line of the file."""
     path = tmp_path / "gigavqa.toml"
@@ -95,7 +102,7 @@ def test_wrong_values_are_named_where_they_stand(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalidError) as caught:
         WorkerSettings.read(["--lease", "0", "--config", str(path)], {"GIGAVQA_WORKER_SPEED": "fast"})
     told = str(caught.value)
-    assert [part.partition(": Input")[0] for part in told.split("; ")] == [
+    assert [part.partition(": must")[0] for part in told.split("; ")] == [
         "GIGAVQA_WORKER_SPEED",
         "--lease",
         f"{path}: [worker] shift_seconds",

@@ -1,5 +1,7 @@
 """Small real data sets, written by the tests."""
 
+import functools
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,14 @@ def record(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+@functools.cache
+def _plaza(number: int) -> bytes:
+    """Encode a picture, which hundreds of tests write."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (640, 480), (90 * number, 120, 60)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
 def write_dataset(root: Path, records: list[dict[str, Any]], name: str = NAME) -> Path:
     """Write a data set of these records with two images of 640 x 480 pixels below the data root."""
     folder = root / name
@@ -33,7 +43,7 @@ def write_dataset(root: Path, records: list[dict[str, Any]], name: str = NAME) -
         f'name = "{name}"\nbenchmark = "ultravr"\ntitle = "Town"\ndescription = "Two small pictures"\n'
     )
     for number in range(2):
-        Image.new("RGB", (640, 480), (90 * number, 120, 60)).save(folder / f"images/plaza-{number}.png")
+        (folder / f"images/plaza-{number}.png").write_bytes(_plaza(number))
     lines = "".join(json.dumps(each) + "\n" for each in records)
     (folder / "samples/cctv.jsonl").write_text(lines)
     return folder

@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx
 
-from gigavqa.store.access import ApiKey, ApiKeys, Limits, Role
+from gigavqa.store.api_keys import ApiKey, ApiKeys, Limits, Role
 from gigavqa.store.connection import connect
 from tests.service.datasets import NAME
-from tests.service.gateways import MODEL, RunningGateway
+from tests.service.gateways import MODEL, TLS, RunningGateway
 
 BODY = {"dataset": NAME, "models": [MODEL], "cells": [{"protocol": "S0", "condition": "V2"}]}
 """A job of four requests."""
@@ -18,7 +18,7 @@ BODY = {"dataset": NAME, "models": [MODEL], "cells": [{"protocol": "S0", "condit
 def make_key(
     redis_url: str, owner: str, role: Role = "submit", *, expires_at: datetime | None = None, **limits: Any
 ) -> tuple[str, ApiKey]:
-    """Make a key as `gigavqa keys create` does."""
+    """Make a key as `gigavqa admin keys create` does."""
 
     async def make() -> tuple[str, ApiKey]:
         redis = connect(redis_url)
@@ -30,7 +30,7 @@ def make_key(
 
 
 def revoke(redis_url: str, key_id: str) -> None:
-    """Revoke a key as `gigavqa keys revoke` does."""
+    """Revoke a key as `gigavqa admin keys revoke` does."""
 
     async def act() -> None:
         redis = connect(redis_url)
@@ -45,7 +45,7 @@ class Tenant(httpx.Client):
 
     def __init__(self, gateway: RunningGateway, owner: str, role: Role = "submit", **limits: Any) -> None:
         key, self.key = make_key(gateway.redis_url, owner, role, **limits)
-        super().__init__(base_url=gateway.url, timeout=20, headers={"Authorization": f"Bearer {key}"})
+        super().__init__(base_url=gateway.url, timeout=30, verify=TLS, headers={"Authorization": f"Bearer {key}"})
         self.owner = owner
 
     def submit(self, headers: dict[str, str] | None = None, **changes: Any) -> httpx.Response:

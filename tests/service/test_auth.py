@@ -13,19 +13,13 @@ from redis import Redis
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.service.http import auth
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.http_settings import requires_keys
+from gigavqa.store.listen_settings import requires_keys
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.tenants import BODY, Tenant, make_key, revoke
 from tests.service.workers import play
 from tests.waiting import wait_until
 
 UNKNOWN = "gvq_zzzzzzzz_" + "A" * 43
-
-
-@pytest.fixture
-def locked(start: Callable[..., RunningGateway]) -> RunningGateway:
-    """A gateway that asks for keys."""
-    return start(require_keys=True)
 
 
 def refused(response: httpx.Response) -> str:
@@ -134,6 +128,7 @@ def test_a_revoked_key_opens_nothing_from_then_on(locked: RunningGateway) -> Non
     assert "is revoked" in refused(ada.get("/v1/jobs"))
 
 
+@pytest.mark.slow
 def test_a_key_expires_by_itself(locked: RunningGateway) -> None:
     """At its time, without anybody doing anything."""
     key, _ = make_key(locked.redis_url, "ada", expires_at=datetime.now(UTC) + timedelta(seconds=2))

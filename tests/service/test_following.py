@@ -11,9 +11,9 @@ from gigavqa.service.results.events import JobFollowers, follow_events
 from gigavqa.service.results.readers import ResultReaders
 from gigavqa.service.results.responses import follow_pages
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.job_updates import JobUpdates
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from tests.store.examples import SPEC, answer, make_request
 from tests.waiting import async_wait_until

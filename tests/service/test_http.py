@@ -42,19 +42,19 @@ def test_head_is_get_without_the_body(gateway: RunningGateway, path: str) -> Non
     assert gateway.client.head("/v1/jobs/job_none").status_code == 404
 
 
-def test_the_instrumentation_counts_head_by_its_route(gateway: RunningGateway) -> None:
+def test_the_instrumentation_counts_head_by_its_route(new_gateway: RunningGateway) -> None:
     """Under its own name and the same template."""
-    gateway.client.head("/v1/jobs/job_none")
+    new_gateway.client.head("/v1/jobs/job_none")
     labels = {"method": "HEAD", "route": "/v1/jobs/{job_id}", "status": "404"}
-    wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", **labels) == 1)
+    wait_until(lambda: metric(new_gateway, "gigavqa_http_requests_total", **labels) == 1)
 
 
-def test_methods_that_a_client_makes_up_are_one_series(gateway: RunningGateway) -> None:
+def test_methods_that_a_client_makes_up_are_one_series(new_gateway: RunningGateway) -> None:
     """However many words the protocol of the connection lets through."""
     for method in ("PROPFIND", "PURGE", "MKCOL", "LOCK", "SEARCH"):
-        assert gateway.client.request(method, "/v1/jobs").status_code == 405
-    wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", method="other", status="405") == 5)
-    assert "PURGE" not in gateway.client.get("/metrics").text
+        assert new_gateway.client.request(method, "/v1/jobs").status_code == 405
+    wait_until(lambda: metric(new_gateway, "gigavqa_http_requests_total", method="other", status="405") == 5)
+    assert "PURGE" not in new_gateway.client.get("/metrics").text
 
 
 def test_a_page_is_compressed_for_who_accepts_it(gateway: RunningGateway) -> None:
@@ -219,3 +219,9 @@ def test_old_jobs_that_ended_go_where_the_operator_says_so(start: Callable[..., 
     gateway.client.post(f"/v1/jobs/{done}/cancel")
     wait_until(lambda: gateway.client.get(f"/v1/jobs/{done}").status_code == 404, what="the deletion")
     assert gateway.job(going_on)["status"] == "in_progress"
+
+
+def test_a_page_beside_the_description_refuses_a_query_as_all_do(gateway: RunningGateway) -> None:
+    """Its operation is in no document, and has no parameter all the same."""
+    problem = problem_of(gateway.client.get("/watch?job=1"), 422, "request-invalid")
+    assert problem["errors"][0]["parameter"] == "job"

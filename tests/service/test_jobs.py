@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from gigavqa.contract.models import InferenceRequest, TurnResponse
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import TurnResponse
+from gigavqa.store.job_registry import JobRegistry
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import claim_all, play
@@ -20,6 +22,20 @@ def test_the_same_key_returns_the_same_job(gateway: RunningGateway) -> None:
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json()["id"] == second.json()["id"]
     assert len(claim_all(gateway.redis_url)) == 4
+
+
+def test_of_two_calls_with_one_key_at_once_one_makes_the_job(
+    gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where neither finds the other's before it is checked."""
+
+    async def find_nothing(*_: object) -> None:
+        """Look too early."""
+
+    monkeypatch.setattr(JobRegistry, "find", find_nothing)
+    calls = [gateway.client.post("/v1/jobs", json=BODY, headers={"Idempotency-Key": "run-7"}) for _ in range(2)]
+    assert [call.status_code for call in calls] == [201, 200]
+    assert calls[0].json()["id"] == calls[1].json()["id"]
 
 
 def test_the_same_key_with_another_job_is_a_conflict(gateway: RunningGateway) -> None:

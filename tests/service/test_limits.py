@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from gigavqa.contract.models import MAX_JUDGED_JOBS
+from gigavqa.contract.jobs import MAX_JUDGED_JOBS
 from gigavqa.runtime.settings import SettingField
 from gigavqa.service.errors import MAX_FINDINGS
 from gigavqa.service.http.auth import OPEN_PATHS, RECHECK_SECONDS
@@ -17,8 +17,8 @@ from gigavqa.service.openai.chat_request import ChatCompletionRequest
 from gigavqa.service.server import MAX_HEAD_BYTES
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission.specification import SubmittedSpec
-from gigavqa.store.access import Limits
-from gigavqa.store.registry import IDEMPOTENCY_SECONDS
+from gigavqa.store.api_keys import Limits
+from gigavqa.store.job_registry import IDEMPOTENCY_SECONDS
 from gigavqa.tiling import limits as pixels
 from gigavqa.viewer.settings import ViewerSettings
 from gigavqa.workers.settings import WorkerSettings

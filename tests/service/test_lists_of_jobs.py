@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gigavqa.store import registry
+from gigavqa.store import job_registry
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, problem_of
 from tests.service.workers import play
@@ -48,8 +48,8 @@ def test_jobs_are_narrowed_down_by_time_and_sorted(gateway: RunningGateway) -> N
 
 def test_looking_through_jobs_is_bounded(gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that found too little among as many as may be looked at says where to go on."""
-    monkeypatch.setattr(registry, "_CHUNK", 2)
-    monkeypatch.setattr(registry, "_MOST_LOOKED_AT", 2)
+    monkeypatch.setattr(job_registry, "_CHUNK", 2)
+    monkeypatch.setattr(job_registry, "_MOST_LOOKED_AT", 2)
     wanted = gateway.submit(metadata={"owner": "me"}).json()["id"]
     others = [gateway.submit().json()["id"] for _ in range(2)]
     page = gateway.client.get("/v1/jobs?metadata=owner=me").json()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.contract.schema_versions import read_response
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.outcomes import sample_outcomes
@@ -18,10 +19,10 @@ from gigavqa.reports.writers.exports import render_csv, render_json, render_late
 from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.page.page import render_html
 from gigavqa.service.settings import GatewaySettings
-from tests.evaluation.test_benchmark_checks import SAMPLES, checks_of
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.test_tallies import drain
 from tests.service.workers import play
+from tests.testing.test_benchmark_suite import SAMPLES, checks_of
 
 Start = Callable[..., RunningGateway]
 TEXTS = ("Final answer: A", '{"answer": "A"}', "B", "<answer>1911</answer>", "7", "I cannot tell.", "A or B", "hm", "")
@@ -34,26 +35,21 @@ def said(request: InferenceRequest) -> str | None:
     return draw.choice(TEXTS) if draw.random() < 0.9 else None
 
 
-@pytest.fixture(params=["on the server", "in parts"])
-def where(request: pytest.FixtureRequest) -> str:
-    """Where the responses lie when the report is read."""
-    return str(request.param)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("benchmark", SAMPLES)
-def test_both_reports_are_the_same_bytes(settings: GatewaySettings, start: Start, benchmark: str, where: str) -> None:
-    """In every form; offline the lines come in another order, and from two files."""
+def test_both_reports_are_the_same_bytes(settings: GatewaySettings, start: Start, benchmark: str) -> None:
+    """In every form, on the server and in parts; offline the lines come in another order, and from two files."""
     checks_of(settings.data, benchmark)
     gateway = start()
     job_id = _submitted(gateway, benchmark)
     play(gateway.redis_url, said)
-    if where == "in parts":
-        gateway.stop()
-        drain(settings)
-        gateway = start()
-    live = {form: gateway.client.get(f"/v1/jobs/{job_id}/report", params={"format": form}).text
-            for form in (*FORMS, "html")}  # fmt: skip
+    live = _reports(gateway, job_id)
     lines = gateway.client.get(f"/v1/jobs/{job_id}/results").text.splitlines()
+    gateway.stop()
+    drain(settings)
+    gateway = start()
+    assert _reports(gateway, job_id) == live
+    assert gateway.client.get(f"/v1/jobs/{job_id}/results").text.splitlines() == lines
     random.Random(1).shuffle(lines)
     assert len(lines) > 1
     folder = settings.data / "mine"
@@ -63,6 +59,12 @@ def test_both_reports_are_the_same_bytes(settings: GatewaySettings, start: Start
     for form, render in FORMS.items():
         assert render(offline).splitlines() == live[form].splitlines(), form
     assert _page(offline, folder, lines, job_id, spec) == live["html"]
+
+
+def _reports(gateway: RunningGateway, job_id: str) -> dict[str, str]:
+    """The report of a job in every form."""
+    path = f"/v1/jobs/{job_id}/report"
+    return {form: gateway.client.get(path, params={"format": form}).text for form in (*FORMS, "html")}
 
 
 def _submitted(gateway: RunningGateway, benchmark: str) -> str:

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from gigavqa.catalogue.load import SHIPPED_MODELS
+from gigavqa.catalogue.load import SHIPPED_MODELS, plugin_folders
 from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import MODEL, RunningGateway, openai_error_of, problem_of
 
 
 def test_the_catalogue_is_listed_with_budgets(gateway: RunningGateway) -> None:
-    """Every shipped entry is there, with the most visual tokens that a picture can cost."""
+    """Every shipped entry is there, and those of plugins, with the most visual tokens that a picture can cost."""
     cards = {card["id"]: card for card in gateway.client.get("/v1/models").json()["data"]}
     assert {name for name in cards if not name.endswith("-published")} == {
-        path.stem for path in SHIPPED_MODELS.glob("*.toml")
+        path.stem for folder in (SHIPPED_MODELS, *plugin_folders()) for path in folder.glob("*.toml")
     }
     assert cards["glm-4.5v"]["max_visual_tokens"] == 2 * cards["glm-4.5v-published"]["max_visual_tokens"]
     assert cards["qwen3-vl-8b"]["max_visual_tokens"] == 16384

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gigavqa.contract.models import Job, JobSpec
+from gigavqa.contract.jobs import Job, JobSpec
 from gigavqa.reports.report import Report
 from gigavqa.service.app import create_app
 from gigavqa.service.http import examples
@@ -15,7 +15,7 @@ from gigavqa.service.openai import examples as openai_examples
 from gigavqa.service.openai.batches import BatchList, BatchObject
 from gigavqa.service.openai.completions import Completion
 from gigavqa.service.openai.files import FileDeletion, FileList, FileObject
-from gigavqa.service.operations.contents import ImageList, SampleDetail, SampleList
+from gigavqa.service.operations.dataset_contents import ImageList, SampleDetail, SampleList
 from gigavqa.service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
 from gigavqa.service.operations.plans import PlanList
 from gigavqa.service.operations.probes import Health, Readiness, ServiceIndex, Version

@@ -13,11 +13,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
-from gigavqa.contract.models import JobStatus
+from gigavqa.contract.jobs import JobStatus
 from gigavqa.runtime.embedded_store import start_store
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
-from gigavqa.store.registry import JobRegistry
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 from tests.service.datasets import write_town
 from tests.service.gateways import MODEL, RunningGateway, running, settings_of
@@ -106,6 +106,7 @@ def test_a_gateway_without_its_data_root_is_not_ready(gateway: RunningGateway) -
     assert gateway.client.get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_a_gateway_whose_server_is_gone_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
     """The probe answers at once instead of waiting for the server, and again when it has come back."""
     server = start_store(tmp_path / "server")
@@ -118,17 +119,17 @@ def test_a_gateway_whose_server_is_gone_is_not_ready_until_it_is_back(tmp_path: 
     server.stop()
 
 
-def test_the_instrumentation_counts_jobs_bundles_and_responses(gateway: RunningGateway) -> None:
+def test_the_instrumentation_counts_jobs_bundles_and_responses(new_gateway: RunningGateway) -> None:
     """Before work the queue holds one bundle an image; after it everything is recorded."""
-    gateway.submit()
-    assert metric(gateway, "gigavqa_jobs", status="in_progress") == 1
-    assert metric(gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 2
-    assert metric(gateway, "gigavqa_submitted_requests_total", model=MODEL) == 4
-    play(gateway.redis_url, lambda request: None if request.sample_id == "cctv-0003" else "A")
-    assert metric(gateway, "gigavqa_jobs", status="completed") == 1
-    assert metric(gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 0
-    assert metric(gateway, "gigavqa_responses_recorded_total", outcome="completed") == 3
-    assert metric(gateway, "gigavqa_responses_recorded_total", outcome="failed") == 1
+    new_gateway.submit()
+    assert metric(new_gateway, "gigavqa_jobs", status="in_progress") == 1
+    assert metric(new_gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 2
+    assert metric(new_gateway, "gigavqa_submitted_requests_total", model=MODEL) == 4
+    play(new_gateway.redis_url, lambda request: None if request.sample_id == "cctv-0003" else "A")
+    assert metric(new_gateway, "gigavqa_jobs", status="completed") == 1
+    assert metric(new_gateway, "gigavqa_queue_bundles", model=MODEL, state="waiting") == 0
+    assert metric(new_gateway, "gigavqa_responses_recorded_total", outcome="completed") == 3
+    assert metric(new_gateway, "gigavqa_responses_recorded_total", outcome="failed") == 1
 
 
 def test_numbers_of_deleted_jobs_stay_counted(gateway: RunningGateway) -> None:
@@ -145,6 +146,7 @@ def test_numbers_of_deleted_jobs_stay_counted(gateway: RunningGateway) -> None:
     assert metric(gateway, "gigavqa_disk_free_bytes", place="results") > 0
 
 
+@pytest.mark.slow
 def test_a_server_that_takes_nothing_or_is_away_is_told_by_the_metrics(tmp_path: Path) -> None:
     """A scrape goes on in both cases, with the gateway's own counters."""
     server = start_store(tmp_path / "server")
@@ -176,23 +178,24 @@ async def test_prometheus_finds_workers_by_the_gateway(gateway: RunningGateway) 
     }  # fmt: skip
 
 
-def test_the_instrumentation_counts_requests_by_route_and_status(gateway: RunningGateway) -> None:
+def test_the_instrumentation_counts_requests_by_route_and_status(new_gateway: RunningGateway) -> None:
     """Routes are templates, so that jobs make no series of their own."""
     for number in range(3):
-        gateway.client.get(f"/v1/jobs/job_{number}")
+        new_gateway.client.get(f"/v1/jobs/job_{number}")
     labels = {"method": "GET", "route": "/v1/jobs/{job_id}", "status": "404"}
-    gateway.client.get("/nowhere")
+    new_gateway.client.get("/nowhere")
     # Counted when the answer is out, which a client may know first.
-    wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", **labels) == 3)
-    wait_until(lambda: metric(gateway, "gigavqa_http_requests_total", route="unmatched", status="404") == 1)
-    assert metric(gateway, "gigavqa_http_first_byte_seconds_count", method="GET", route="/v1/jobs/{job_id}") == 3
+    wait_until(lambda: metric(new_gateway, "gigavqa_http_requests_total", **labels) == 3)
+    wait_until(lambda: metric(new_gateway, "gigavqa_http_requests_total", route="unmatched", status="404") == 1)
+    assert metric(new_gateway, "gigavqa_http_first_byte_seconds_count", method="GET", route="/v1/jobs/{job_id}") == 3
 
 
-def test_the_instrumentation_costs_the_same_however_many_jobs_there_are(gateway: RunningGateway) -> None:
+@pytest.mark.slow
+def test_the_instrumentation_costs_the_same_however_many_jobs_there_are(new_gateway: RunningGateway) -> None:
     """With a thousand jobs a scrape asks the server as often as with ten, and tells as many lines."""
 
     async def add_jobs(number: int) -> None:
-        redis = connect(gateway.redis_url)
+        redis = connect(new_gateway.redis_url)
         for _ in range(number):
             job, _ = await JobRegistry(redis).create(SPEC)
             await JobRegistry(redis).fail(job.id, [])
@@ -200,9 +203,9 @@ def test_the_instrumentation_costs_the_same_however_many_jobs_there_are(gateway:
 
     def scrape() -> tuple[dict[str, int], int]:
         """Calls of the server by command, and lines of one scrape."""
-        with Redis.from_url(gateway.redis_url) as redis:
+        with Redis.from_url(new_gateway.redis_url) as redis:
             redis.config_resetstat()
-            page = gateway.client.get("/metrics").text
+            page = new_gateway.client.get("/metrics").text
             calls = redis.info("commandstats")
         return {name: calls.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in SCRAPED}, len(page.splitlines())
 
@@ -216,7 +219,7 @@ def test_the_instrumentation_costs_the_same_however_many_jobs_there_are(gateway:
     few, lines = least()
     asyncio.run(add_jobs(990))
     many, as_many_lines = least()
-    assert metric(gateway, "gigavqa_jobs", status="failed") == 1000
+    assert metric(new_gateway, "gigavqa_jobs", status="failed") == 1000
     assert (many, as_many_lines) == (few, lines)
     assert few["zcard"] == len(JobStatus)
 
@@ -252,7 +255,7 @@ def test_open_streams_end_when_the_gateway_stops(start: Callable[..., RunningGat
     wait_until(lambda: metric(gateway, "gigavqa_open_streams", kind="events") == 1, what="the event stream")
     gateway.stop()
     for reader in readers:
-        reader.join(timeout=10)
+        reader.join(timeout=60)
     assert sorted(ended) == sorted(paths)
 
 

@@ -25,9 +25,9 @@ class Shared(NamedTuple):
 
 
 @pytest.fixture
-def shared(start: Callable[..., RunningGateway]) -> Shared:
+def shared(locked: RunningGateway) -> Shared:
     """What Ada made holds a word in every text of hers that Bob must never see."""
-    gateway = start(require_keys=True)
+    gateway = locked
     PreviewStore(gateway.settings.results_uri).write(RASTER_KEY, b"\xff\xd8 a small picture")
     ada, bob, operator = Tenant(gateway, "ada"), Tenant(gateway, "bob"), Tenant(gateway, "root", "operate")
     adas = ada.submit(metadata={CANARY: CANARY}, headers={"Idempotency-Key": "same"}).json()["id"]

@@ -76,14 +76,14 @@ def test_a_request_without_a_usable_id_is_given_one(gateway: RunningGateway, giv
     assert len(made) == 32
 
 
-def test_a_failure_of_the_gateway_gives_nothing_away(gateway: RunningGateway) -> None:
+def test_a_failure_of_the_gateway_gives_nothing_away(new_gateway: RunningGateway) -> None:
     """An error that no table knows is a problem that names the class alone, with the request's id."""
 
     async def fail() -> None:
         raise RuntimeError("the secret")
 
-    gateway.app.add_api_route("/fail", fail)
-    response = gateway.client.get("/fail")
+    new_gateway.app.add_api_route("/fail", fail)
+    response = new_gateway.client.get("/fail")
     problem = problem_of(response, 500, "internal")
     assert "RuntimeError" in problem["detail"]
     assert "secret" not in response.text

@@ -8,7 +8,7 @@ import pytest
 
 from gigavqa import AsyncClient, BusyError, Client, ConflictError
 from gigavqa.client import client
-from gigavqa.contract.models import Job
+from gigavqa.contract.jobs import Job
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.workers import play

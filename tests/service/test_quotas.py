@@ -18,12 +18,6 @@ from tests.waiting import wait_until
 AT_ONCE = 50
 
 
-@pytest.fixture
-def locked(start: Callable[..., RunningGateway]) -> RunningGateway:
-    """A gateway that asks for keys."""
-    return start(require_keys=True)
-
-
 def at_once(ask: Callable[[], httpx.Response]) -> Counter[int]:
     """Ask fifty times at once; returns how often each status came."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -86,10 +80,10 @@ def test_a_large_job_waits_for_its_owners_room(start: Callable[..., RunningGatew
     """It keeps the bound of the key that it was submitted with, also when that is revoked; nobody else waits for it."""
     gateway = start(require_keys=True, inline_samples=1)
     ada, bob = Tenant(gateway, "ada", queued_requests=4), Tenant(gateway, "bob")
-    first, second = (ada.submit().json()["id"] for _ in range(2))
-    bobs = bob.submit().json()["id"]
-    wait_until(lambda: bob.get(f"/v1/jobs/{bobs}").json()["status"] == "in_progress", what="the other's job")
+    first = ada.submit().json()["id"]
     wait_until(lambda: ada.get(f"/v1/jobs/{first}").json()["status"] == "in_progress", what="the first job")
+    second, bobs = ada.submit().json()["id"], bob.submit().json()["id"]
+    wait_until(lambda: bob.get(f"/v1/jobs/{bobs}").json()["status"] == "in_progress", what="the other's job")
     assert ada.get(f"/v1/jobs/{second}").json()["status"] == "validating"
 
 
@@ -118,6 +112,7 @@ def test_open_streams_are_bounded_for_each_key(locked: RunningGateway) -> None:
         wait_until(lambda: not redis.keys(KEYS.streams("*")), what="the end of all streams")
 
 
+@pytest.mark.slow
 def test_fifty_streams_at_once_take_the_keys_places_exactly(locked: RunningGateway) -> None:
     """Those over the bound are refused before anything is sent."""
     ada = Tenant(locked, "ada", open_streams=7)

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def not_reading(gateway: RunningGateway, path: str) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_sockets_that_read_nothing_hold_little_and_keep_nobody_from_reading(
     start: Callable[..., RunningGateway], settings: GatewaySettings
 ) -> None:

@@ -1,4 +1,4 @@
-"""A state server that answers and does not write: clients come back later, and the probe says so."""
+"""A state store that answers and does not write: clients come back later, and the probe says so."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from gigavqa.contract.codec import compress, decompress
-from gigavqa.contract.models import InferenceRequest
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
 from gigavqa.store.redis_keys import KEYS
@@ -130,7 +130,7 @@ def test_following_waits_for_responses_until_the_job_is_final(gateway: RunningGa
         play(gateway.redis_url, max_bundles=1)
         assert not reading.done()
         play(gateway.redis_url)
-        lines = reading.result(timeout=10)
+        lines = reading.result(timeout=60)
     assert len({line["request_id"] for line in lines}) == len(lines) == 8
 
 

@@ -32,6 +32,7 @@ def elsewhere(work: Callable[[], object]) -> None:
         pool.submit(work).result()
 
 
+@pytest.mark.slow
 def test_jobs_are_shown_live_on_a_phone_in_the_dark(gateway: RunningGateway, browser: Browser) -> None:
     """A job appears, gets on and ends while the page is open; its name leads to its report."""
     tab = browser.new_page(viewport=PHONE, color_scheme="dark")

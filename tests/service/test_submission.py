@@ -1,21 +1,25 @@
 """A job is checked whole: it is queued, or refused with everything that is wrong, and then it leaves nothing."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from redis import Redis
 
-from gigavqa.contract.models import EngineInfo, Job, RemoteInfo
-from gigavqa.evaluation.benchmark import find_benchmark
+from gigavqa.contract.jobs import Job
+from gigavqa.contract.responses import EngineInfo, RemoteInfo
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.service.settings import GatewaySettings
+from gigavqa.service.submission.validation import JobValidator, ResolvedJob
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.lua_scripts import LuaScripts
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerStatus
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.contract.test_loops import LOOK_UP, LOOP
@@ -293,6 +297,32 @@ def test_a_job_left_validating_is_taken_up_after_a_restart(
     second = start(queue_requests=6)
     wait_until(lambda: second.job(left["id"])["status"] == "in_progress", what="the job's progress")
     assert len(claim_all(second.redis_url)) == 4
+
+
+def test_a_large_job_is_validated_by_one_gateway(
+    start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one finds it in hand, leaves it alone, and makes nothing of it."""
+    gateway, _ = start(inline_samples=3), start(inline_samples=3)
+    refused, drafted, exclusively, draft = Event(), [], JobRegistry.exclusively, JobValidator.draft
+
+    @asynccontextmanager
+    async def tell_of_refusals(registry: JobRegistry, job_id: str, seconds: float) -> AsyncIterator[bool]:
+        async with exclusively(registry, job_id, seconds) as mine:
+            if not mine:
+                refused.set()
+            yield mine
+
+    def draft_slowly(validator: JobValidator, *told: Any) -> ResolvedJob:
+        drafted.append(validator)
+        assert len(drafted) == 1 or refused.wait(20)
+        return draft(validator, *told)
+
+    monkeypatch.setattr(JobRegistry, "exclusively", tell_of_refusals)
+    monkeypatch.setattr(JobValidator, "draft", draft_slowly)
+    job = gateway.submit().json()
+    wait_until(lambda: gateway.job(job["id"])["status"] == "in_progress", timeout=20, what="the job's progress")
+    assert len(drafted) == 2, "once before it was accepted, and once when it was validated"
 
 
 def test_so_many_large_jobs_wait_and_more_are_refused(start: Callable[..., RunningGateway]) -> None:

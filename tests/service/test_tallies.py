@@ -16,8 +16,10 @@ from gigavqa.answers.final import READER_VERSION, parse_answer
 from gigavqa.answers.parsed_answers import ParsedAnswer
 from gigavqa.benchmarks.ultravr import judging
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec, Response, TurnResponse
-from gigavqa.evaluation import revisions
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import Response, TurnResponse
+from gigavqa.evaluation import outcome_changes
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.reports.report import build_report
 from gigavqa.service.results.tallies import JobTallies
@@ -143,6 +145,7 @@ def test_a_retry_takes_failures_out_of_parts_that_were_tallied(
     assert report(start(), job_id) == told
 
 
+@pytest.mark.slow
 def test_a_retry_takes_answers_that_are_none_out_of_parts_that_were_tallied(
     settings: GatewaySettings, start: Start, gateway: RunningGateway
 ) -> None:
@@ -214,12 +217,13 @@ def test_other_records_are_judged_by_again(settings: GatewaySettings, start: Sta
     assert judged(gateway) == 2 * known
 
 
+@pytest.mark.slow
 def test_a_report_tells_what_another_version_of_the_reader_changed(
     start: Start, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An older reader took the first letter of two; every form of the report, now and later, says so."""
     with monkeypatch.context() as older:
-        older.setattr(revisions, "READER_VERSION", "answers/6")
+        older.setattr(outcome_changes, "READER_VERSION", "answers/6")
         older.setattr(judging, "parse_answer", _first_letter)
         report(gateway := start(), job_id)
         before = outcomes(gateway, job_id)

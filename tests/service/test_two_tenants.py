@@ -73,6 +73,7 @@ def _jobs(response: httpx.Response) -> list[dict[str, Any]]:
     return [job for job in listed if isinstance(job, dict) and "owner" in job]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_nothing_that_one_tenant_asks_shows_anothers(
     start: Callable[..., RunningGateway], mode: GenerationMode

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 from gigavqa.evaluation.datasets import load_dataset
-from gigavqa.reports.writers.verdict_files import VerdictFileLayout
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
 from gigavqa.service.http import examples
 from gigavqa.service.settings import GatewaySettings
 from tests.service.datasets import record, write_dataset

@@ -47,6 +47,7 @@ def elsewhere(work: Callable[[], object]) -> None:
         pool.submit(work).result()
 
 
+@pytest.mark.slow
 def test_the_page_says_live_whether_all_is_well_on_a_phone(
     start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,9 +53,8 @@ def receiver() -> Iterator[Receiver]:
     receiver.server.server_close()
 
 
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No pause between attempts."""
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave no pause between attempts."""
     monkeypatch.setattr(webhooks, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(webhooks, "PAUSES", (0.0, 0.0))
 
@@ -72,7 +71,7 @@ def test_the_signature_is_that_of_the_standard() -> None:
 
 
 def test_the_end_of_a_job_is_told_until_it_is_taken(
-    start: Callable[..., RunningGateway], receiver: Receiver, hurried: None
+    start: Callable[..., RunningGateway], receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing before the end; a gateway that starts later tells it, twice because the first attempt failed."""
     first = start(webhook_hosts=("127.0.0.1",))
@@ -81,6 +80,7 @@ def test_the_end_of_a_job_is_told_until_it_is_taken(
     first.stop()
     play(first.redis_url)
     assert receiver.told == []
+    hurry(monkeypatch)
     start(webhook_hosts=("127.0.0.1",))
     wait_until(lambda: len(receiver.told) == 2, timeout=90, what="the second attempt")
     (headers, content), (again, _) = receiver.told

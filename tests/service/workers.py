@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from gigavqa.contract.models import EngineInfo, Failure, InferenceRequest, RasterRecord, Response, TurnResponse
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import EngineInfo, Failure, RasterRecord, Response, TurnResponse
 from gigavqa.store.connection import connect
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.results import ResultStore

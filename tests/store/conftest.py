@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from gigavqa.runtime.embedded_store import StateStoreProcess, find_store_binary, start_store
 from gigavqa.store.connection import connect
 
-DEBIANS = pytest.param("redis-server", marks=pytest.mark.redis_server)
+DEBIANS = pytest.param("redis-server", marks=[pytest.mark.redis_server, pytest.mark.slow])
 
 
 def binary_of(kind: str) -> Path:

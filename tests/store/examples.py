@@ -6,21 +6,11 @@ from types import MappingProxyType
 
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import (
-    Bundle,
-    EngineInfo,
-    Failure,
-    InferenceRequest,
-    Job,
-    JobSpec,
-    Response,
-    Sampling,
-    Turn,
-    TurnResponse,
-    Usage,
-)
+from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.contract.responses import EngineInfo, Failure, Response, TurnResponse, Usage
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 
 MODEL = "demo-model"

@@ -6,9 +6,9 @@ from itertools import count
 from redis.asyncio import Redis
 
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.tiling.views import View
 from tests.store.examples import MODEL, SPEC
 

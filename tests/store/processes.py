@@ -8,11 +8,11 @@ import sys
 from redis.asyncio import Redis
 
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import InferenceRequest
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.parquet_parts import PartStore
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
 from tests.store.examples import MODEL, answer

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from redis.asyncio import Redis
 
+from gigavqa.contract.jobs import JobStatus
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import JobStatus
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import ClaimableCounts, JobQueue, QueueDepth
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from tests.store.examples import MODEL, answer
 from tests.store.pictures import images_of, submit_about
@@ -154,6 +154,7 @@ async def test_a_waiting_owner_wakes_when_another_worker_finds_its_picture(redis
     assert images_of(await asyncio.wait_for(waiting[0], 20)) == "Q"
 
 
+@pytest.mark.slow
 async def test_what_is_parked_stays_so_while_its_worker_renews(redis: Redis) -> None:
     """Beyond a lease, as its leases do; no other worker finds it expired."""
     await submit_about(redis, "PP")

@@ -10,11 +10,11 @@ from itertools import count
 import pytest
 from redis.asyncio import Redis
 
+from gigavqa.contract.jobs import JobStatus
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import JobStatus
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, QueueDepth
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from tests.store.examples import MODEL, answer
 from tests.store.pictures import submit_about
@@ -206,6 +206,7 @@ class Fleet:
         return sum([await self.redis.hlen(KEYS.bundles(job_id)) for job_id in ended])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 async def test_every_bundle_is_played_whatever_happens(redis: Redis, seed: int) -> None:
     """None is lost, none leased twice at once, none waits beside a worker with room; nothing is left behind."""

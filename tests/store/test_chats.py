@@ -9,13 +9,14 @@ import pytest
 from redis.asyncio import Redis
 
 from gigavqa.contract.errors import JobNotFoundError, QueueFullError
-from gigavqa.contract.models import Bundle, JobStatus
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.contract.requests import Bundle
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.store.chats import Chats, new_chat_id
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.streaming import TokenChunk, TokenPublisher, subscribe
 from tests.store.examples import MODEL, answer, make_bundles

@@ -3,8 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import ClaimableCounts, JobQueue
-from gigavqa.store.registry import JobRegistry
 from tests.store.examples import MODEL, SPEC, make_bundles
 from tests.waiting import async_wait_until
 

@@ -13,14 +13,16 @@ import pytest
 from redis.asyncio import Redis
 
 from gigavqa.contract.errors import JobNotFoundError
+from gigavqa.contract.jobs import Job, JobStatus
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, Job, JobStatus, Response, Turn
+from gigavqa.contract.requests import Bundle, Turn
+from gigavqa.contract.responses import Response
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.store.connection import connect
 from gigavqa.store.crashes import MAX_SOLO_CRASHES
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, QueueDepth
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
 from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
@@ -91,6 +93,7 @@ async def test_bundles_of_a_killed_process_come_back(server: StateStoreProcess, 
     assert {lease.attempt for lease in taken} == {2}
 
 
+@pytest.mark.slow
 async def test_a_poison_request_dies_alone(server: StateStoreProcess, redis: Redis) -> None:
     """Of twenty good requests and one that kills its process, twenty are answered and exactly one fails."""
     job = await started(redis, 7, 3, poison="r10")
@@ -107,6 +110,7 @@ async def test_a_poison_request_dies_alone(server: StateStoreProcess, redis: Red
     assert await redis.get(KEYS.outstanding()) == b"0"
 
 
+@pytest.mark.slow
 async def test_poison_at_the_end_of_a_bundle_ends_the_bundle(server: StateStoreProcess, redis: Redis) -> None:
     """When the suspect was the last request of the job, recording its failure completes the job."""
     job = await started(redis, 1, 2, poison="r1")
@@ -195,6 +199,7 @@ async def test_a_bundle_handed_back_from_probation_blames_nobody(redis: Redis) -
     assert [response.request_id for response in await responses_of(redis, job.id)] == ["r0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begins", [True, False])
 async def test_a_worker_that_lost_its_lease_and_lives_is_no_death(redis: Redis, begins: bool) -> None:
     """On a machine with other work leases run out beside innocents; workers that are heard of again blame nobody."""
@@ -209,6 +214,7 @@ async def test_a_worker_that_lost_its_lease_and_lives_is_no_death(redis: Redis, 
     assert await responses_of(redis, job.id) == []
 
 
+@pytest.mark.slow
 async def test_deaths_among_lost_leases_still_count(redis: Redis) -> None:
     """What kills its workers is found also when some of them only lost their leases."""
     job, queue = await on_probation(redis, 1, 2)
@@ -267,6 +273,7 @@ async def test_a_lost_lease_marks_no_suspect(redis: Redis) -> None:
     assert not await queue.begin_probation(lost, "r0")
 
 
+@pytest.mark.slow
 async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Path, tmp_path: Path) -> None:
     """With the server and every worker killed in the middle, each request is recorded exactly once."""
     server = start_store(tmp_path, binary=binary)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import JobStatus
-from gigavqa.store.access import ApiKeys, Limits, Owner
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.store.api_keys import ApiKeys, Limits, Owner
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.quotas import Quotas
 from gigavqa.store.redis_keys import KEYS, PRIORITIES
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.searches import SearchRecord, SearchStore
 from gigavqa.store.sink import ParquetSink

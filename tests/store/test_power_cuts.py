@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 import redis as synchronous
 
-from gigavqa.contract.models import Bundle, JobStatus
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.contract.requests import Bundle
 from gigavqa.runtime.embedded_store import start_store
-from gigavqa.store.access import ALL_OWNERS
+from gigavqa.store.api_keys import ALL_OWNERS
 from gigavqa.store.batches import BatchRegistry, StoredBatch, new_batch_id
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from tests.store.examples import MODEL, SPEC, answer, make_bundles
 from tests.store.parts import rows_of, sink_all

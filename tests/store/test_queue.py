@@ -9,13 +9,14 @@ from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
 from gigavqa.contract.errors import JobNotRetryableError, JobTooLargeError, QueueFullError
+from gigavqa.contract.jobs import Job, JobStatus
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import Bundle, Job, JobStatus
+from gigavqa.contract.requests import Bundle
 from gigavqa.runtime.embedded_store import StateStoreProcess
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.lua_scripts import LuaScripts, PackedBundle
 from gigavqa.store.queue import GROUP, JobQueue, QueueDepth
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.store.store_stats import StoreStats
 from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
@@ -163,7 +164,7 @@ async def test_an_enqueue_that_was_cut_off_is_repeated_safely(redis: Redis, monk
         await queue.enqueue(job.id, make_bundles(job.id, 9), None)
     (early,) = await queue.claim([MODEL], "w", 1, 0)
     await results.record(answer(job.id, early.bundle.requests[0]), early)
-    assert [waiting for waiting, _ in await JobRegistry(redis).validating()] == [job.id]
+    assert await JobRegistry(redis).validating() == [job.id]
     await queue.enqueue(job.id, make_bundles(job.id, 9), None)
     assert bundles_of(await queue.claim([MODEL], "w", 20, 0)) == [f"b{n}" for n in range(1, 9)]
     assert await redis.get(KEYS.outstanding()) == b"8"
@@ -302,6 +303,14 @@ async def test_an_expired_lease_of_a_cancelled_job_ends_the_job(redis: Redis) ->
         return (await JobRegistry(redis).get(job.id)).status is JobStatus.CANCELLED
 
     await async_wait_until(cancelled, what="the end of the job")
+
+
+async def test_a_lane_has_its_group_before_any_worker_comes(redis: Redis) -> None:
+    """An autoscaler reads its lag there, and starts the first worker by it."""
+    queue, job = JobQueue(redis), await new_job(redis)
+    await queue.enqueue(job.id, make_bundles(job.id, 3), None)
+    (group,) = await redis.xinfo_groups(KEYS.queue(MODEL, "batch"))
+    assert (group["lag"], group["pending"]) == (3, 0)
 
 
 async def test_trimming_keeps_what_is_waiting_or_leased_and_the_lag_known(redis: Redis) -> None:

@@ -14,20 +14,13 @@ from redis.exceptions import OutOfMemoryError
 
 from gigavqa.contract.codec import compress, decompress, pack, unpack
 from gigavqa.contract.errors import ResponseUnrecordableError
+from gigavqa.contract.jobs import JobStatus
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import (
-    Bundle,
-    JobStatus,
-    RasterRecord,
-    Response,
-    Timings,
-    TokenLogprob,
-    UnreadableResponse,
-    Usage,
-)
+from gigavqa.contract.requests import Bundle
+from gigavqa.contract.responses import RasterRecord, Response, Timings, TokenLogprob, UnreadableResponse, Usage
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.views import View
@@ -275,7 +268,7 @@ async def test_a_missing_text_is_never_passed_over(redis: Redis) -> None:
     (_, read), (_, lost) = await ResultStore(redis).read(job.id)
     assert isinstance(read, Response)
     assert isinstance(lost, UnreadableResponse)
-    assert (lost.request_id, lost.part, lost.unreadable) == ("r1", None, "its text is gone from the server")
+    assert (lost.request_id, lost.part, lost.unreadable) == ("r1", None, "its text is gone from the state store")
 
 
 async def test_a_text_that_cannot_be_read_is_named_and_the_others_are_read(redis: Redis) -> None:
@@ -290,7 +283,7 @@ async def test_a_text_that_cannot_be_read_is_named_and_the_others_are_read(redis
     read = [response for _, response in await ResultStore(redis).read(job.id)]
     assert [response.request_id for response in read] == ["r0", "r1", "r2", "r3"]
     assert [response.unreadable for response in read if isinstance(response, UnreadableResponse)] == [
-        "its text cannot be read: turns.0.logprobs.0.logprob: Input should be a valid number",
+        "its text cannot be read: turns.0.logprobs.0.logprob: must be a number",
         "its text cannot be read: its bytes are damaged",
     ]
 

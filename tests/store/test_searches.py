@@ -2,8 +2,8 @@
 
 from redis.asyncio import Redis
 
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.searches import SearchRecord, SearchStore, search_key
 from tests.store.examples import SPEC
 

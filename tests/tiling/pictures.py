@@ -8,21 +8,27 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.testing.pictures import textured
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.sources import open_source
+
+__all__ = [
+    "SMALL_BUDGET",
+    "as_pillow_sees",
+    "lined",
+    "noisy",
+    "psnr",
+    "read_all",
+    "save_pyramid",
+    "size_of",
+    "textured",
+    "written",
+]
 
 SMALL_BUDGET = QwenBudget(factor=32, min_pixels=65536, max_pixels=512 * 512)
 """At most 512 x 512 pixels, so that small pictures are downsized."""
 
 Pixels = NDArray[np.uint8]
-
-
-def textured(width: int, height: int, seed: int = 0) -> Pixels:
-    """Coarse structure of 6 pixels with fine noise on top, H x W x 3."""
-    draw = np.random.default_rng(seed)
-    coarse = draw.integers(0, 256, (height // 6 + 1, width // 6 + 1, 3), np.uint8)
-    smooth = np.asarray(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)).astype(np.int16)
-    return np.clip(smooth + draw.integers(-8, 9, smooth.shape), 0, 255).astype(np.uint8)
 
 
 def written(width: int, height: int, seed: int = 0, type_size: int = 22) -> Pixels:

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +17,7 @@ from tests.tiling.pictures import Pixels
 Side = Literal["one", "other"]
 RED: dict[Side, int] = {"one": 40, "other": 220}
 """What the red of every pixel of a side is, but for loss."""
-WIDTH, HEIGHT = 600, 500
+WIDTH, HEIGHT = 200, 500
 TIME = 10**18
 
 
@@ -50,6 +52,15 @@ SAVE: dict[str, Callable[[Pixels, Path], object]] = {
 }
 
 
+@cache
+def _encoded(suffix: str, side: Side) -> bytes:
+    """Encode a side once for all tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"image.{suffix}"
+        SAVE[suffix](painted(side), path)
+        return path.read_bytes()
+
+
 class Sides:
     """Both contents as files `stored`, and `path`, at which `put` lets one of them lie, in a way that is named."""
 
@@ -59,7 +70,7 @@ class Sides:
         for side in RED:
             file = self.stored(side)
             file.parent.mkdir(parents=True)
-            SAVE[suffix](painted(side), file)
+            file.write_bytes(_encoded(suffix, side))
             os.utime(file, ns=(TIME, TIME))
 
     def stored(self, side: Side) -> Path:

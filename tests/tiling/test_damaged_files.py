@@ -32,49 +32,28 @@ picture = Image.fromarray(PICTURE)
 SVS_DESCRIPTION = "Aperio Image Library v1.0\n700x500 [0,0 700x500] (128x128) JPEG Q=90|AppMag = 20|MPP = 0.5000"
 
 
-def save_svs(path: Path) -> None:
+def save_svs(path: Path, pixels: Pixels = PICTURE) -> None:
     """As a scanner writes it: tiled JPEG levels, after level 0 a thumbnail in strips."""
-    thumbnail = np.asarray(picture.resize((175, 125)))
+    image = Image.fromarray(pixels).convert("YCbCr")  # which tifffile leaves to its caller
+    described = SVS_DESCRIPTION.replace("700x500", f"{image.width}x{image.height}")
+    thumbnail = np.asarray(image.resize((175, 125)))
     options = {"photometric": "ycbcr", "compression": "jpeg", "metadata": None}
     with tifffile.TiffWriter(path) as writer:
-        writer.write(PICTURE, tile=(128, 128), description=SVS_DESCRIPTION, **options)
-        writer.write(thumbnail, description=SVS_DESCRIPTION.replace("(128x128)", "-> 175x125 -"), **options)
-        writer.write(np.asarray(picture.reduce(4)), tile=(128, 128), description=SVS_DESCRIPTION, **options)
+        writer.write(np.asarray(image), tile=(128, 128), description=described, **options)
+        writer.write(thumbnail, description=described.replace("(128x128)", "-> 175x125 -"), **options)
+        writer.write(np.asarray(image.reduce(4)), tile=(128, 128), description=described, **options)
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
     "baseline.jpg": lambda path: picture.save(path, quality=90),
     "progressive.jpg": lambda path: picture.save(path, quality=90, progressive=True),
     "picture.png": picture.save,
-    "picture.jp2": picture.save,
-    "picture.webp": lambda path: picture.save(path, lossless=True),
-    "strips.tif": picture.save,
-    "deflate-strips.tif": lambda path: picture.save(path, compression="tiff_adobe_deflate"),
-    "pyramid.tif": lambda path: save_pyramid(PICTURE, path),
-    "slide.svs": save_svs,
 }
 
 
 def render_full(path: Path) -> Pixels:
     """What a model would be shown of the whole file."""
     return render(path, View(image=path.name), SMALL_BUDGET).pixels
-
-
-@pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("kept", [0.02, 0.3, 0.9])
-def test_a_truncated_file_raises(tmp_path: Path, name: str, kept: float) -> None:
-    """Or, where only a smaller level behind level 0 was cut off, level 0 is served whole."""
-    path = tmp_path / name
-    WRITERS[name](path)
-    whole = read_all(path)
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
-    try:
-        pixels = read_all(path)
-    except ImageUnreadableError as error:
-        assert str(path) in str(error)
-    else:
-        assert name in {"pyramid.tif", "slide.svs"}
-        np.testing.assert_array_equal(pixels, whole)
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "a.svs", "a.webp"])
@@ -112,7 +91,7 @@ def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
     assert read_all(path).shape == (500, 700, 3)
 
 
-@pytest.mark.parametrize("name", ["baseline.jpg", "progressive.jpg", "picture.png"])
+@pytest.mark.parametrize("name", WRITERS)
 def test_damage_amid_a_flat_file_raises(tmp_path: Path, name: str) -> None:
     """At every size that its decoder offers, where libvips by default would fill the rest with grey."""
     path = tmp_path / name
@@ -267,15 +246,6 @@ def test_a_region_outside_the_image_raises(tmp_path: Path, region: str) -> None:
     picture.save(path)
     with pytest.raises(RegionError):
         render(path, View(image="picture.png", region=region), SMALL_BUDGET)
-
-
-def test_a_source_refuses_regions_outside_a_level(tmp_path: Path) -> None:
-    """OpenSlide would return transparent black."""
-    path = save_pyramid(PICTURE, tmp_path / "pyramid.tif")
-    with open_source(path) as source:
-        for region in (Region(-1, 0, 5, 5), Region(349, 0, 2, 1), Region(0, 0, 0, 1)):
-            with pytest.raises(RegionError):
-                source.read(1, region)
 
 
 @pytest.mark.parametrize(

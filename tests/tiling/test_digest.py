@@ -64,7 +64,7 @@ def change(path: Path, offset: int) -> None:
 
 def settle(path: Path) -> None:
     """Wait until a further change would show."""
-    wait_until(lambda: is_settled(version_of(path)), timeout=10, what="the file system's clock")
+    wait_until(lambda: is_settled(version_of(path)), what="the file system's clock")
 
 
 def forget() -> None:

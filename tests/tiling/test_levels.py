@@ -1,6 +1,7 @@
 """A level is believed where it shows the mean of the image, whoever made it, and nowhere else."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from tests.tiling.pictures import SMALL_BUDGET, Pixels, lined, noisy, psnr, save
 
 WIDTH, HEIGHT = 4224, 3968  # multiples of 128, so that every way to halve gives the same sizes
 assert WIDTH * HEIGHT >= LARGE_PIXELS
-CONTENTS: dict[str, Callable[[int, int, int], Pixels]] = {"text": written, "lines": lined, "noise": noisy}
+page = cache(written)
+"""Of type, which is drawn once."""
+CONTENTS: dict[str, Callable[[int, int, int], Pixels]] = {"text": page, "lines": lined, "noise": noisy}
 FULL = View(image="x")
-
 Halve = Callable[[Pixels, int], Pixels]
 
 
@@ -66,8 +68,8 @@ def save_levels(path: Path, levels: list[Pixels], *, jpeg_quality: int = 0, **op
 
 
 @pytest.mark.parametrize("content", CONTENTS)
-@pytest.mark.parametrize("factor", [2, 4])
-@pytest.mark.parametrize("jpeg_quality", [0, 75])
+@pytest.mark.parametrize("factor", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("jpeg_quality", [0, pytest.param(75, marks=pytest.mark.slow)])
 class TestComparison:
     """Whatever is to be seen, however far apart levels are, and however they are compressed."""
 
@@ -97,7 +99,7 @@ class TestComparison:
 @pytest.mark.parametrize("jpeg_quality", [0, 75])
 def test_another_page_of_small_type_in_the_same_lines_is_told_at_a_quarter(tmp_path: Path, jpeg_quality: int) -> None:
     """Where lines are stripes of grey that both pages have in common."""
-    one, other = (written(1536, 1280, seed, type_size=10) for seed in range(2))
+    one, other = (page(1536, 1280, seed, type_size=10) for seed in range(2))
     for level, count in ((one, 2), (other, 1)):
         path = save_levels(tmp_path / f"{count}.tif", [one, averaged(level, 4)], jpeg_quality=jpeg_quality)
         assert len(cached_read_plan(path).found) == count
@@ -118,14 +120,14 @@ def test_levels_that_libvips_made_by_averaging_are_believed_and_others_are_not(
     """Its tag says that they are reduced, either way."""
     path = tmp_path / "a.tif"
     options = {"tile": True, "pyramid": True, "compression": "deflate", "subifd": in_subifds}
-    pyvips.Image.new_from_array(written(1501, 1203)).tiffsave(str(path), region_shrink=shrink, **options)
+    pyvips.Image.new_from_array(page(1501, 1203)).tiffsave(str(path), region_shrink=shrink, **options)
     assert (len(cached_read_plan(path).found) > 1) is (shrink == "mean")
 
 
 @pytest.mark.parametrize("options", [{"subfiletype": 0}, {"subfiletype": 1}, {"subfiletype": 2}, {"subfiletype": 3}])
 def test_another_page_of_the_same_shape_is_never_shown_for_the_first(tmp_path: Path, options: dict[str, int]) -> None:
     """A sheet scanned at half the resolution, whatever its tag says of it."""
-    first, other = written(WIDTH, HEIGHT, 0), written(WIDTH // 2, HEIGHT // 2, 1)
+    first, other = page(WIDTH, HEIGHT, 0), page(WIDTH // 2, HEIGHT // 2, 1)
     path = save_levels(tmp_path / "sheets.tif", [first, other], **options)
     raster = render(path, FULL, SMALL_BUDGET)
     size = raster.pixels.shape[1::-1]
@@ -152,7 +154,7 @@ def test_a_page_is_a_level_where_it_says_so_or_its_format_does(
     tmp_path: Path, of_first: dict[str, object], of_second: dict[str, object], *, is_level: bool
 ) -> None:
     """However alike it is: a sheet's second page may be the first one with a date, at half its size."""
-    pixels, path = written(1536, 1280), tmp_path / "a.tif"
+    pixels, path = page(1536, 1280), tmp_path / "a.tif"
     with tifffile.TiffWriter(path) as writer:
         for level, options in ((pixels, of_first), (averaged(pixels, 2), of_second)):
             writer.write(level, tile=(256, 256), photometric="rgb", metadata=None, **options)
@@ -170,7 +172,7 @@ def test_what_little_there_is_to_see_is_found(tmp_path: Path) -> None:
     """A word in the corner of a blank sheet, of which the level shows another one."""
     sheets = [np.full((2048, 2048, 3), 255, np.uint8) for _ in range(2)]
     for number, sheet in enumerate(sheets):
-        sheet[1900:1960, 1700:1900] = written(200, 60, number)
+        sheet[1900:1960, 1700:1900] = page(200, 60, number)
     path = save_levels(tmp_path / "a.tif", [sheets[0], averaged(sheets[1], 2)], compression="zlib")
     assert len(cached_read_plan(path).found) == 1
 
@@ -185,7 +187,7 @@ def test_a_pyramid_of_pixels_left_out_is_halved_anew(tmp_path: Path) -> None:
 
 def test_a_believed_level_is_read_and_the_pixels_are_near(tmp_path: Path) -> None:
     """Text keeps 45 dB of what Pillow makes of the whole."""
-    pixels = written(WIDTH, HEIGHT, 0)
+    pixels = page(WIDTH, HEIGHT, 0)
     path = save_pyramid(pixels, tmp_path / "a.tif")
     raster = render(path, FULL, SMALL_BUDGET)
     assert raster.level > 0
@@ -195,11 +197,11 @@ def test_a_believed_level_is_read_and_the_pixels_are_near(tmp_path: Path) -> Non
 
 def test_damage_in_a_level_makes_it_no_other_image(tmp_path: Path) -> None:
     """Where nothing can be compared, a level is not believed; where something can, damage tells nothing."""
-    pixels = written(1536, 1280, 0)
+    pixels = page(1536, 1280, 0)
     path = save_pyramid(pixels, tmp_path / "a.tif")
     with tifffile.TiffFile(path) as file:
-        page = file.pages[1]
-        offset, count = page.dataoffsets[3], page.databytecounts[3]
+        level = file.pages[1]
+        offset, count = level.dataoffsets[3], level.databytecounts[3]
     content = bytearray(path.read_bytes())
     content[offset : offset + count] = bytes(count)
     path.write_bytes(content)
@@ -209,19 +211,21 @@ def test_damage_in_a_level_makes_it_no_other_image(tmp_path: Path) -> None:
 @pytest.mark.parametrize("compression", [None, "zlib"])
 def test_a_small_drawing_on_a_blank_sheet_is_told_from_another(tmp_path: Path, compression: str | None) -> None:
     """Wherever it is, and though nothing is encoded that would tell where."""
+    sheet, level = (np.full((3072 // factor, 4096 // factor, 3), 255, np.uint8) for factor in (1, 2))
     for number in range(12):
-        sheets = [np.full((3072, 4096, 3), 255, np.uint8) for _ in range(2)]
         draw = np.random.default_rng(number)
-        x, y = draw.integers(0, 4096 - 300), draw.integers(0, 3072 - 200)
-        for seed, sheet in enumerate(sheets):
-            sheet[y : y + 200, x : x + 300] = written(300, 200, 2 * number + seed)
-        path = save_levels(tmp_path / f"{number}.tif", [sheets[0], averaged(sheets[1], 2)], compression=compression)
+        x, y = (int(draw.integers(0, end)) // 2 * 2 for end in (4096 - 300, 3072 - 200))
+        one, other = (page(300, 200, 2 * number + seed) for seed in range(2))
+        there, halved = np.s_[y : y + 200, x : x + 300], np.s_[y // 2 : y // 2 + 100, x // 2 : x // 2 + 150]
+        sheet[there], level[halved] = one, averaged(other, 2)
+        path = save_levels(tmp_path / f"{number}.tif", [sheet, level], compression=compression)
         assert len(cached_read_plan(path).found) == 1
+        sheet[there], level[halved] = 255, 255
 
 
 def test_a_level_that_lacks_tiles_is_not_believed(tmp_path: Path) -> None:
     """Tiles that a writer left out would be black where the image is not."""
-    pixels = written(1536, 1280, 0)
+    pixels = page(1536, 1280, 0)
     path = save_levels(tmp_path / "a.tif", [pixels, averaged(pixels, 2)])
     with tifffile.TiffFile(path, mode="r+b") as file:
         tag = file.pages[1].tags["TileByteCounts"]

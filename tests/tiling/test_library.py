@@ -1,5 +1,6 @@
 """The library renders each unique raster once and remembers no more than it may."""
 
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,15 +21,20 @@ from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, textured
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> ImageRoot:
-    """A data root with a small and a large flat image."""
-    folder = tmp_path / "data"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small and a large flat image."""
+    folder = tmp_path_factory.mktemp("written")
     Image.fromarray(textured(900, 700)).save(folder / "small.png")
     large = np.tile(textured(500, 500), (9, 8, 1))
     Image.fromarray(large).save(folder / "large.png", compress_level=1)
-    return ImageRoot(folder)
+    return folder
+
+
+@pytest.fixture
+def root(written: Path, tmp_path: Path) -> ImageRoot:
+    """A data root with both, which a test may replace."""
+    return ImageRoot(shutil.copytree(written, tmp_path / "data"))
 
 
 @pytest.fixture
@@ -176,7 +182,7 @@ class TestPyramids:
         assert raster.downsample == 2
         assert (raster.source_format, raster.source_size) == ("png", (4000, 4500))
         assert raster.digest == content_digest(path)
-        assert raster.key == plan_raster(identify(path), view, SMALL_BUDGET).key
+        assert raster.key == plan_raster(identify(path), view, SMALL_BUDGET, 1).key
 
     def test_an_uploads_pyramid_is_found_by_the_digest_that_it_arrived_with(
         self, root: ImageRoot, tmp_path: Path

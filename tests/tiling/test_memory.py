@@ -50,7 +50,10 @@ print(peak_bytes() - before - held)
 """
 )
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     dtype=np.uint8,
                     tile=(TILE, TILE),
                     metadata=None,
+                    subfiletype=min(scale - 1, 1),  # a smaller page without it is no level
                     **options,
                 )
     return folder

@@ -11,34 +11,45 @@ import tifffile
 from PIL import Image
 
 from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling import levels
 from gigavqa.tiling.budgets.base import VisualBudget
 from gigavqa.tiling.errors import ImageUnreadableError, RegionError
 from gigavqa.tiling.geometry import resolve_region
-from gigavqa.tiling.levels import LARGE_PIXELS
 from gigavqa.tiling.renderer import Renderer, ViewRequest
 from gigavqa.tiling.rendering import Raster
 from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.streaming_resize import StreamingResize
 from gigavqa.tiling.views import View
-from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, psnr, save_pyramid, size_of, textured
+from tests.tiling.pictures import Pixels, as_pillow_sees, psnr, save_pyramid, size_of, textured
 
-WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels that are made in passing
+WIDTH, HEIGHT = 1501, 1203  # odd, and large enough for levels that are made in passing, by what is large here
+LARGE, SMALLEST = 1_700_000, 340
 FLAT = ["a.png", "a.jpg", "a.webp", "strips.tif", "tiles.tif"]
-BILINEAR = QwenBudget(factor=28, min_pixels=3136, max_pixels=448 * 448)
+BUDGET = QwenBudget(factor=16, min_pixels=85 * 85, max_pixels=170 * 170)
+BILINEAR = QwenBudget(factor=14, min_pixels=28 * 28, max_pixels=150 * 150)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_is_large() -> Iterator[None]:
+    """Levels are made of pictures with a ninth of the pixels, which is enough for all that holds of passes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "LARGE_PIXELS", LARGE)
+        patch.setattr(levels, "SMALLEST", SMALLEST)
+        yield
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One large textured picture in every flat layout, and as a pyramid."""
     folder = tmp_path_factory.mktemp("passes")
-    coarse = Image.fromarray(textured(750, 600)).resize((1501, 1201), Image.Resampling.BICUBIC)
-    pixels = np.tile(np.asarray(coarse), (3, 3, 1))[:HEIGHT, :WIDTH]
-    assert pixels.shape[0] * pixels.shape[1] >= LARGE_PIXELS
+    coarse = Image.fromarray(textured(WIDTH // 2, HEIGHT // 2))
+    pixels = np.asarray(coarse.resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC))
     picture = Image.fromarray(pixels)
     picture.save(folder / "a.png", compress_level=1)
     picture.save(folder / "a.jpg", quality=92)
     picture.save(folder / "a.webp", lossless=True, method=0, quality=0)
     picture.save(folder / "strips.tif")
-    tifffile.imwrite(folder / "tiles.tif", pixels, photometric="rgb", tile=(512, 512), compression="zlib")
+    tifffile.imwrite(folder / "tiles.tif", pixels, photometric="rgb", tile=(176, 176), compression="zlib")
     save_pyramid(pixels, folder / "pyramid.tif")
     return folder
 
@@ -51,16 +62,16 @@ def library(data: Path, tmp_path: Path) -> Renderer:
 
 def views(name: str) -> list[View]:
     """What a job looks at: a thumbnail, all, four quadrants that overlap, and small crops."""
-    quadrants = [f"{x},{y},2300,1850" for x in (0, 2201) for y in (0, 1753)]
-    crops = ["0,0,480,480", "1003,507,640,512", "4001,3103,500,500", "4500,3602,1,1"]
+    quadrants = [f"{x},{y},767,618" for x in (0, 734) for y in (0, 585)]
+    crops = ["0,0,160,160", "335,169,213,171", "1334,1036,167,167", "1500,1202,1,1"]
     return [
-        View(image=name, sizing="longest:512"),
+        View(image=name, sizing="longest:171"),
         View(image=name),
         *(View(image=name, region=region) for region in quadrants + crops),
     ]
 
 
-def together(library: Renderer, looks: list[View], budget: VisualBudget = SMALL_BUDGET) -> list[Raster]:
+def together(library: Renderer, looks: list[View], budget: VisualBudget = BUDGET) -> list[Raster]:
     """The rasters of views that are asked for at once."""
     awaited, work = library.plan([ViewRequest(view) for view in looks], budget)
     for make in work:
@@ -75,14 +86,25 @@ def test_a_flat_image_is_passed_over_once_for_all_its_views(library: Renderer, n
     assert (library.stats().renders, library.stats().passes) == (len(views(name)), 1)
 
 
+def test_a_helper_that_fails_fails_its_pass(library: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its view is never handed out with a band missing."""
+
+    def fail(resize: StreamingResize, band: Pixels, left: int, top: int) -> None:
+        raise ImageUnreadableError("a band of it cannot be resized")
+
+    monkeypatch.setattr(StreamingResize, "take", fail)
+    with pytest.raises(ImageUnreadableError, match="cannot be resized"):
+        together(library, views("a.png"))
+
+
 def test_each_scale_of_a_jpeg_is_decoded_once_for_all_its_views(library: Renderer) -> None:
     """Coarse ones first, and each view as it is alone."""
-    asked = [View(image="a.jpg", sizing=f"longest:{side}") for side in (40, 60, 100, 150, 300, 512)]
+    asked = [View(image="a.jpg", sizing=f"longest:{side}") for side in (13, 20, 33, 50, 100, 171)]
     rasters = together(library, asked)
     assert [raster.level for raster in rasters] == [3, 3, 2, 2, 1, 0]
     assert library.stats().passes == 3
     for raster, view in zip(rasters, asked, strict=True):
-        np.testing.assert_array_equal(raster.pixels, library.render(view, SMALL_BUDGET).pixels)
+        np.testing.assert_array_equal(raster.pixels, library.render(view, BUDGET).pixels)
 
 
 def test_a_pyramid_is_read_view_by_view(library: Renderer) -> None:
@@ -93,11 +115,13 @@ def test_a_pyramid_is_read_view_by_view(library: Renderer) -> None:
 
 def test_distant_crops_of_a_tiled_image_are_read_alone(library: Renderer) -> None:
     """A pass would decode all that lies between them."""
-    together(library, [View(image="tiles.tif", region=region) for region in ("0,0,480,480", "4000,3100,480,480")])
+    together(library, [View(image="tiles.tif", region=region) for region in ("0,0,160,160", "1333,1033,160,160")])
     assert library.stats().passes == 2
 
 
-@pytest.mark.parametrize("budget", [SMALL_BUDGET, BILINEAR], ids=["bicubic", "bilinear"])
+@pytest.mark.parametrize(
+    "budget", [pytest.param(BUDGET, id="bicubic"), pytest.param(BILINEAR, id="bilinear", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", FLAT)
 def test_a_view_in_a_pass_has_the_pixels_that_it_has_alone(library: Renderer, name: str, budget: VisualBudget) -> None:
     """To the last bit."""
@@ -144,12 +168,12 @@ def test_a_pass_over_a_turned_image_is_in_the_oriented_frame(tmp_path: Path, ori
     whole = as_pillow_sees(path)
     for raster, view in zip(together(library, asked), asked, strict=True):
         assert psnr(raster.pixels, preprocessed(whole, raster)) >= 45
-        np.testing.assert_array_equal(raster.pixels, library.render(view, SMALL_BUDGET).pixels)
+        np.testing.assert_array_equal(raster.pixels, library.render(view, BUDGET).pixels)
 
 
 def test_a_crop_is_handed_out_when_the_pass_has_gone_past_it(library: Renderer) -> None:
     """Before the views that end further below, which are not there yet."""
-    awaited, work = library.plan([ViewRequest(view) for view in views("a.png")], SMALL_BUDGET)
+    awaited, work = library.plan([ViewRequest(view) for view in views("a.png")], BUDGET)
     done: list[list[int]] = []
 
     def is_wanted() -> bool:
@@ -166,19 +190,19 @@ def test_a_crop_is_handed_out_when_the_pass_has_gone_past_it(library: Renderer) 
 
 def test_a_pass_that_nobody_waits_for_ends(library: Renderer) -> None:
     """What is complete by then stands; the rest can be asked for again."""
-    awaited, work = library.plan([ViewRequest(view) for view in views("a.png")], SMALL_BUDGET)
+    awaited, work = library.plan([ViewRequest(view) for view in views("a.png")], BUDGET)
     for make in work:
         make(lambda: not awaited[6].raster.done())
     assert awaited[6].result().pixels.size
     with pytest.raises(CancelledError):
         awaited[0].result()
-    assert library.render(views("a.png")[0], SMALL_BUDGET).pixels.size
+    assert library.render(views("a.png")[0], BUDGET).pixels.size
 
 
 def test_who_asks_during_a_pass_shares_what_it_makes(library: Renderer) -> None:
     """The same raster is not made twice, though nobody has it yet."""
     looks = [ViewRequest(view) for view in views("a.png")]
-    awaited, work = library.plan(looks, SMALL_BUDGET)
+    awaited, work = library.plan(looks, BUDGET)
     begun, go_on = threading.Event(), threading.Event()
 
     def wait_once() -> bool:
@@ -188,7 +212,7 @@ def test_who_asks_during_a_pass_shares_what_it_makes(library: Renderer) -> None:
     thread = threading.Thread(target=lambda: [make(wait_once) for make in work])
     thread.start()
     begun.wait(30)
-    later, more = library.plan(looks[:3], SMALL_BUDGET)
+    later, more = library.plan(looks[:3], BUDGET)
     go_on.set()
     thread.join()
     assert not more
@@ -210,7 +234,7 @@ def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name
     path.write_bytes(content)
     library = Renderer(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
     asked = [*views(name), View(image=name, region="0,0,9999,1")]
-    awaited, work = library.plan([ViewRequest(view) for view in asked], SMALL_BUDGET)
+    awaited, work = library.plan([ViewRequest(view) for view in asked], BUDGET)
     for make in work:
         make(lambda: True)
     for each, view in zip(awaited, asked, strict=True):
@@ -224,7 +248,7 @@ def test_damage_costs_the_views_that_it_touches(data: Path, tmp_path: Path, name
 def outcome(library: Renderer, view: View) -> Exception | None:
     """What rendering a view alone raises."""
     try:
-        library.render(view, SMALL_BUDGET)
+        library.render(view, BUDGET)
     except Exception as error:  # noqa: BLE001 - to be compared
         return error
     return None

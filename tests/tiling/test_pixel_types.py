@@ -19,10 +19,6 @@ ALPHA = np.linspace(0, 255, 131 * 77).astype(np.uint8).reshape(77, 131, 1)
 picture = Image.fromarray(RGB)
 rgba = Image.fromarray(np.dstack([RGB, ALPHA]))
 MAKERS: dict[str, Callable[[Path], object]] = {
-    "rgb.png": picture.save,
-    "rgb.webp": lambda path: picture.save(path, lossless=True),
-    "rgb.tif": picture.save,
-    "rgb.jp2": picture.save,
     "grey.jp2": Image.fromarray(GREY).save,
     "rgba.jp2": rgba.save,
     "lzw.tif": lambda path: picture.save(path, compression="tiff_lzw"),

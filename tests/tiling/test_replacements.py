@@ -18,9 +18,10 @@ from gigavqa.tiling.sources import open_source
 from gigavqa.tiling.store import RasterStore
 from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET
-from tests.tiling.replacing import SAVE, WAYS, Side, Sides, side_of
+from tests.tiling.replacing import RED, SAVE, WAYS, Side, Sides, side_of
 
 LATER = 0.03
+STORM = 120
 
 
 @pytest.fixture
@@ -59,7 +60,10 @@ def require_right(library: Renderer, sides: Sides, digests: dict[str, Side]) -> 
 
 @pytest.mark.parametrize("suffix", SAVE)
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("away", "back"), [(1, 2), (1, 3), (2, 3), (3, 99)])
+@pytest.mark.parametrize(
+    ("away", "back"),
+    [pytest.param(1, 2, marks=pytest.mark.slow), (1, 3), pytest.param(2, 3, marks=pytest.mark.slow), (3, 99)],
+)
 def test_what_lies_there_for_a_moment_is_never_shown_for_what_was_planned(
     folder: Path, suffix: str, way: str, away: int, back: int
 ) -> None:
@@ -104,6 +108,7 @@ def test_an_open_source_tells_whether_it_still_shows_what_it_was_opened_for(fold
         open_source(sides.path, digest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "tif"])
 def test_after_a_storm_of_replacements_every_key_shows_its_own_content(folder: Path, suffix: str) -> None:
     """Two contents take each other's place in every way, at every moment, while rasters are made and kept."""
@@ -116,7 +121,7 @@ def test_after_a_storm_of_replacements_every_key_shows_its_own_content(folder: P
     def ask(numbers: Iterator[int]) -> None:
         while not over.is_set():
             try:
-                raster = seen(library, sides, f"{next(numbers) % 90},0,500,450")
+                raster = seen(library, sides, f"{next(numbers) % 90},0,100,450")
             except (ImageChangedError, ImageNotFoundError):
                 continue
             rasters.append(raster)
@@ -125,13 +130,16 @@ def test_after_a_storm_of_replacements_every_key_shows_its_own_content(folder: P
     with ThreadPoolExecutor(2) as threads:
         asking = [threads.submit(ask, count(first)) for first in (0, 45)]
         chance = random.Random(1)
-        for number in range(120):
+        for number in count():
             sides.put("other" if number % 2 else "one", chance.choice(WAYS))
-            over.wait(chance.random() * LATER)
+            # Ever slower, so that rasters of both come through on a busy machine, too.
+            over.wait(chance.random() * LATER * max(1.0, number / STORM))
+            if number > 10 * STORM or (number > STORM and {digests[raster.digest] for raster in rasters} == {*RED}):
+                break
         over.set()
         for each in asking:
             each.result()
-    assert {digests[raster.digest] for raster in rasters} == {"one", "other"}
+    assert {digests[raster.digest] for raster in rasters} == {*RED}
     wrong = [raster.key for raster in rasters if side_of(raster.pixels) != digests[raster.digest]]
     assert wrong == []
     require_right(library, sides, digests)

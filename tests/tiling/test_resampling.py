@@ -62,12 +62,32 @@ def test_without_a_narrower_width_the_pixels_are_pillows(target: Size) -> None:
     assert np.abs(difference).max() <= 1
 
 
-def test_the_filter_is_the_familys() -> None:
-    """Bilinear is not bicubic."""
-    box, target = whole_box(size_of(PICTURE)), Size(200, 160)
-    pixels = resized(PICTURE, [100], box, target, "bilinear")
-    assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BILINEAR)) > 50
-    assert psnr(pixels, by_pillow(PICTURE, box, target, Image.Resampling.BICUBIC)) < 45
+FILTERS = {
+    "bicubic": Image.Resampling.BICUBIC,
+    "bilinear": Image.Resampling.BILINEAR,
+    "lanczos": Image.Resampling.LANCZOS,
+}
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("target", [Size(200, 160), Size(900, 700), Size(100, 60)], ids=str)
+def test_the_filter_is_the_familys(filter: str, target: Size) -> None:
+    """Larger or smaller, and nearer to Pillow's filter of that name than to its others."""
+    box = whole_box(size_of(PICTURE))
+    pixels = resized(PICTURE, [100], box, target, filter)
+    distances = {name: psnr(pixels, by_pillow(PICTURE, box, target, each)) for name, each in FILTERS.items()}
+    assert distances.pop(filter) > 50
+    assert max(distances.values()) < 50
+
+
+@pytest.mark.parametrize("target", [Size(900, 700), Size(613, 300), Size(5000, 2), Size(100, 60)], ids=str)
+def test_lanczos_in_bands_is_pillows(target: Size) -> None:
+    """Without a narrower width to a rounding; the window of rows holds all six lobes, whatever the bands."""
+    box = whole_box(size_of(PICTURE))
+    expected = by_pillow(PICTURE, box, target, Image.Resampling.LANCZOS)
+    for heights in ([17, 64], [1], [487]):
+        difference = np.abs(resized(PICTURE, heights, box, target, "lanczos").astype(int) - expected)
+        assert difference.max() <= 1
 
 
 def test_the_cut_into_bands_changes_no_pixel() -> None:

@@ -22,16 +22,27 @@ from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.rendering import Raster, render
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
-from tests.tiling.pictures import SMALL_BUDGET, Pixels, as_pillow_sees, lined, noisy, psnr, written
+from tests.tiling.pictures import Pixels, as_pillow_sees, lined, noisy, psnr, written
 
-WIDTH, HEIGHT = 4501, 3603  # odd, and large enough for levels
+WIDTH, HEIGHT = 1501, 1203  # odd
+FINE = 2251, 1803
 FILES = ["a.png", "a.jpg", "strips.tif", "tiles.tif", "strided.tif", "turned.png", "turned.jpg"]
 VIEWS = [
     View(image="x"),
-    *(View(image="x", sizing=f"longest:{side}") for side in (300, 100, 60)),
-    View(image="x", region="1201,807,2400,1600"),
-    View(image="x", region="3001,2003,600,1600"),
+    *(View(image="x", sizing=f"longest:{side}") for side in (100, 33, 20)),
+    View(image="x", region="401,269,800,533"),
+    View(image="x", region="1001,668,200,533"),
 ]
+BUDGET = QwenBudget(factor=16, min_pixels=85 * 85, max_pixels=170 * 170)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_are_large() -> Iterator[None]:
+    """Levels are made of small pictures, too, so that there can be many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "LARGE_PIXELS", 1)
+        patch.setattr(levels, "SMALLEST", 16)
+        yield
 
 
 def sheet(width: int, height: int) -> Pixels:
@@ -52,10 +63,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     picture.save(folder / "turned.png", compress_level=1, exif=turned)
     picture.save(folder / "turned.jpg", quality=90, exif=turned)
     picture.save(folder / "strips.tif")
-    tifffile.imwrite(folder / "tiles.tif", pixels, photometric="rgb", tile=(512, 512), compression="zlib")
+    tifffile.imwrite(folder / "tiles.tif", pixels, photometric="rgb", tile=(176, 176), compression="zlib")
     with tifffile.TiffWriter(folder / "strided.tif") as writer:
         for step in (1, 2, 4):
-            writer.write(pixels[::step, ::step], photometric="rgb", tile=(512, 512), subfiletype=int(step > 1))
+            writer.write(pixels[::step, ::step], photometric="rgb", tile=(176, 176), subfiletype=int(step > 1))
     return folder
 
 
@@ -64,10 +75,10 @@ def test_a_raster_is_the_same_before_and_after_ingest(data: Path, tmp_path: Path
     """For a worker and for `view`, to the last bit."""
     views = [view.model_copy(update={"image": name}) for view in VIEWS]
     library = Renderer(ImageRoot(data), tmp_path, cache_bytes=0)
-    before = [library.render(view, SMALL_BUDGET) for view in views]
+    before = [library.render(view, BUDGET) for view in views]
     assert make_pyramid(data / name, tmp_path)
-    after = [library.render(view, SMALL_BUDGET) for view in views]
-    alone = [render(data / name, view, SMALL_BUDGET, pyramids=tmp_path) for view in views]
+    after = [library.render(view, BUDGET) for view in views]
+    alone = [render(data / name, view, BUDGET, pyramids=tmp_path) for view in views]
     for one, others in zip(before, zip(after, alone, strict=True), strict=True):
         for other in others:
             assert (other.key, other.level) == (one.key, one.level)
@@ -77,18 +88,9 @@ def test_a_raster_is_the_same_before_and_after_ingest(data: Path, tmp_path: Path
 def test_of_an_image_with_levels_of_its_own_a_pyramid_changes_nothing(tmp_path: Path) -> None:
     """It can be had by force, and is then an image of its own."""
     path = floored_pyramid(sheet(WIDTH, HEIGHT), tmp_path / "slide.tif")
-    before = render(path, VIEWS[0], SMALL_BUDGET, pyramids=tmp_path)
+    before = render(path, VIEWS[0], BUDGET, pyramids=tmp_path)
     ingest(path, tmp_path)
-    np.testing.assert_array_equal(render(path, VIEWS[0], SMALL_BUDGET, pyramids=tmp_path).pixels, before.pixels)
-
-
-@pytest.fixture(scope="module")
-def small_are_large() -> Iterator[None]:
-    """Levels are made of small pictures, too, so that there can be many."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levels, "LARGE_PIXELS", 1)
-        patch.setattr(levels, "SMALLEST", 16)
-        yield
+    np.testing.assert_array_equal(render(path, VIEWS[0], BUDGET, pyramids=tmp_path).pixels, before.pixels)
 
 
 def floored_pyramid(pixels: Pixels, path: Path, orientation: int = 1) -> Path:
@@ -102,6 +104,16 @@ def floored_pyramid(pixels: Pixels, path: Path, orientation: int = 1) -> Path:
             options = {"subfiletype": 1} if number else {"extratags": turned}
             writer.write(pixels, photometric="rgb", tile=(64, 64), compression="zlib", metadata=None, **options)
     return path
+
+
+def test_the_last_row_and_column_are_seen_though_no_level_has_them(tmp_path: Path) -> None:
+    """Black about a sheet, one pixel wide, which is what every level cut off."""
+    pixels = np.pad(written(361, 361), ((20, 20), (20, 20), (0, 0)), constant_values=255)
+    pixels[-1] = pixels[:, -1] = 0
+    raster, _ = seen(floored_pyramid(pixels, tmp_path / "a.tif"), (0, 0), 1, 10)
+    assert raster.level > 0
+    assert raster.pixels[-1].max() < 245
+    assert raster.pixels[:, -1].max() < 245
 
 
 @st.composite
@@ -118,7 +130,7 @@ def parts(draw: st.DrawFn) -> tuple[tuple[int, int], float, float]:
     return corner, draw(st.floats(0.7, 1)), draw(st.floats(4, 14))
 
 
-@pytest.mark.usefixtures("small_are_large")
+@pytest.mark.slow
 class TestEdges:
     """Whatever is left over of a size, however the image is turned, and whichever edge a region touches."""
 
@@ -182,7 +194,7 @@ def save_jpeg(pixels: Pixels, path: Path, options: dict[str, object], beside: in
     return path
 
 
-@pytest.mark.usefixtures("small_are_large")
+@pytest.mark.slow
 @given(case=framed(), part=parts(), reduction=st.floats(12, 60))
 @settings(max_examples=80, deadline=None)
 def test_a_frame_is_seen_as_pillow_sees_it_at_every_scale_of_a_jpeg(
@@ -202,11 +214,12 @@ LEAST = {"written": 45, "noisy": 45, "lined": 40}
 """In dB, where a level is just four times as large as the raster: docs/decisions/0006-pixels.md."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [written, noisy, lined], ids=LEAST)
 @pytest.mark.parametrize("kind", ["jpg", "png", "tif"])
 def test_fine_structure_keeps_what_the_docs_say(tmp_path: Path, make: Callable[[int, int], Pixels], kind: str) -> None:
     """Of what Pillow makes of the whole, at the reductions that are worst."""
-    path = save(make(WIDTH, HEIGHT), tmp_path / f"a.{kind}", 1)
+    path = save(make(*FINE), tmp_path / f"a.{kind}", 1)
     for reduction in (4.01, 8.02, 16.04):
         raster, expected = seen(path, (0, 0), 1, reduction)
         assert psnr(raster.pixels[2:-2, 2:-2], expected[2:-2, 2:-2]) >= LEAST[make.__name__]
@@ -216,7 +229,7 @@ def test_fine_structure_keeps_what_the_docs_say(tmp_path: Path, make: Callable[[
 def test_scales_of_a_lossy_jpeg_keep_as_much(tmp_path: Path, make: Callable[[int, int], Pixels]) -> None:
     """Full decoding cuts off what overshoots black and white, of which scales know nothing."""
     path = tmp_path / "a.jpg"
-    Image.fromarray(make(WIDTH, HEIGHT)).save(path, quality=75, subsampling=2)
+    Image.fromarray(make(*FINE)).save(path, quality=75, subsampling=2)
     for level, reduction in enumerate((12.02, 24.04, 48.08), 1):
         raster, expected = seen(path, (0, 0), 1, reduction)
         assert raster.level == level

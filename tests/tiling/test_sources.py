@@ -1,6 +1,8 @@
 """Sources of every container: levels, scales, regions, and the libraries behind them."""
 
+import zlib
 from pathlib import Path
+from typing import ClassVar
 
 import imagecodecs
 import numpy as np
@@ -8,11 +10,12 @@ import pytest
 import tifffile
 from PIL import Image
 
+from gigavqa.testing.sources import SourceSuite
 from gigavqa.tiling.errors import ImageUnreadableError
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import read_header
-from gigavqa.tiling.sources import Level, open_source
+from gigavqa.tiling.sources import Level, Source, open_source
 from gigavqa.tiling.sources.slides import SlideDecoder
 from tests.tiling.pictures import Pixels, psnr, read_all, save_pyramid, size_of, textured
 from tests.tiling.test_damaged_files import SVS_DESCRIPTION, save_svs
@@ -21,12 +24,13 @@ PICTURE = textured(701, 501)
 picture = Image.fromarray(PICTURE)
 
 
-def save_ome(path: Path) -> None:
+def save_ome(pixels: Pixels, path: Path) -> None:
     """OME-TIFF with the smaller levels in SubIFDs."""
+    picture = Image.fromarray(pixels)
     with tifffile.TiffWriter(path, ome=True) as writer:
         options = {"tile": (128, 128), "photometric": "rgb", "compression": "zlib"}
         size = {"PhysicalSizeX": 0.25, "PhysicalSizeY": 0.25}
-        writer.write(PICTURE, subifds=2, metadata={"axes": "YXS", **size}, **options)
+        writer.write(pixels, subifds=2, metadata={"axes": "YXS", **size}, **options)
         writer.write(np.asarray(picture.reduce(2)), subfiletype=1, **options)
         writer.write(np.asarray(picture.reduce(4)), subfiletype=1, **options)
 
@@ -46,7 +50,7 @@ def test_a_pyramid_in_pages_has_its_levels(tmp_path: Path) -> None:
 def test_a_pyramid_in_subifds_has_its_levels(tmp_path: Path) -> None:
     """OME-TIFF, where OpenSlide sees level 0 alone, with the side of a pixel."""
     path = tmp_path / "slide.ome.tif"
-    save_ome(path)
+    save_ome(PICTURE, path)
     assert sizes(path) == [((701, 501), 1), ((351, 251), 2), ((176, 126), 4)]
     with open_source(path) as source:
         assert (source.format, source.microns_per_pixel) == ("ome-tiff", 0.25)
@@ -70,16 +74,6 @@ def test_a_jpeg_has_the_levels_of_its_decoder(tmp_path: Path) -> None:
     assert psnr(read_all(path, 2), np.asarray(picture.reduce(4))) > 28
 
 
-@pytest.mark.parametrize("region", [(350, 250, 1, 1), (0, 250, 351, 1), (350, 0, 1, 251), (100, 120, 251, 131)])
-def test_a_region_of_a_scaled_jpeg_is_that_part_of_it(tmp_path: Path, region: tuple[int, ...]) -> None:
-    """Also where it is nothing but the last row or column, of which libvips would yield none."""
-    path = tmp_path / "picture.jpg"
-    picture.save(path, quality=95)
-    x, y, width, height = region
-    with open_source(path) as source:
-        np.testing.assert_array_equal(source.read(1, Region(*region)), read_all(path, 1)[y : y + height, x : x + width])
-
-
 def test_a_jpeg_of_cmyk_is_decoded_in_full(tmp_path: Path) -> None:
     """Means of inks are not the ink of means."""
     path = tmp_path / "picture.jpg"
@@ -87,25 +81,12 @@ def test_a_jpeg_of_cmyk_is_decoded_in_full(tmp_path: Path) -> None:
     assert sizes(path) == [((701, 501), 1)]
 
 
-@pytest.mark.parametrize("region", [(0, 0, 701, 501), (127, 127, 2, 2), (300, 77, 400, 424), (700, 500, 1, 1)])
-@pytest.mark.parametrize("name", ["a.png", "strips.tif", "deflate.tif", "pyramid.tif", "a.ome.tif", "a.webp"])
-def test_a_region_is_that_part_of_the_picture(tmp_path: Path, name: str, region: tuple[int, ...]) -> None:
-    """Across tiles, strips and bands, to the last pixel."""
-    path = tmp_path / name
-    save_as(name, path)
-    x, y, width, height = region
-    with open_source(path) as source:
-        pixels = source.read(0, Region(*region))
-    np.testing.assert_array_equal(pixels, PICTURE[y : y + height, x : x + width])
-    assert pixels.flags.c_contiguous
-
-
 def save_as(name: str, path: Path) -> None:
     """Write the picture losslessly in the layout that the name says."""
     if name == "pyramid.tif":
         save_pyramid(PICTURE, path)
     elif name == "a.ome.tif":
-        save_ome(path)
+        save_ome(PICTURE, path)
     else:
         options = {"compression": "tiff_adobe_deflate"} if name == "deflate.tif" else {}
         picture.save(path, **options, **({"lossless": True} if name == "a.webp" else {}))
@@ -137,6 +118,126 @@ def test_tiles_that_a_file_leaves_out_are_empty_not_damaged(tmp_path: Path) -> N
     pixels = read_all(path)
     assert (pixels[:, :128] == 200).all()
     assert (pixels[:, 128:] == 0).all()
+
+
+class TestPng(SourceSuite):
+    """Rows from top to bottom."""
+
+    name = "picture.png"
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By Pillow."""
+        Image.fromarray(pixels).save(path, compress_type=zlib.Z_HUFFMAN_ONLY)
+
+
+class TestWebp(SourceSuite):
+    """Decoded whole."""
+
+    name = "picture.webp"
+    held = 4
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """Without loss."""
+        Image.fromarray(pixels).save(path, lossless=True, method=0, quality=0)
+
+
+class TestJpeg(SourceSuite):
+    """With the scales of its decoder for levels."""
+
+    name = "picture.jpg"
+    num_levels = 3
+    loss = 4
+    held = 0.75
+    options: ClassVar[dict[str, object]] = {"quality": 95, "subsampling": 0}
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By Pillow."""
+        Image.fromarray(pixels).save(path, **self.options)
+
+
+class TestProgressiveJpeg(TestJpeg):
+    """Of which the decoder keeps every coefficient."""
+
+    held = 3
+    options: ClassVar[dict[str, object]] = {**TestJpeg.options, "progressive": True}
+
+
+class TestJpeg2000(SourceSuite):
+    """Decoded whole, for each region."""
+
+    name = "picture.jp2"
+    size = Size(401, 301)  # of one tile, whatever its size
+    large = Size(1024, 1024)
+    held = 8
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """Without loss."""
+        Image.fromarray(pixels).save(path)
+
+
+class TestPlainStrips(SourceSuite):
+    """A TIFF of one strip that nothing encodes."""
+
+    name = "strips.tif"
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By Pillow."""
+        Image.fromarray(pixels).save(path)
+
+
+class TestDeflatedStrips(SourceSuite):
+    """A TIFF of encoded strips."""
+
+    name = "strips.tif"
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By Pillow."""
+        Image.fromarray(pixels).save(path, compression="tiff_adobe_deflate")
+
+
+class TestPyramid(SourceSuite):
+    """A TIFF of tiles, with its levels in pages."""
+
+    name = "pyramid.tif"
+    num_levels = 4
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By libvips."""
+        save_pyramid(pixels, path)
+
+
+class TestOmeTiff(SourceSuite):
+    """A TIFF of tiles, with its levels in SubIFDs."""
+
+    name = "picture.ome.tif"
+    num_levels = 3
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By tifffile."""
+        save_ome(pixels, path)
+
+
+class TestSvs(SourceSuite):
+    """As a scanner writes it."""
+
+    name = "slide.svs"
+    num_levels = 2
+    loss = 12
+
+    def write(self, path: Path, pixels: Pixels) -> None:
+        """By tifffile."""
+        save_svs(path, pixels)
+
+
+class TestSlide(TestPyramid):
+    """The pyramid as OpenSlide reads it, which is exact where each level is half the one before."""
+
+    size = Size(704, 512)
+    held = 2  # OpenSlide's own cache has 32 MiB
+
+    def source(self, file: OpenFile) -> Source:
+        """By OpenSlide, which gets no such file otherwise."""
+        return Source(file, "slide", SlideDecoder(file), orientation=1)
 
 
 class TestOpenSlide:

@@ -7,19 +7,20 @@ from pathlib import Path
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import JobSpec
-from gigavqa.evaluation.answer_forms import (
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.evaluation.capabilities import AnswerForms
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.errors import AnnotationInvalidError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.installed import installed_benchmarks
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.truth_checks import (
     AnswerForm,
     find_letters_without_options,
     form_of_options,
     unreachable_truths,
 )
-from gigavqa.evaluation.benchmark import installed_benchmarks
-from gigavqa.evaluation.datasets import load_dataset
-from gigavqa.evaluation.errors import AnnotationInvalidError
-from gigavqa.evaluation.expansion import expand
-from gigavqa.evaluation.inspection import inspect_dataset
-from gigavqa.evaluation.samples import Sample
 from gigavqa.tiling.geometry import Size
 from tests.benchmarks.vistahop.examples import sample as chain
 from tests.truth.reading import FILES, PICTURES, read, refusal, written
@@ -132,7 +133,7 @@ def test_every_benchmark_tells_what_its_prompts_ask_for(name: str) -> None:
     benchmark = installed_benchmarks()[name]
     letters = [_Plain(id=f"{at}", question="Which?", answer=letter) for at, letter in enumerate("ABA")]
     assert find_letters_without_options(letters, form_of_options) is not None
-    assert callable(benchmark.answer_form)
+    assert callable(AnswerForms.of(benchmark).answer_form)
 
 
 class _Plain(Sample):
@@ -161,7 +162,7 @@ def test_letters_are_no_fault_where_any_truth_is_none() -> None:
 
 def test_letters_of_options_that_a_question_lists_are_within_reach() -> None:
     """VistaHop's lettered questions hold their options in their text; without any, a letter is out of reach."""
-    form_of = installed_benchmarks()["vistahop"].answer_form
+    form_of = AnswerForms.of(installed_benchmarks()["vistahop"]).answer_form
     listed = chain(answers=("A",), question="Which?\nA. red\nB. green")
     assert find_letters_without_options([listed], form_of) is None
     assert find_letters_without_options([chain(answers=("A",))], form_of) is not None

@@ -160,6 +160,7 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_a_key_and_then_shows_the_evidence(browser: Browser, locked: Locked) -> None:
     """Tiles and rasters come by the cookie; the page keeps no key, and says so when it has been revoked."""
     aside = ThreadPoolExecutor(1)  # the browser has the loop of this thread

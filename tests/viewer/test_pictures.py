@@ -217,6 +217,17 @@ def test_hostile_addresses_are_refused(viewer: Viewing, path: str, status: int) 
     assert str(viewer.home) not in body
 
 
+@pytest.mark.parametrize("hosts", ["", "Host: localhost\r\nHost: evil.example.org\r\n"], ids=["none", "two"])
+def test_a_request_that_does_not_name_one_host_is_refused(viewer: Viewing, hosts: str) -> None:
+    """Whoever stands before the viewer may have looked at another one."""
+    host, port = viewer.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(f"GET / HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    assert answer.startswith("HTTP/1.1 400 ")
+    assert "it must have one" in answer
+
+
 def test_a_name_that_the_viewer_is_not_called_by_is_refused(viewer: Viewing) -> None:
     """Somebody's page can point its own name at this machine, and would then read every picture."""
     refused = viewer.get("set/images/a.png", "info.json", host="evil.example.org")

@@ -24,7 +24,7 @@ def test_a_viewer_that_others_could_reach_does_not_start_while_there_is_no_key(t
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
-    assert "gigavqa keys create" in ended.stderr
+    assert "gigavqa admin keys create" in ended.stderr
     assert "may see every picture of the data root, say GIGAVQA_VIEWER_ALLOW_UNAUTHENTICATED=1" in ended.stderr
 
 

@@ -59,6 +59,7 @@ def test_a_file_that_is_kept_open_is_of_the_content_that_it_is_kept_for(folder: 
     pictures.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "tif", "jpg"])
 def test_after_a_storm_of_replacements_every_address_shows_its_own_content(folder: Path, suffix: str) -> None:
     """While two contents take each other's place, and in the quiet after it, by every address that was answered."""

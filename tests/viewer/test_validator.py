@@ -25,6 +25,7 @@ def validation_picture() -> Image.Image:
     return picture
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["squares.png", "squares.jpg", "squares.tif"])
 def test_the_viewer_passes_the_official_validator_at_level_2(tmp_path: Path, name: str) -> None:
     """All of its 33 tests but the one that contradicts the standard, whatever file the picture lies in."""

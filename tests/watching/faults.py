@@ -21,7 +21,7 @@ from tests.flow.jobs import MODEL, submit
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
 from tests.watching.watched import Watched
-from tests.workers.elsewhere import Elsewhere, serving
+from tests.workers.remote_server import Elsewhere, serving
 
 Fault = Callable[[Watched], Iterator[None]]
 
@@ -55,14 +55,14 @@ def gateway_down(watched: Watched) -> Iterator[None]:
 
 
 def server_away(watched: Watched) -> Iterator[None]:
-    """The state server is killed."""
+    """The state store is killed."""
     watched.installation.kill_server()
     yield
     watched.installation.start_server()
 
 
 def server_full(watched: Watched) -> Iterator[None]:
-    """The state server may use less memory than it does."""
+    """The state store may use less memory than it does."""
     with _server(watched) as server:
         server.config_set("maxmemory", 1)
         yield
@@ -70,7 +70,7 @@ def server_full(watched: Watched) -> Iterator[None]:
 
 
 def server_memory_high(watched: Watched) -> Iterator[None]:
-    """The state server uses 93 % of what it may."""
+    """The state store uses 93 % of what it may."""
     with _server(watched) as server:
         server.config_set("maxmemory", int(server.info("memory")["used_memory"] / 0.93))
         yield
@@ -214,6 +214,20 @@ def audit_failing(watched: Watched) -> Iterator[None]:
     next(filled, None)
 
 
+def gpu_xid(watched: Watched) -> Iterator[None]:
+    """The exporter tells that a GPU has fallen off its bus."""
+    watched.exporter.report("DCGM_FI_DEV_XID_ERRORS", 79)
+    yield
+    watched.exporter.report("DCGM_FI_DEV_XID_ERRORS", 0)
+
+
+def gpu_unrepairable(watched: Watched) -> Iterator[None]:
+    """The exporter tells that a GPU has no spare row left."""
+    watched.exporter.report("DCGM_FI_DEV_ROW_REMAP_FAILURE", 1)
+    yield
+    watched.exporter.report("DCGM_FI_DEV_ROW_REMAP_FAILURE", 0)
+
+
 FAULTS: Mapping[str, tuple[Fault, str]] = {
     "GigavqaGatewayDown": (gateway_down, ""),
     "GigavqaServerAway": (server_away, ""),
@@ -232,6 +246,8 @@ FAULTS: Mapping[str, tuple[Fault, str]] = {
     "GigavqaWorkerDiskFull": (worker_disk_full, ""),
     "GigavqaBackgroundFailing": (background_failing, 'loop="lanes"'),
     "GigavqaAuditFailing": (audit_failing, ""),
+    "GigavqaGpuXid": (gpu_xid, 'gpu="0"'),
+    "GigavqaGpuUnrepairable": (gpu_unrepairable, 'gpu="0"'),
 }
 """The fault, and of which series its alert has to fire."""
 

@@ -21,8 +21,8 @@ _SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}
 def of_the_gateway() -> list[str]:
     """Rows of the gateway's metrics; it has not looked at a server yet."""
     gateway = GatewayInstrumentation()
-    standing = StatusCollector(connect("redis://127.0.0.1:1"), GatewaySettings.from_environment({}), lambda: (0, 0))
-    return sorted([*_rows(gateway.registry), *map(_row, standing.collect())])
+    collector = StatusCollector(connect("redis://127.0.0.1:1"), GatewaySettings.from_environment({}), lambda: (0, 0))
+    return sorted([*_rows(gateway.registry), *map(_row, collector.collect())])
 
 
 def of_workers() -> list[str]:
@@ -34,11 +34,11 @@ def of_workers() -> list[str]:
 
 def of_the_viewer() -> list[str]:
     """Rows of the viewer's metrics."""
-    studio = ImageRenderer(ViewerSettings.from_environment({}))
+    renderer = ImageRenderer(ViewerSettings.from_environment({}))
     try:
-        return sorted(_rows(ViewersInstrumentation(studio).registry))
+        return sorted(_rows(ViewersInstrumentation(renderer).registry))
     finally:
-        studio.close()
+        renderer.close()
 
 
 def _rows(registry: CollectorRegistry) -> Iterator[str]:

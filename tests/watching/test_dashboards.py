@@ -11,12 +11,13 @@ import promql_parser
 import pytest
 import yaml
 
-from tests.watching import metrics
+from tests.watching import exporter, metrics
 from tests.watching.programs import DEPLOY
 
 GRAFANA = DEPLOY / "grafana"
-NAMES = ("fleet", "job", "model", "pixels", "server")
+NAMES = ("fleet", "gpus", "job", "model", "pixels", "server")
 METRIC = re.compile(r"\bgigavqa_[a-z_]+")
+OF_GPUS = re.compile(r"\bDCGM_[A-Z0-9_]+")
 RECORDED = re.compile(r"\bgigavqa:[a-z0-9_:]+")
 
 
@@ -61,6 +62,7 @@ async def test_every_query_can_be_read_and_asks_for_what_is_counted(name: str) -
         known = {re.sub(r"_(bucket|sum|count)$", "", used) for used in METRIC.findall(query)}
         assert known <= counted, known - counted
         assert set(RECORDED.findall(query)) <= recorded, query
+        assert set(OF_GPUS.findall(query)) <= exporter.COUNTERS, query
 
 
 def _rules() -> list[dict[str, str]]:

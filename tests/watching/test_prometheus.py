@@ -19,6 +19,8 @@ from tests.watching.programs import program
 from tests.watching.test_dashboards import NAMES, asked, queries_of
 from tests.watching.watched import WINDOW_SECONDS, Watched
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120.0
 
 

@@ -17,6 +17,8 @@ PIXELS = 'gigavqa_worker_engine_seconds_total{instance="w",worker="w-1",model="m
 COMPLETED = 'gigavqa_responses_recorded_total{instance="g",model="m",outcome="completed"}'
 FAILED = 'gigavqa_responses_recorded_total{instance="g",model="m",outcome="failed"}'
 EMPTY = 'gigavqa_worker_empty_answers_total{instance="w",worker="w-1",model="m"}'
+XID = 'DCGM_FI_DEV_XID_ERRORS{Hostname="n",gpu="0"}'
+REMAP = 'DCGM_FI_DEV_ROW_REMAP_FAILURE{Hostname="n",gpu="0"}'
 WELL = {
     'up{job="gigavqa-gateway",instance="g"}': "1x60",
     'up{job="gigavqa-worker",instance="w",worker="w-1"}': "1x60",
@@ -43,8 +45,12 @@ WELL = {
     'gigavqa_worker_disk_free_bytes{instance="w",worker="w-1"}': "90000000000x60",
     'gigavqa_background_failures_total{instance="g",loop="sink"}': "1x60",
     'gigavqa_audit_failures_total{instance="g"}': "0x60",
+    XID: "0x20 13x20 45x20",
+    'DCGM_FI_DEV_XID_ERRORS{Hostname="n",gpu="1"}': "9223372036854775794x60",
+    REMAP: "0x60",
 }
-"""Series of an hour of a loaded fleet, minute by minute, in Prometheus' notation: a queue of hours, and no fault."""
+"""Series of an hour of a loaded fleet, minute by minute, in Prometheus' notation: a queue of hours, and no fault
+but an application's on a GPU, and a GPU that cannot say."""
 
 FAULTS = {
     "GigavqaGatewayDown": {'up{job="gigavqa-gateway",instance="g"}': "1x30 0x30"},
@@ -71,6 +77,8 @@ FAULTS = {
     "GigavqaWorkerDiskFull": {'gigavqa_worker_disk_free_bytes{instance="w",worker="w-1"}': "90000000000x30 1000x30"},
     "GigavqaBackgroundFailing": {'gigavqa_background_failures_total{instance="g",loop="sink"}': "1x40 1+1x20"},
     "GigavqaAuditFailing": {'gigavqa_audit_failures_total{instance="g"}': "0x50 0+1x10"},
+    "GigavqaGpuXid": {XID: "0x30 79x30"},
+    "GigavqaGpuUnrepairable": {REMAP: "0x30 1x30"},
 }
 """By alert: which series are otherwise in an hour that has its fault."""
 

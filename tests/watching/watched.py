@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
+from tests.watching.exporter import Exporter, serving
 from tests.watching.programs import DEPLOY, program
 
 WINDOW_SECONDS = 20
@@ -42,7 +44,7 @@ def _age(of: str, seconds: int, minute: float) -> str:
 
 
 class Watched:
-    """An installation with two workers that take their time, and Prometheus; its minutes have `minute` seconds."""
+    """Two workers that take their time, and Prometheus, which reads of GPUs; its minutes have `minute` seconds."""
 
     def __init__(self, folder: Path, *, minute: float, settings: Mapping[str, str] | None = None) -> None:
         self.folder = folder
@@ -51,6 +53,8 @@ class Watched:
         self.workers: list[subprocess.Popen[bytes]] = []
         self._port = free_port("127.0.0.1")
         self._prometheus: subprocess.Popen[bytes] | None = None
+        self._open = ExitStack()
+        self.exporter: Exporter
 
     @property
     def url(self) -> str:
@@ -63,6 +67,7 @@ class Watched:
         self.installation.start_server()
         self.gateway = self.installation.start_gateway()
         self.workers = [self.start_worker(MODEL) for _ in range(2)]
+        self.exporter = self._open.enter_context(serving())
         self._write_rules()
         command = [program("prometheus"), f"--config.file={self.folder / 'prometheus.yml'}"]
         command += [f"--storage.tsdb.path={self.folder / 'tsdb'}", f"--web.listen-address=127.0.0.1:{self._port}"]
@@ -80,6 +85,7 @@ class Watched:
         if self._prometheus is not None:
             self._prometheus.terminate()
             self._prometheus.wait(timeout=30)
+        self._open.close()
         self.installation.stop()
 
     def ask(self, query: str) -> list[dict[str, Any]]:
@@ -110,6 +116,8 @@ class Watched:
         for name in ("prometheus.yml", "recording.yml", "alerts.yml"):
             text = (DEPLOY / "prometheus" / name).read_text(encoding="utf-8")
             text = text.replace("127.0.0.1:8470", f"127.0.0.1:{self.installation.port}")
+            text = text.replace("127.0.0.1:9400", f"127.0.0.1:{self.exporter.port}")
+            text = re.sub(r"^  # (- job_name: dcgm|  static_configs: )", r"  \1", text, flags=re.MULTILINE)
             text = re.sub(r"(evaluation_interval|refresh_interval): \d+s", r"\1: 1s", text)
             text = re.sub(r"scrape_interval: \d+s", f"scrape_interval: {_SCRAPE_SECONDS}s", text)
             (self.folder / name).write_text(in_seconds(text, self.minute), encoding="utf-8")

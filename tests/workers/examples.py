@@ -9,9 +9,11 @@ from PIL import Image
 from redis.asyncio import Redis
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Bundle, InferenceRequest, Job, JobSpec, Response, Sampling, Turn
+from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling, Turn
+from gigavqa.contract.responses import Response
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.results import ResultStore
 from gigavqa.tiling.views import View
 

@@ -17,7 +17,8 @@ from tokenizers import Tokenizer
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import read_entry
-from gigavqa.contract.models import GenerationConstraints, InferenceRequest, Sampling, Turn, TurnResponse
+from gigavqa.contract.requests import GenerationConstraints, InferenceRequest, Sampling, Turn
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
@@ -106,7 +107,7 @@ class Play:
         self._checkpoint = checkpoint = ensure_checkpoint(entry.weights, folder)
         self._dictate(checkpoint)
         self._greedy: dict[tuple[View, ...], Greedy] = {}
-        engine = entry.engine | {"logits_processors": ["tests.workers.dictation:Dictation"]}
+        engine = entry.engine | {"logits_processors": ["tests.workers.forced_answers:Dictation"]}
         entry = entry.model_copy(update={"engine": engine})
         draw_pictures(folder / "data")
         library = Renderer(ImageRoot(folder / "data"), folder / "pyramids", 2**26)

@@ -1,6 +1,6 @@
 """A server elsewhere that misbehaves: raw bytes over real connections, in a way that each question names.
 
-A question is the name of a way in `tests.workers.manners`, and what stands behind a blank only tells it from others.
+A question is the name of a way in `tests.workers.server_faults`; what stands behind a blank only tells it from others.
 """
 
 import asyncio
@@ -180,9 +180,9 @@ def misbehaving(replies: Manners, streams: Manners, context: ssl.SSLContext | No
     ending: list[Callable[[], Any]] = []
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    started.wait(10)
+    started.wait(60)
     try:
         yield there
     finally:
         ending[0]()
-        thread.join(10)
+        thread.join(60)

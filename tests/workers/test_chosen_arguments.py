@@ -52,3 +52,13 @@ def test_they_go_before_those_of_the_entry(tmp_path: Path) -> None:
     (served,) = served_models(WorkerSettings.read(options, {"GIGAVQA_HOME": str(tmp_path)}))
     assert served.entry.engine == {**ENTRY.engine, "max_num_seqs": 3}
     assert served.max_requests == 3
+
+
+def test_the_simulated_engine_says_what_it_ignores(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Of a GPU's memory it has none to share out; what its entry says for vLLM is nobody's mistake."""
+    options = ["--model", ENTRY.id, "--engine", "simulated", "--engine-arg", "max_num_seqs=3"]
+    for more in ([], ["--engine-arg", "watermark=0.4", "--engine-arg", "max-num-batched-tokens=64"]):
+        served_models(WorkerSettings.read([*options, *more], {"GIGAVQA_HOME": str(tmp_path)}))
+    assert caplog.messages == [
+        "the simulated engine heeds max_num_seqs alone and ignores max_num_batched_tokens, watermark"
+    ]

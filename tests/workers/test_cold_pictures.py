@@ -39,9 +39,9 @@ class Worker:
 
     def __init__(self, data: Path, home: Path) -> None:
         self.library = Renderer(ImageRoot(data), home / "pyramids", 0, RasterStore(home / "rasters", 2**28))
-        self.leisure = IdleWorker(self.library, Instrumentation(CollectorRegistry()).kept_rasters)
+        self.idle_work = IdleWorker(self.library, Instrumentation(CollectorRegistry()).kept_rasters)
         self.preparation = RasterPreparation(
-            self.library, SMALL_BUDGET, limit_bytes=2**28, threads=1, leisure=self.leisure
+            self.library, SMALL_BUDGET, limit_bytes=2**28, threads=1, idle_work=self.idle_work
         )
 
     async def play(self, views: list[View]) -> None:
@@ -57,7 +57,7 @@ class Worker:
     def close(self) -> None:
         """End its threads."""
         self.preparation.close()
-        self.leisure.close()
+        self.idle_work.close()
 
 
 async def test_a_first_job_makes_one_pass_and_no_pyramid(data: Path, tmp_path: Path) -> None:
@@ -78,6 +78,7 @@ async def test_a_first_job_makes_one_pass_and_no_pyramid(data: Path, tmp_path: P
     second.close()
 
 
+@pytest.mark.slow
 async def test_ever_new_crops_make_a_pyramid_when_it_would_have_paid(data: Path, tmp_path: Path) -> None:
     """The third pass over the whole image makes it due, and further ones read the pyramid."""
     worker = Worker(data, tmp_path)
@@ -88,7 +89,7 @@ async def test_ever_new_crops_make_a_pyramid_when_it_would_have_paid(data: Path,
     async def made() -> bool:
         return worker.library.stats().ingests == 1
 
-    await async_wait_until(made, timeout=30, what="the pyramid")
+    await async_wait_until(made, what="the pyramid")
     before = worker.library.stats().passes
     await worker.play([View(image="large.png", region=f"{number},0,3000,4500") for number in range(5)])
     assert worker.library.stats().passes == before + 5  # each reads its own tiles

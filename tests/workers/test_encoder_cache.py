@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Sampling
+from gigavqa.contract.requests import Sampling
 from gigavqa.workers.engines.encoder_cache import bytes_per_token, enlarge_encoder_cache
 from gigavqa.workers.engines.engine import Message
 from gigavqa.workers.engines.vllm.engine import VllmEngine

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import OnTokens, Sampling, TurnResponse
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import OnTokens, TurnResponse
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.store.connection import connect
 from gigavqa.workers.engines.engine import Message
@@ -18,7 +19,7 @@ from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, job_of, responses_of, submit
 from tests.workers.processes import simulated, worker_process
 from tests.workers.refusals import Refusal, full_disk, full_memory
-from tests.workers.rig import SETTINGS, running_worker
+from tests.workers.simulated_worker import SETTINGS, running_worker
 
 NUM_BUNDLES, REQUESTS_EACH = 40, 4
 NUM_REQUESTS = NUM_BUNDLES * REQUESTS_EACH
@@ -69,6 +70,7 @@ async def until_recorded(redis: Redis, job_id: str, number: int) -> None:
     await async_wait_until(recorded, timeout=60, what=f"more than {number} responses")
 
 
+@pytest.mark.slow
 @REFUSALS
 async def test_what_was_generated_while_the_server_refused_is_recorded_once(
     own_redis: Redis, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, refusal: Refusal
@@ -101,6 +103,7 @@ async def test_what_was_generated_while_the_server_refused_is_recorded_once(
     ]
 
 
+@pytest.mark.slow
 @REFUSALS
 async def test_a_worker_process_lives_through_a_server_that_refuses(
     own_redis: Redis, own_server: StateStoreProcess, data: Path, tmp_path: Path, refusal: Refusal
@@ -114,7 +117,7 @@ async def test_a_worker_process_lives_through_a_server_that_refuses(
             async def waits() -> bool:
                 return "refuses to write" in worker.log
 
-            await async_wait_until(waits, timeout=30, what="the worker's word that it waits")
+            await async_wait_until(waits, what="the worker's word that it waits")
         await until_recorded(own_redis, job_id, NUM_REQUESTS - 1)
         worker.tell_to_end()
         assert worker.wait() == 0, worker.log

@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import Bundle, OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.contract.requests import Bundle, Sampling, Turn
+from gigavqa.contract.responses import OnTokens, TurnResponse
 from gigavqa.store.queue import JobQueue
 from gigavqa.workers.bundles import EnginePriorities
 from gigavqa.workers.engines.engine import Message
-from gigavqa.workers.engines.simulation.engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.engine import SLOTS_ARGUMENT, SimulatedEngine
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
-from tests.workers.rig import running_worker
+from tests.workers.simulated_worker import running_worker
 
 TURNS, OTHERS = 4, 6
 
@@ -22,7 +22,7 @@ class NarrowEngine(SimulatedEngine):
     """Answers one chat at a time, begins when all chats are there, and notes what it answered."""
 
     def __init__(self) -> None:
-        super().__init__(ENTRY, speed=0, roofline=replace(roofline_of(ENTRY), sequences=1))
+        super().__init__(ENTRY.model_copy(update={"engine": {SLOTS_ARGUMENT: 1}}), speed=0)
         self.answered: list[str] = []
         self._all_there = asyncio.Barrier(1 + OTHERS)
 

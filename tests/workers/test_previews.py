@@ -29,7 +29,7 @@ class Booth:
         self.registry = CollectorRegistry()
         instruments = Instrumentation(self.registry)
         self.previews = PreviewWriter(self.store, instruments.previews)
-        self.leisure = IdleWorker(library, instruments.kept_rasters, self.previews)
+        self.idle_work = IdleWorker(library, instruments.kept_rasters, self.previews)
 
     def count(self, outcome: str) -> float:
         """How many previews had the outcome."""
@@ -53,7 +53,7 @@ def open_booth(tmp_path: Path, library: Renderer) -> Iterator[Callable[[], Booth
 
     yield make
     for booth in booths:
-        booth.leisure.close()
+        booth.idle_work.close()
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def raster(library: Renderer) -> Raster:
 def test_a_preview_looks_like_the_raster(open_booth: Callable[[], Booth], raster: Raster) -> None:
     """A JPEG of at most 640 pixels a side and the raster's proportions."""
     booth = open_booth()
-    booth.leisure.offer(raster)
-    booth.leisure.close()
+    booth.idle_work.offer(raster)
+    booth.idle_work.close()
     jpeg = booth.store.read(raster.key)
     assert jpeg is not None
     with Image.open(io.BytesIO(jpeg)) as shown:
@@ -80,10 +80,10 @@ def test_a_raster_is_written_once(open_booth: Callable[[], Booth], raster: Raste
     """However often it is offered, and by whichever worker."""
     first, second = open_booth(), open_booth()
     for _ in range(3):
-        first.leisure.offer(raster)
-    first.leisure.close()
-    second.leisure.offer(raster)
-    second.leisure.close()
+        first.idle_work.offer(raster)
+    first.idle_work.close()
+    second.idle_work.offer(raster)
+    second.idle_work.close()
     assert (first.count("written"), second.count("known"), second.count("written")) == (1, 1, 0)
 
 
@@ -100,13 +100,13 @@ async def test_a_store_that_fails_harms_no_request(library: Renderer, tmp_path: 
         ENTRY.visual_budget,
         limit_bytes=2**24,
         threads=1,
-        leisure=booth.leisure,
+        idle_work=booth.idle_work,
     )
     async with preparation.rasters([View(image=image(1))]) as prepared:
         assert prepared.rasters[0].pixels.size
     await async_wait_until(failed)
     preparation.close()
-    booth.leisure.close()
+    booth.idle_work.close()
 
 
 def test_what_is_no_key_has_no_preview(open_booth: Callable[[], Booth]) -> None:

@@ -44,6 +44,32 @@ async def until_leased(redis: Redis, num_bundles: int) -> None:
     await async_wait_until(leased, timeout=60, what=f"{num_bundles} leases")
 
 
+@pytest.mark.slow
+async def test_a_worker_that_is_to_end_when_idle_plays_all_and_ends(
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
+) -> None:
+    """With `--idle-seconds` it plays what is queued, says once that it ends, and ends with status 0."""
+    job_id = await submit(redis, 10, 2)
+    with worker_process(
+        tmp_path, data, server.url, *simulated(0, "--idle-seconds", "1", "--heartbeat-seconds", "0.2")
+    ) as worker:
+        assert worker.wait() == 0, worker.log
+        assert worker.log.count("nothing to play") == 1
+    assert len(await responses_of(redis, job_id)) == 20
+
+
+@pytest.mark.slow
+async def test_a_worker_that_is_to_end_when_idle_says_that_it_was_told_to_end_before(
+    server: StateStoreProcess, data: Path, tmp_path: Path
+) -> None:
+    """Whoever counts workers that found nothing left, as a Job of Kubernetes does, must not count this one."""
+    with worker_process(tmp_path, data, server.url, *simulated(0, "--idle-seconds", "600")) as worker:
+        worker.wait_until_ready()
+        worker.tell_to_end()
+        assert worker.wait() == 128 + signal.SIGTERM, worker.log
+
+
+@pytest.mark.slow
 async def test_sigterm_finishes_what_is_begun(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
@@ -58,6 +84,7 @@ async def test_sigterm_finishes_what_is_begun(
     assert len(responses) == 2 * (40 - depth.waiting) < 80
 
 
+@pytest.mark.slow
 async def test_sigterm_hands_back_what_does_not_finish(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
@@ -71,6 +98,7 @@ async def test_sigterm_hands_back_what_does_not_finish(
     assert [lease.attempt for lease in leases] == [1, 1]
 
 
+@pytest.mark.slow
 async def test_a_second_sigterm_does_not_wait_for_the_grace(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
@@ -84,6 +112,7 @@ async def test_a_second_sigterm_does_not_wait_for_the_grace(
         assert worker.wait() == 0, worker.log
 
 
+@pytest.mark.slow
 async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_path: Path) -> None:
     """A worker is killed twice and the server once while 200 requests are played: 200 responses, each exactly once."""
     server = start_store(tmp_path / "server")
@@ -109,6 +138,7 @@ async def test_nothing_is_lost_or_recorded_twice_through_kills(data: Path, tmp_p
     assert (job.request_counts.completed, job.request_counts.failed) == (200, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 async def test_no_request_is_blamed_for_fewer_deaths_than_four(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
@@ -134,14 +164,16 @@ async def test_no_request_is_blamed_for_fewer_deaths_than_four(
             assert (counts.completed, counts.failed) == (200, 0)
 
 
+@pytest.mark.slow
 def test_an_unknown_model_ends_the_worker_with_an_error(server: StateStoreProcess, data: Path, tmp_path: Path) -> None:
-    """Status 1, and one line that says what there is."""
+    """Status 2, and one line that says what there is."""
     with worker_process(tmp_path, data, server.url, "--model", "gpt") as worker:
-        assert worker.wait() == 1
+        assert worker.wait() == 2
     assert "demo-qwen3-vl" in worker.log
     assert "Traceback" not in worker.log
 
 
+@pytest.mark.slow
 def test_a_worker_does_not_start_on_a_server_that_evicts(data: Path, tmp_path: Path) -> None:
     """Status 1, and one line that says what to set."""
     server = start_store(tmp_path / "server")

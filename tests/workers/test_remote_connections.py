@@ -12,8 +12,8 @@ import trustme
 
 from gigavqa.workers.engines.engine import EngineDeadError
 from gigavqa.workers.engines.remote.connections import SingleUseTransport
-from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import Misbehaving, answer, http, misbehaving
+from tests.workers.server_faults import REPLIES, STREAMS
 from tests.workers.test_remote_misbehaviour import ask, asking, outcome
 
 SAYS = {f"q{number}": f"a{number}" for number in range(80)}

@@ -13,7 +13,7 @@ from PIL import Image
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry, Prices, RemoteTerms
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Sampling
+from gigavqa.contract.requests import Sampling
 from gigavqa.workers.engines.engine import EngineDeadError, Message, PromptRaster
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.engines.remote.engine import RemoteEngine
@@ -22,8 +22,8 @@ from gigavqa.workers.engines.remote.raster_encoding import RasterEncoder, encode
 from gigavqa.workers.engines.remote.rate_limiter import RateLimiter
 from gigavqa.workers.settings import WorkerSettings
 from tests.waiting import async_wait_until
-from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import ENTRY
+from tests.workers.remote_server import Elsewhere, Mood, serving
 
 SAMPLING = Sampling(seed=1, max_tokens=50)
 
@@ -89,13 +89,13 @@ async def test_a_chat_is_sent_as_it_is_with_every_pixel() -> None:
         ("vllm", "vllm", "uuid"),
         ("sglang", "sglang", "content_hash"),
         ("nvidia", "dynamo", "uuid"),
-        ("me", "openai", ""),
+        ("organization-owner", "openai", ""),  # Ray Serve's word for all its models
     ],
 )
 async def test_each_kind_of_server_gets_the_names_of_pictures_that_it_knows(
-    owner: str, dialect: str, identity: str
+    owner: str, dialect: str, identity: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A stranger gets none, and no parameter beyond OpenAI's; what is not sent is said."""
+    """A stranger gets none, and no parameter beyond OpenAI's; what is not sent is said, and what to do about it."""
     with serving(Elsewhere(owner=owner)) as there:
         async with asking(there) as engine:
             await engine.generate(ask_about(raster(1)), SAMPLING, "r")
@@ -106,8 +106,10 @@ async def test_each_kind_of_server_gets_the_names_of_pictures_that_it_knows(
     assert named == ({identity} if identity else set())
     assert info.remote is not None
     assert (info.name, info.remote.dialect, info.remote.pictures) == ("remote", dialect, "png")
-    assert info.remote.not_sent == (("repetition_penalty", "top_k") if owner == "me" else ())
-    assert ("top_k" in body) == (owner != "me")
+    assert info.remote.not_sent == (("repetition_penalty", "top_k") if dialect == "openai" else ())
+    assert ("top_k" in body) == (dialect != "openai")
+    said = "is not sent repetition_penalty and top_k; where vLLM answers, say GIGAVQA_WORKER_REMOTE_DIALECT=vllm"
+    assert (said in caplog.text) == (dialect == "openai")
     assert body["seed"] == 1
 
 

@@ -6,20 +6,21 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import FINISH_REASONS, Response
+from gigavqa.contract.responses import FINISH_REASONS, Response
 from gigavqa.store.results import ResultStore
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.engines.remote.engine import RemoteEngine
 from tests.store.parts import rows_of, sink_all
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
-from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, misbehaving
-from tests.workers.rig import running_worker
+from tests.workers.server_faults import REPLIES, STREAMS
+from tests.workers.simulated_worker import running_worker
 from tests.workers.test_remote_misbehaviour import MOST, expected
 
 GOOD = [f"normal {number}" for number in range(40)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_every_good_question_is_answered_once_beside_every_misbehaviour(
     redis: Redis, data: Path, tmp_path: Path

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from gigavqa.contract.models import GenerationConstraints, OnTokens, Sampling, TurnResponse
+from gigavqa.contract.requests import GenerationConstraints, Sampling
+from gigavqa.contract.responses import OnTokens, TurnResponse
 from gigavqa.workers.engines.engine import EngineError, Message
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.engines.remote.engine import RemoteEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
-from tests.workers.manners import REPLIES, STREAMS
 from tests.workers.misbehaving import KEY, USAGE, Manners, Misbehaving, answer, http, misbehaving, said
+from tests.workers.server_faults import REPLIES, STREAMS
 from tests.workers.test_remote_streaming import Heard
 
 MOST = 6
@@ -114,6 +115,7 @@ WRONG = {
     **{str(status): f"{status}: wrong Bearer [key]" for status in (400, 405, 413, 418, 422, 451)},
     "204": "204",
     "400-bad-gzip": "400",
+    "413-page": "413: Too Large",
     "400-html": "400: <html>Bad Request</html>",
     "400-in-200": "400: wrong",
     "400-surrogate": "400: wrong \ufffd",
@@ -312,6 +314,7 @@ def harmful() -> Iterator[Misbehaving]:
         yield there
 
 
+@pytest.mark.slow
 async def test_a_request_that_is_passed_over_waits_by_itself(harmful: Misbehaving) -> None:
     """Others are answered meanwhile, and it is asked for a bounded time."""
     async with asking(harmful, longest_seconds=1.0, backoff_seconds=0.01) as engine:

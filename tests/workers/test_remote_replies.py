@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gigavqa.contract.codec import pack
-from gigavqa.contract.models import FINISH_REASONS, TurnResponse, Usage
+from gigavqa.contract.responses import FINISH_REASONS, TurnResponse, Usage
 from gigavqa.contract.schema_versions import unpack_response
 from gigavqa.workers.engines.engine import EngineError, GenerationFailedError
 from gigavqa.workers.engines.remote.answers import RemoteAnswer
@@ -70,6 +70,7 @@ def check(turn: TurnResponse) -> None:
     assert KEY not in turn.model_dump_json()
 
 
+@pytest.mark.slow
 @QUICKLY
 @given(found=COMPLETIONS)
 def test_any_json_is_an_answer_or_an_expected_error(found: Any) -> None:
@@ -80,6 +81,7 @@ def test_any_json_is_an_answer_or_an_expected_error(found: Any) -> None:
         check(made.turn())
 
 
+@pytest.mark.slow
 @QUICKLY
 @given(
     growing=st.lists(GROWING, max_size=4),

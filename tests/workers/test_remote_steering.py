@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from gigavqa.contract.models import GenerationConstraints, Sampling, StructuredOutput
+from gigavqa.contract.requests import GenerationConstraints, Sampling, StructuredOutput
 from gigavqa.workers.engines.engine import EngineError
 from gigavqa.workers.engines.remote.dialects import DIALECTS
 from gigavqa.workers.engines.remote.generation_constraints import constraint_parameters
-from tests.workers.elsewhere import Elsewhere, Mood, serving
+from tests.workers.remote_server import Elsewhere, Mood, serving
 from tests.workers.test_remote_engine import ask_about, asking
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}}

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import InferenceRequest, Response, Sampling, Turn
+from gigavqa.contract.requests import InferenceRequest, Sampling, Turn
+from gigavqa.contract.responses import Response
 from gigavqa.runtime.embedded_store import StateStoreProcess
 from gigavqa.tiling.views import View
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, image, job_of, make_request, responses_of, submit_requests
 from tests.workers.processes import worker_process
-from tests.workers.test_closing import closing_of
+from tests.workers.test_closing_turn import closing_of
 from tests.workers.test_processes import until_recorded
 from tests.workers.vllm_server import vllm_server
 

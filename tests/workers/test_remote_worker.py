@@ -16,9 +16,9 @@ from gigavqa.launcher.preflight import free_port
 from gigavqa.runtime.embedded_store import StateStoreProcess
 from gigavqa.store.worker_registry import WorkerRegistry
 from tests.waiting import async_wait_until, wait_until
-from tests.workers.elsewhere import Elsewhere, Mood, serving
 from tests.workers.examples import job_of, responses_of, submit
 from tests.workers.processes import WorkerProcess, worker_process
+from tests.workers.remote_server import Elsewhere, Mood, serving
 from tests.workers.test_processes import until_recorded
 
 KEY = "sk-test-4f1d0c9b8a7e6f5d4c3b2a19"
@@ -53,7 +53,7 @@ class Elder:
 
     def start(self) -> None:
         """Begin another life, and wait until it answers."""
-        argv = [sys.executable, "-m", "tests.workers.elsewhere", str(self.port), "vllm", str(self.speed)]
+        argv = [sys.executable, "-m", "tests.workers.remote_server", str(self.port), "vllm", str(self.speed)]
         self._process = subprocess.Popen(argv)
         self.lives += 1
         wait_until(self._answers, timeout=60, what="the server elsewhere")
@@ -79,6 +79,7 @@ def elder() -> Iterator[Elder]:
     elder.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, elder: Elder
@@ -103,6 +104,7 @@ async def test_nothing_is_lost_or_recorded_twice_through_20_kills_of_the_server(
     assert {response.attempt for response in responses} == {1}
 
 
+@pytest.mark.slow
 async def test_a_worker_whose_engine_is_elsewhere_needs_no_library_of_one(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +122,7 @@ async def test_a_worker_whose_engine_is_elsewhere_needs_no_library_of_one(
     assert all(response.turns for response in await responses_of(redis, job_id))
 
 
+@pytest.mark.slow
 async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, elder: Elder
 ) -> None:
@@ -134,7 +137,7 @@ async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
         wait_until(lambda: "is away" in worker.log, what="the warning")
         counts = []
         for _ in range(2):  # what was answered just before is recorded by the first look
-            await async_wait_until(_served(redis, await _scripts(redis) + 12), timeout=30, what="renewals of leases")
+            await async_wait_until(_served(redis, await _scripts(redis) + 12), what="renewals of leases")
             counts.append(len(await responses_of(redis, job_id)))
         assert counts[0] == counts[1] < 40
         elder.start()
@@ -142,6 +145,7 @@ async def test_a_worker_waits_for_a_server_and_keeps_its_leases(
     assert {response.attempt for response in await responses_of(redis, job_id)} == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begins", [True, False], ids=["at the start", "in the middle of a job"])
 async def test_a_worker_whose_key_is_refused_stands_and_says_so(
     redis: Redis,
@@ -170,7 +174,7 @@ async def test_a_worker_whose_key_is_refused_stands_and_says_so(
             f"waits: key refused (401); {there.url} does not take the key in MY_KEY; "
             "start the worker again with another"
         )
-        await async_wait_until(stands, timeout=30)
+        await async_wait_until(stands)
         before = len(await responses_of(redis, job_id))
         there.refuses = None
         await until_recorded(redis, job_id, 40)
@@ -183,6 +187,7 @@ async def test_a_worker_whose_key_is_refused_stands_and_says_so(
     assert there.answered == 40
 
 
+@pytest.mark.slow
 async def test_the_key_is_nowhere(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +214,7 @@ async def test_the_key_is_nowhere(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -234,6 +240,7 @@ def test_what_is_missing_is_said_before_anything_starts(
     assert "Traceback" not in worker.log
 
 
+@pytest.mark.slow
 def test_a_closed_model_is_not_looked_for_on_this_machine(
     server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:

@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from gigavqa.contract.models import InferenceRequest, Turn, TurnResponse, Usage
+from gigavqa.contract.requests import InferenceRequest, Turn
+from gigavqa.contract.responses import TurnResponse, Usage
 from gigavqa.tiling.views import View
 from gigavqa.workers.responses import Outcome, raster_records
 from tests.workers.examples import make_request

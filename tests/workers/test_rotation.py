@@ -8,19 +8,20 @@ import pytest
 from redis.asyncio import Redis
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import JobStatus, OnTokens, Sampling, TurnResponse
+from gigavqa.contract.jobs import JobStatus
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import OnTokens, TurnResponse
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, QueueDepth
-from gigavqa.store.registry import JobRegistry
 from gigavqa.workers.engines.engine import EngineDeadError, Message
-from gigavqa.workers.engines.simulation.engine import SimulatedEngine
+from gigavqa.workers.engines.simulation.engine import WEIGHT_BYTES, SimulatedEngine
 from tests.waiting import async_wait_until
 from tests.workers.examples import job_of, responses_of
-from tests.workers.shared import (
+from tests.workers.shared_worker import (
     ALPHA,
     BETA,
     GAMMA,
     MODELS,
-    WEIGHTS,
     NotedEngine,
     played,
     shared_worker,
@@ -143,7 +144,7 @@ async def test_engines_sleep_where_their_weights_find_room(
 ) -> None:
     """An engine that sleeps is woken; one that cannot is ended, and another one made. No two are awake at once."""
     job_id = await submit_to(redis, {ALPHA: 6, BETA: 5})
-    async with shared_worker(redis, data, tmp_path, shift_bundles=2, sleep_bytes=sleepers * WEIGHTS) as rig:
+    async with shared_worker(redis, data, tmp_path, shift_bundles=2, sleep_bytes=sleepers * WEIGHT_BYTES) as rig:
         await until_final(redis, job_id)
         num_ended = sum(what == "stop" for what, _ in rig.diary)
     assert rig.loads == [ALPHA, BETA] * 3

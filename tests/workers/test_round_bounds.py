@@ -4,13 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import OnTokens, Sampling, Turn, TurnResponse
+from gigavqa.contract.requests import Sampling, Turn
+from gigavqa.contract.responses import OnTokens, TurnResponse
 from gigavqa.workers.engines.engine import Message
 from tests.workers.examples import ENTRY, responses_of, submit_requests
-from tests.workers.loops import SHOWN, WritingEngine, in_order, looping, zoom
-from tests.workers.rig import running_worker
+from tests.workers.simulated_worker import running_worker
+from tests.workers.tool_chats import SHOWN, WritingEngine, in_order, looping, zoom
 
 CHATS, ZOOMS = 64, 9
 OWN_BYTES = 2 * 3 * ENTRY.visual_budget.max_raster_pixels
@@ -56,6 +58,7 @@ class WatchingEngine(WritingEngine):
         return answer.model_copy(update={"text": text})
 
 
+@pytest.mark.slow
 async def test_many_chats_end_with_room_for_two_pictures(redis: Redis, data: Path, tmp_path: Path) -> None:
     """What is held of results stays within the bound, but for a chat that is alone with more than it has room for."""
     engine = WatchingEngine()

@@ -1,21 +1,26 @@
 """A chat that may look closer and search: what the model is told, what is recorded, and how it ends."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import Response, Turn
+from gigavqa.contract.requests import Turn
+from gigavqa.contract.responses import Response
 from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.previews import PreviewStore
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.tiling.views import View
+from gigavqa.workers.engines.engine import Message
 from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY, image, responses_of, submit_requests
-from tests.workers.loops import (
+from tests.workers.simulated_worker import running_worker
+from tests.workers.tool_chats import (
     LOOK_UP,
     LOOP,
     SHOWN,
@@ -29,7 +34,6 @@ from tests.workers.loops import (
     write_pages,
     zoom,
 )
-from tests.workers.rig import running_worker
 
 
 @pytest.fixture
@@ -93,6 +97,24 @@ async def test_a_response_tells_what_was_asked_for_and_shown(
     crop = View(image=image(0), region="200,300,200,75", sizing="fit:32:4096:65536:28")
     assert [(raster.turn, raster.view) for raster in response.rasters] == [(0, SHOWN), (1, crop), (3, THUMB)]
     assert all(raster.visual_tokens > 0 for raster in response.rasters)
+
+
+async def test_a_chat_fails_where_its_picture_is_replaced_between_two_rounds(
+    redis: Redis, data: Path, tmp_path: Path, source: CountingSource
+) -> None:
+    """No chat mixes two pictures; asked again, it is about the new one alone."""
+    answers = in_order(zoom(250, 500, 500, 625), "It is 1911.")
+
+    def replace(chat: Sequence[Message]) -> str:
+        replaced = Image.new("RGB", (800, 600), "teal")
+        replaced.save(data / "new.png")
+        (data / "new.png").replace(data / image(0))
+        return answers(chat)
+
+    response = await played(redis, data, tmp_path, WritingEngine(replace), source)
+    assert response.failure is not None
+    assert (response.failure.type, response.failure.retryable) == ("ImageChangedError", True)
+    assert "between two rounds" in response.failure.message
 
 
 async def test_pictures_of_rounds_are_kept_small_as_others_are(

@@ -16,11 +16,11 @@ from gigavqa.contract.tool_loops import SearchTool
 from gigavqa.runtime.embedded_store import StateStoreProcess
 from gigavqa.workers.engines.engine import Message
 from tests.waiting import wait_until
-from tests.workers.elsewhere import Holding, serving
 from tests.workers.examples import job_of, responses_of, submit_requests
-from tests.workers.loops import LOOP, call, looping, zoom
 from tests.workers.processes import worker_process
+from tests.workers.remote_server import Holding, serving
 from tests.workers.test_processes import until_recorded
+from tests.workers.tool_chats import LOOP, call, looping, zoom
 
 CHATS, HELD_ROUND = 12, 5
 LOOK_UP = SearchTool(name="look_up", source="town", found="{query}: {result}", nothing="no {query}")
@@ -95,6 +95,7 @@ async def _told(redis: Redis, job_id: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 async def test_a_worker_that_is_killed_in_round_five_loses_nothing(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, town: Town
 ) -> None:

@@ -13,13 +13,14 @@ from gigavqa.runtime.embedded_store import StateStoreProcess
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, job_of, responses_of
 from tests.workers.processes import simulated, worker_process
-from tests.workers.shared import MODELS, played, submit_to
+from tests.workers.shared_worker import MODELS, played, submit_to
 from tests.workers.test_processes import until_recorded
 
 FAMILIES = ("tiny-internvl3.5-hf", "tiny-qwen2.5-vl", "tiny-glm-4.5v")
 SLOW = 0.05
 
 
+@pytest.mark.slow
 async def test_kills_lose_nothing_of_any_model(
     redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
 ) -> None:
@@ -44,6 +45,7 @@ async def test_kills_lose_nothing_of_any_model(
     assert len(await played(redis, job_id)) >= len(MODELS)
 
 
+@pytest.mark.slow
 def test_one_source_for_several_models_is_refused(server: StateStoreProcess, data: Path, tmp_path: Path) -> None:
     """The worker ends with a line that says what to write."""
     arguments = ("--model-from", ENTRY.id)
@@ -56,9 +58,10 @@ def test_one_source_for_several_models_is_refused(server: StateStoreProcess, dat
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 async def test_three_families_work_in_shifts_on_the_real_engine(
-    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is loaded once and answers all of its requests; the engines of the others have ended by then."""
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB; checkpoints in folders would have 4
     for model in FAMILIES:
         entry = read_entry(Path(__file__).parent / "families" / f"{model}.toml")
         weights = ensure_checkpoint(entry.weights, tmp_path / "checkpoints")

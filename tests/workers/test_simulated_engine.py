@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Sampling
+from gigavqa.contract.requests import Sampling
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.workers.engines.engine import EngineDeadError, EngineError, Message, PromptRaster, with_cache_salt
-from gigavqa.workers.engines.simulation.answer_script import read_answer_script
-from gigavqa.workers.engines.simulation.engine import SimulatedEngine, roofline_of
+from gigavqa.workers.engines.simulation.answers import read_answer_script
+from gigavqa.workers.engines.simulation.engine import SLOTS_ARGUMENT, WEIGHT_BYTES, Latencies, SimulatedEngine
+from gigavqa.workers.engines.simulation.prompts import SeenKeys
+from tests.waiting import async_wait_until
 from tests.workers.examples import ENTRY
 
 QUESTION = "How many?\nA. one\nB. two\nC. three"
@@ -33,6 +34,20 @@ def question(key: str, text: str = QUESTION) -> list[Message]:
     return [Message("user", (PromptRaster(key, np.zeros((512, 512, 3), np.uint8)), text))]
 
 
+async def started(*, slots: int = 8, **options: Any) -> SimulatedEngine:
+    """An engine of so many slots that takes no time, if nothing else is said."""
+    entry = ENTRY.model_copy(update={"engine": {SLOTS_ARGUMENT: slots}})
+    engine = SimulatedEngine(entry, **{"speed": 0, **options})
+    await engine.start()
+    return engine
+
+
+async def counted(engine: SimulatedEngine, *, running: int, waiting: int) -> bool:
+    """Whether so many answers are written, and so many wait for a slot."""
+    stats = await engine.stats()
+    return (stats.running, stats.waiting) == (running, waiting)
+
+
 async def test_text_is_a_function_of_seed_and_prompt(engine: SimulatedEngine) -> None:
     """The same question with the same seed is answered alike; over many seeds, every option occurs."""
     texts = [(await engine.generate(question("k"), Sampling(seed=1), f"r{n}")).text for n in range(2)]
@@ -46,8 +61,32 @@ async def test_a_repeated_prefix_is_cached(engine: SimulatedEngine) -> None:
     first = await engine.generate(question("k", "First?"), Sampling(), "1")
     second = await engine.generate(question("k", "Second?"), Sampling(), "2")
     assert first.usage.cached_tokens == 0
-    assert second.usage.cached_tokens == 256
-    assert (await engine.stats()).processed_rasters == 1
+    assert second.usage.cached_tokens == 1 + 256  # the mark of the user's role is before it
+    stats = await engine.stats()
+    assert (stats.processed_rasters, stats.encoder_runs) == (1, 1)
+    assert stats.prompt_tokens == first.usage.prompt_tokens + second.usage.prompt_tokens
+    assert stats.cached_prompt_tokens == 257
+    assert stats.generated_tokens == first.usage.completion_tokens + second.usage.completion_tokens
+
+
+async def test_prompts_that_come_together_share_a_prefix(engine: SimulatedEngine) -> None:
+    """The first to begin pays for all."""
+    asked = [engine.generate(question("k", f"{number}: which?"), Sampling(), "r") for number in range(8)]
+    answers = await asyncio.gather(*asked)
+    assert sorted(answer.usage.cached_tokens for answer in answers) == [0] + [257] * 7
+    assert (await engine.stats()).encoder_runs == 1
+
+
+async def test_all_but_the_last_token_of_a_prompt_may_be_cached(engine: SimulatedEngine) -> None:
+    """As in every engine: something is computed of each prompt."""
+    first, again = [await engine.generate(question("k"), Sampling(), "r") for _ in range(2)]
+    assert (first.usage.cached_tokens, again.usage.cached_tokens) == (0, first.usage.prompt_tokens - 1)
+
+
+def test_caches_are_bounded_and_the_oldest_goes_first() -> None:
+    """What is seen again is young again."""
+    seen = SeenKeys(most=2)
+    assert [seen.see(key) for key in "abacba"] == [False, False, True, False, False, False]
 
 
 async def test_a_prefix_is_shared_under_its_salt_alone(engine: SimulatedEngine) -> None:
@@ -83,96 +122,98 @@ async def test_a_stopped_engine_is_dead(engine: SimulatedEngine) -> None:
         await engine.generate(question("k"), Sampling(), "1")
 
 
-async def test_cancelling_a_request_frees_its_place() -> None:
-    """A cancelled request is neither running nor waiting any more."""
-    engine = SimulatedEngine(ENTRY, speed=1e-6)
-    await engine.start()
-    task = asyncio.create_task(engine.generate(question("k"), Sampling(), "1"))
-    await asyncio.wait([task], timeout=0.05)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    stats = await engine.stats()
+async def test_a_stopped_engine_takes_with_it_what_it_was_asked() -> None:
+    """What is written and what waits for a slot."""
+    engine = await started(speed=1e-6, slots=1)
+    asked = [asyncio.create_task(engine.generate(question(key), Sampling(), key)) for key in "ab"]
+    await async_wait_until(lambda: counted(engine, running=1, waiting=1), what="one answer begun and one that waits")
     await engine.stop()
-    assert stats.running + stats.waiting == 0
+    assert {type(each) for each in await asyncio.gather(*asked, return_exceptions=True)} == {EngineDeadError}
+    assert await counted(engine, running=0, waiting=0)
+    assert not await engine.healthy()
+
+
+async def test_an_engine_that_slept_has_empty_caches() -> None:
+    """It sleeps where its weights have room, and answers when it is awake."""
+    engine = await started()
+    await engine.generate(question("k"), Sampling(), "1")
+    assert await engine.sleep(WEIGHT_BYTES - 1) == 0
+    assert await engine.healthy()
+    assert await engine.sleep(WEIGHT_BYTES) == WEIGHT_BYTES
+    with pytest.raises(EngineDeadError):
+        await engine.generate(question("k"), Sampling(), "2")
+    await engine.wake()
+    assert (await engine.generate(question("k"), Sampling(), "3")).usage.cached_tokens == 0
+    assert (await engine.stats()).encoder_runs == 2
+
+
+async def test_cancelling_a_request_frees_its_place() -> None:
+    """Of two that are given up, one that was being written and one that waited, nothing is left; a third is begun."""
+    engine = await started(speed=1e-6, slots=1)
+    tasks = [asyncio.create_task(engine.generate(question("k"), Sampling(), str(number))) for number in range(3)]
+    await async_wait_until(lambda: counted(engine, running=1, waiting=2), what="one answer begun and two that wait")
+    for task in tasks[:2]:
+        task.cancel()
+    await asyncio.gather(*tasks[:2], return_exceptions=True)
+    assert await counted(engine, running=1, waiting=0)
+    tasks[2].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert await counted(engine, running=0, waiting=0)
+
+
+async def test_slots_are_given_by_priority_and_then_in_order() -> None:
+    """As in vLLM: of those that wait the lower one first, and never in place of what is being written."""
+    engine = await started(slots=1, speed=1, latencies=Latencies(prompt=0.1, prompt_token=0.0, output_token=0.0))
+    ended = list[str]()
+
+    async def ask(name: str, priority: int) -> None:
+        await engine.generate(question(name), Sampling(), name, priority)
+        ended.append(name)
+
+    async def is_running() -> bool:
+        return (await engine.stats()).running == 1
+
+    first = asyncio.create_task(ask("a", 1))
+    await async_wait_until(is_running, what="the first one")
+    await asyncio.gather(first, *(ask(name, priority) for name, priority in (("b", 1), ("c", 0), ("d", 1))))
+    assert ended == ["a", "c", "b", "d"]
 
 
 async def test_the_prompt_of_a_later_turn_reuses_what_was_answered(engine: SimulatedEngine) -> None:
-    """Question and answer of the turn before are in the prefix cache, but for the end of the last block."""
+    """Question and answer of the turn before are in the prefix cache."""
     asked = question("k", "Which of these? " * 40)
     first = await engine.generate(asked, Sampling(), "1")
     said = Message("assistant", (first.text,))
     second = await engine.generate([*asked, said, Message("user", ("Why?",))], Sampling(), "2")
-    assert first.usage.prompt_tokens + first.usage.completion_tokens - second.usage.cached_tokens <= 16
+    assert second.usage.cached_tokens == first.usage.prompt_tokens + first.usage.completion_tokens
 
 
-async def test_thoughts_are_counted_and_not_told() -> None:
-    """They take tokens of the answer, up to its limit, and none of its text."""
-    engine = SimulatedEngine(ENTRY, speed=0, thought_tokens=1000)
-    await engine.start()
-    answered = [await engine.generate(question("k"), Sampling(max_tokens=most), str(most)) for most in (2000, 500)]
-    await engine.stop()
-    assert [each.usage.completion_tokens for each in answered] == [1005, 500]
-    assert {each.text[:14] for each in answered} == {"The answer is "}
+async def test_an_answer_takes_the_declared_times_divided_by_the_speed() -> None:
+    """Before the first token by what is new of the prompt, and for each token behind it; so do its timings say."""
+    engine = await started(speed=10, latencies=Latencies(prompt=0.1, prompt_token=0.001, output_token=0.05))
+    cold, warm = [await engine.generate(question("k"), Sampling(), "r") for _ in range(2)]
+    assert cold.timings.prefill == pytest.approx(0.01 + cold.usage.prompt_tokens * 0.0001)
+    assert warm.timings.prefill == pytest.approx(0.01 + 0.0001)
+    assert all(answer.timings.decode >= 4 * 0.005 - 1e-3 for answer in (cold, warm))
 
 
-async def test_a_simulated_second_takes_its_part_of_a_real_one() -> None:
-    """The clock of the responses is that of the model, divided by the speed."""
-    engine = SimulatedEngine(ENTRY, speed=10, thought_tokens=300)
-    await engine.start()
-    answer = await engine.generate(question("k"), Sampling(max_tokens=2000), "1")
-    seconds = engine.counts.busy_seconds
-    await engine.stop()
-    assert answer.timings.prefill + answer.timings.decode >= seconds / 10 - 0.002
+async def test_answers_are_written_beside_each_other() -> None:
+    """As many as there are slots take no longer than one of them; the next one waits for all of that."""
+    engine = await started(speed=1, slots=4, latencies=Latencies(prompt=0.2, prompt_token=0, output_token=0))
+    answers = await asyncio.gather(*(engine.generate(question("k"), Sampling(), str(n)) for n in range(5)))
+    assert [answer.timings.queued >= 0.2 - 1e-3 for answer in answers] == [False] * 4 + [True]
 
 
-async def test_a_hybrid_model_finds_a_prefix_from_the_first_question_on() -> None:
-    """What questions on one picture share is asked for once, before them, and all of them find it."""
-    entry = load_catalogue()["qwen3.5-27b"]
-    engine = SimulatedEngine(entry, speed=0)
-    await engine.start()
-    picture = PromptRaster("k", np.broadcast_to(np.uint8(0), (2048, 2048, 3)))
-    chats = [[Message("user", (picture, f"{number}: which? " * 300))] for number in range(3)]
-    answers = await asyncio.gather(*(engine.generate(chat, Sampling(), "r") for chat in chats))
-    stats = await engine.stats()
-    await engine.stop()
-    assert [answer.usage.cached_tokens for answer in answers] == [4097 // 16 * 16] * 3
-    assert (stats.primers, stats.encoder_runs) == (1, 1)
-
-
-async def test_chats_that_begin_with_more_than_a_step_prefill_it_once() -> None:
-    """Five views of 16384 tokens, asked about by three chats at once, take three steps and more."""
-    entry = load_catalogue()["qwen3-vl-8b"]
-    engine = SimulatedEngine(entry, speed=0)
-    await engine.start()
-    views = [PromptRaster(f"k{number}", np.broadcast_to(np.uint8(0), (4096, 4096, 3))) for number in range(5)]
-    chats = [[Message("user", (*views, f"{number}: which? "))] for number in range(3)]
-    answers = await asyncio.gather(*(engine.generate(chat, Sampling(), "r") for chat in chats))
-    stats = await engine.stats()
-    await engine.stop()
-    assert [answer.usage.cached_tokens for answer in answers] == [5 * 16384] * 3
-    assert (stats.primers, stats.encoder_runs) == (1, 5)
-
-
-async def test_a_hybrid_model_has_places_for_chats_by_its_kv_cache() -> None:
-    """Seventeen about one view of the largest size; a model without recurrent states has as many as anybody asks."""
-    entries = load_catalogue()
-    hybrid, other = (SimulatedEngine(entries[name], speed=0) for name in ("qwen3.5-27b", "qwen3-vl-8b"))
-    assert other.places is None
-    room = hybrid.places
-    assert room is not None
-    async with AsyncExitStack() as stack:
-        for _ in range(17):
-            await stack.enter_async_context(room.hold({"k": 16384}))
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(room.hold({"k": 16384}).__aenter__(), 0.01)
-
-
-async def test_a_hybrid_family_is_simulated_as_one() -> None:
-    """An entry whose family has recurrent states gets the blocks and the costs of such a model."""
-    hybrid, other = (roofline_of(load_catalogue()[name]) for name in ("qwen3.5-27b", "qwen3-vl-8b"))
-    assert hybrid.model.state_blocks > 0
-    assert other.model.state_blocks == 0
-    assert hybrid.batched_tokens == 32_768
+@pytest.mark.parametrize("speed", [0, 100])
+async def test_a_text_grows_token_by_token(speed: float) -> None:
+    """Joined, the pieces are the answer; a limit and a stop end both."""
+    engine, told = await started(speed=speed), list[tuple[int, str]]()
+    answer = await engine.generate(
+        question("k"), Sampling(max_tokens=4), "r", grow=lambda at, text, _: told.append((at, text))
+    )
+    assert [text for _, text in told] == ["The", " answ", "er", " is"]
+    assert [at for at, _ in told] == [0, 3, 8, 10]
+    assert (answer.text, answer.finish_reason, answer.usage.completion_tokens) == ("The answer is", "length", 4)
 
 
 async def test_a_scripted_engine_says_what_was_declared(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import read_entry
 from gigavqa.catalogue.resolve import resolve_model
 from gigavqa.catalogue.write import write_entry
-from gigavqa.contract.models import Sampling
+from gigavqa.contract.requests import Sampling
 from gigavqa.workers.engines.engine import Message
 from gigavqa.workers.engines.vllm.engine import VllmEngine
 from tests.checkpoints.build import ensure_checkpoint
@@ -37,8 +37,9 @@ def test_an_entry_without_a_visual_budget_is_read_and_written(checkpoint: Path, 
 @pytest.mark.engine
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-async def test_it_is_served(checkpoint: Path) -> None:
+async def test_it_is_served(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chat is answered, and the same chat again finds its prefix."""
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB; a checkpoint in a folder would have 4
     entry = resolve_model(str(checkpoint), {}).model_copy(
         update={"max_model_len": 2048, "engine": {"dtype": "float32", "block_size": 32, "max_num_seqs": 4}}
     )

@@ -10,7 +10,7 @@ from gigavqa.runtime.traces import root_span_of
 from gigavqa.workers.traces import Traces
 from tests.collector import attribute, collecting
 from tests.workers.examples import image, make_request, submit_requests
-from tests.workers.rig import running_worker
+from tests.workers.simulated_worker import running_worker
 
 
 async def test_each_request_is_a_trace_with_its_stages(redis: Redis, data: Path, tmp_path: Path) -> None:

@@ -13,15 +13,8 @@ from types import SimpleNamespace
 import pytest
 import pytest_asyncio
 
-from gigavqa.contract.models import (
-    FINISH_REASONS,
-    GenerationConstraints,
-    Sampling,
-    StructuredOutput,
-    TokenLogprob,
-    Turn,
-    TurnResponse,
-)
+from gigavqa.contract.requests import GenerationConstraints, Sampling, StructuredOutput, Turn
+from gigavqa.contract.responses import FINISH_REASONS, TokenLogprob, TurnResponse
 from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
@@ -34,8 +27,8 @@ from gigavqa.workers.preparation import RasterPreparation
 from gigavqa.workers.script import FixedTurns
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY, draw_images, make_request
-from tests.workers.loops import SHOWN, looping, rounds_of, zoom
 from tests.workers.rasters import raster, raster_of
+from tests.workers.tool_chats import SHOWN, looping, rounds_of, zoom
 
 pytestmark = [
     pytest.mark.engine,

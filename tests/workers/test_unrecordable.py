@@ -5,11 +5,12 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import OnTokens, Sampling, TurnResponse, Usage
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import OnTokens, TurnResponse, Usage
 from gigavqa.workers.engines.engine import Message
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.workers.examples import ENTRY, job_of, make_request, responses_of, submit_requests
-from tests.workers.rig import running_worker
+from tests.workers.simulated_worker import running_worker
 
 WRONG = {
     "surrogate": {"text": "A \ud800"},

@@ -56,6 +56,21 @@ def test_small_models_reckon_in_float32(entry: CatalogueEntry) -> None:
     assert dtype == ("bfloat16" if entry.family == "qwen3.5" else "float32")
 
 
+def test_several_gpus_read_rasters_from_shared_memory() -> None:
+    """One GPU gets them in its message, as do models of texts alone; an entry's own choice wins."""
+    entry = CATALOGUE["glm-4.5v"]
+    assert entry.tensor_parallel_size > 1
+    assert engine_arguments(entry, "weights", is_cpu=False)["mm_processor_cache_type"] == "shm"
+    assert "mm_processor_cache_type" not in engine_arguments(entry, "weights", is_cpu=True)
+    for name in ("qwen3-vl-8b", "qwen3-32b"):
+        assert "mm_processor_cache_type" not in engine_arguments(CATALOGUE[name], "weights", is_cpu=False)
+    for change in ({"nnodes": 2}, {"distributed_executor_backend": "ray"}):
+        spread = entry.model_copy(update={"engine": {**entry.engine, **change}})
+        assert "mm_processor_cache_type" not in engine_arguments(spread, "weights", is_cpu=False)
+    own = entry.model_copy(update={"engine": {**entry.engine, "mm_processor_cache_type": "lru"}})
+    assert engine_arguments(own, "weights", is_cpu=False)["mm_processor_cache_type"] == "lru"
+
+
 @pytest.mark.parametrize("model_id", ["deepseek-vl2", "kimi-vl-a3b-thinking"])
 def test_an_operators_own_choice_wins(model_id: str) -> None:
     """Whoever knows that a CPU has AMX can ask for its backend in the entry."""

@@ -1,4 +1,4 @@
-"""What every model family's native preprocessing has in common: a size in, a raster's size and its tokens out."""
+"""The interface of every model family's native preprocessing: a size in, a raster's size and its tokens out."""
 
 import math
 from abc import ABC, abstractmethod
@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision, resolve_raster_size
 from gigavqa.tiling.geometry import Size
 
-Filter = Literal["bicubic", "bilinear"]
+Filter = Literal["bicubic", "bilinear", "lanczos"]
 
 
 @dataclass(frozen=True)
 class RasterPlan:
-    """What a model will really see of a picture of a given size.
+    """The raster that a model really sees of a picture of a given size.
 
     `raster` is the size in pixels to render, at which the family's own preprocessing takes the same `decision`; where
     `fixed_point` holds it changes no pixel of it, else it makes the last step, from `raster` to `decision.target`.
@@ -54,7 +54,7 @@ class VisualBudget(Protocol):
 
     @property
     def most_images(self) -> int | None:
-        """How many images a prompt may have before the family shows each with less; None: any number."""
+        """The number of images that a prompt may have before the family shows each with less; None: any number."""
         ...
 
     @property
@@ -79,7 +79,7 @@ class VisualBudget(Protocol):
 
 
 class NativeBudget(BaseModel, ABC):
-    """What the families' budgets share: a plan is the family's decision, resolved to a raster that keeps it."""
+    """The budget that families derive from: a plan is the family's decision, resolved to a raster that keeps it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -8,12 +8,12 @@ from gigavqa.tiling.geometry import Size
 
 _SLACK = 2  # pixels by which a raster's height may miss the picture's aspect ratio
 _SCALES = (2, 2.2, 2.4, 2.7, 3)
-_WIDTHS = 64  # tried at each scale, one pixel apart: families that count whole patches are choosy
+_WIDTHS = 64  # tried at each scale, one pixel apart: families that count whole patches are choosy: decision 0006
 
 
 @dataclass(frozen=True)
 class PreprocessingDecision:
-    """What a family's preprocessing makes of a picture, by its size alone; sizes in pixels.
+    """The sizes that a family's preprocessing gives a picture, by its own size alone; sizes in pixels.
 
     `target` is the size to which it resizes the picture, `canvas` the size after padding, `grid` the columns and rows
     of tiles that it cuts the canvas into, `overview` the size to which it resizes the picture for the view that comes

@@ -1,4 +1,6 @@
-"""What every decoder offers: levels, and the pixels of a region in bands from top to bottom, in the stored frame."""
+"""The interface of every decoder: levels, and the pixels of a region in bands from top to bottom, in the stored
+frame.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -58,7 +60,7 @@ class Decoder(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Release the file."""
+        """Release the file, be it for the second time."""
 
     def __enter__(self) -> Self:
         return self

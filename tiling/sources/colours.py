@@ -19,7 +19,7 @@ Alpha = Literal["straight", "premultiplied"]
 
 @dataclass(frozen=True)
 class ColourModel:
-    """What the samples of a pixel mean. `alpha` is the sample after the colours; `palette` is N x 3."""
+    """The meaning of a pixel's samples. `alpha` is the sample after the colours; `palette` is N x 3."""
 
     kind: ColourKind
     is_inverted: bool = False

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import openslide
@@ -27,8 +27,9 @@ class SlideDecoder(Decoder):
 
     def __init__(self, file: OpenFile) -> None:
         self._file = file
+        self._held = ExitStack()
         with _translate_slide_errors(file):
-            self._slide = openslide.OpenSlide(os.fspath(file))
+            self._slide = self._held.enter_context(openslide.OpenSlide(os.fspath(file)))
             properties = self._slide.properties
             self.vendor: str = properties[openslide.PROPERTY_NAME_VENDOR]
             self.levels = describe_levels([Size(*size) for size in self._slide.level_dimensions])
@@ -45,8 +46,8 @@ class SlideDecoder(Decoder):
             yield self._read(location, level, (region_l.width, rows))
 
     def close(self) -> None:
-        """Release the file."""
-        self._slide.close()
+        """Release the file, be it for the second time, which OpenSlide refuses."""
+        self._held.close()
 
     def _read(self, location: tuple[int, int], level: int, size: tuple[int, int]) -> Pixels:
         with _translate_slide_errors(self._file):

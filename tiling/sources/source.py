@@ -88,7 +88,6 @@ class Source:
             raise image_changed_error(self.file.path)
 
     def close(self) -> None:
-        """Release the file."""
         self.decoder.close()
         self.file.close()
 

@@ -63,10 +63,10 @@ class TiffDecoder(Decoder):
         Of tiles that are not encoded, of which as much is read as 64 MiB allow, the one that changes most.
         """
         page = self._pages[level]
-        width, length = page.tilewidth, page.tilelength
-        rows, columns = -(-page.imagelength // length), -(-page.imagewidth // width)
         if not page.is_tiled:
             return super().landmarks(level)
+        width, length = page.tilewidth, page.tilelength
+        rows, columns = -(-page.imagelength // length), -(-page.imagewidth // width)
         if page.compression == 1 and level not in self._changes_of:  # each is compared with both its neighbours
             self._changes_of[level] = self._changes(page)
         weights = self._changes_of.get(level, page.databytecounts)
@@ -94,7 +94,6 @@ class TiffDecoder(Decoder):
         return changes
 
     def close(self) -> None:
-        """Release the TIFF."""
         self._held.close()
 
     def _plain_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:

@@ -3,7 +3,9 @@
 from typing import Any
 
 from transformers import AutoConfig, PreTrainedConfig
+from transformers.models.llama.configuration_llama import LlamaConfig
 from transformers.models.phi3.configuration_phi3 import Phi3Config
+from transformers.models.qwen2.configuration_qwen2 import Qwen2Config
 from transformers.models.qwen3.configuration_qwen3 import Qwen3Config
 from transformers.models.siglip.configuration_siglip import SiglipVisionConfig
 
@@ -28,6 +30,12 @@ class InternVisionConfig(PreTrainedConfig):  # type: ignore[misc]
             "initializer_factor": 1.0,
         }
         super().__init__(**(defaults | fields))
+
+
+class InternLM2Config(LlamaConfig):  # type: ignore[misc]
+    """InternLM2, the language model of some InternVL2 and InternVL2.5: Llama's fields."""
+
+    model_type = "internlm2"
 
 
 class InternVLChatConfig(PreTrainedConfig):  # type: ignore[misc]
@@ -61,6 +69,53 @@ class MiniCPMVConfig(Qwen3Config):  # type: ignore[misc]
         vision = vision_config or {}
         self.vision_config = SiglipVisionConfig(**vision)
         defaults = {"version": 4.5, "query_num": 64, "image_size": 448, "drop_vision_last_layer": False}
+        super().__init__(**(defaults | fields))
+
+
+class MiniCPMOConfig(Qwen2Config):  # type: ignore[misc]
+    """MiniCPM-o 2.6: Qwen2's fields, the vision tower's under `vision_config`, and those of the resampler."""
+
+    model_type = "minicpmo"
+
+    def __init__(self, vision_config: Fields | None = None, **fields: Any) -> None:
+        self.vision_config = SiglipVisionConfig(**(vision_config or {}))
+        defaults = {"version": 2.6, "query_num": 64, "image_size": 448, "drop_vision_last_layer": False}
+        super().__init__(**(defaults | fields))
+
+
+class SiglipNavitConfig(PreTrainedConfig):  # type: ignore[misc]
+    """The vision tower of Ovis2.5."""
+
+    model_type = "siglip2_navit"
+
+    def __init__(self, **fields: Any) -> None:
+        defaults = {
+            "num_channels": 3,
+            "num_patches": -1,
+            "image_size": 512,
+            "patch_size": 16,
+            "temporal_patch_size": 1,
+            "hidden_stride": 2,
+            "window_size": 112,
+            "fullatt_block_indexes": None,
+            "hidden_act": "gelu_pytorch_tanh",
+            "layer_norm_eps": 1e-6,
+            "attention_dropout": 0.0,
+            "use_rope": True,
+            "preserve_original_pe": True,
+        }
+        super().__init__(**(defaults | fields))
+
+
+class OvisConfig(PreTrainedConfig):  # type: ignore[misc]
+    """Ovis2.5: the language model's configuration stands under `llm_config`, the tower's under `vit_config`."""
+
+    model_type = "ovis2_5"
+
+    def __init__(self, vit_config: Fields | None = None, llm_config: Fields | None = None, **fields: Any) -> None:
+        self.vit_config = SiglipNavitConfig(**(vit_config or {}))
+        self.text_config = AutoConfig.for_model(**({"model_type": "qwen3"} | (llm_config or {})))
+        defaults = {"visual_vocab_size": 65536, "hidden_size": self.text_config.hidden_size}
         super().__init__(**(defaults | fields))
 
 

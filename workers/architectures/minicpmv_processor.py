@@ -6,13 +6,16 @@ Behaviour: openbmb/MiniCPM-V-4_5, image_processing_minicpmv.py; grids and sizes 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
-from torch.nn.functional import unfold
 
 from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.architectures.processing import ImageInput, VisionProcessor, normalize_pixels, to_pillow
+from gigavqa.workers.architectures.processing import ImageInput, PixelOutput, VisionProcessor, pixels_of, resize
+
+CHANNEL_AXIS = 0
 
 
 class MiniCPMVImageProcessor:
@@ -26,17 +29,18 @@ class MiniCPMVImageProcessor:
         self.image_feature_size: int = settings.get("image_feature_size", 64)
         self._side: int = settings.get("scale_resolution", 448)
         self._patch: int = settings.get("patch_size", 14)
-        self._mean = settings.get("norm_mean", (0.5, 0.5, 0.5))
-        self._std = settings.get("norm_std", (0.5, 0.5, 0.5))
+        self._output = PixelOutput(settings, CHANNEL_AXIS)
 
-    def __call__(self, prompts: Sequence[Sequence[ImageInput]]) -> dict[str, Any]:
+    def __call__(self, prompts: Sequence[Sequence[ImageInput]], *, do_normalize: bool = True) -> dict[str, Any]:
         """For each prompt's pictures: slices as 3 x patch x (patches * patch), rows and columns, and sizes."""
-        pictures = [[to_pillow(picture) for picture in prompt] for prompt in prompts]
+        pictures = [[pixels_of(picture) for picture in prompt] for prompt in prompts]
         slices = [[piece for picture in prompt for piece in self._slices(picture)] for prompt in pictures]
         return {
-            "pixel_values": [[self._rows(piece) for piece in pieces] for pieces in slices],
+            "pixel_values": [
+                [self._output(self._rows(piece), do_normalize=do_normalize) for piece in pieces] for pieces in slices
+            ],
             "tgt_sizes": [torch.tensor([self._shape(piece) for piece in pieces]) for pieces in slices],
-            "image_sizes": [torch.tensor([picture.size for picture in prompt]) for prompt in pictures],
+            "image_sizes": [torch.tensor([picture.shape[1::-1] for picture in prompt]) for prompt in pictures],
         }
 
     def get_sliced_grid(self, image_size: Any, max_slice_nums: int | None = None) -> tuple[int, int] | None:
@@ -66,24 +70,24 @@ class MiniCPMVImageProcessor:
             tokens_per_slice=self.image_feature_size,
         )
 
-    def _slices(self, picture: Image.Image) -> list[Image.Image]:
-        decision = self._budget().decide(Size(*picture.size))
-        whole = _resize(picture, decision.overview or decision.target)
+    def _slices(self, picture: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+        decision = self._budget().decide(Size(*picture.shape[1::-1]))
+        whole = resize(picture, decision.overview or decision.target, Image.Resampling.BICUBIC)
         if decision.overview is None:
             return [whole]
         columns, rows = decision.grid
-        large = _resize(picture, decision.target)
+        large = resize(picture, decision.target, Image.Resampling.BICUBIC)
         width, height = decision.target.width // columns, decision.target.height // rows
         corners = [(x * width, y * height) for y in range(rows) for x in range(columns)]
-        return [whole, *(large.crop((x, y, x + width, y + height)) for x, y in corners)]
+        return [whole, *(large[y : y + height, x : x + width] for x, y in corners)]
 
-    def _shape(self, piece: Image.Image) -> tuple[int, int]:
-        return piece.height // self._patch, piece.width // self._patch
+    def _shape(self, piece: NDArray[np.uint8]) -> tuple[int, int]:
+        return piece.shape[0] // self._patch, piece.shape[1] // self._patch
 
-    def _rows(self, piece: Image.Image) -> torch.Tensor:
-        side = self._patch
-        columns = unfold(normalize_pixels(piece, self._mean, self._std)[None], side, stride=side)
-        return columns.reshape(3, side, side, -1).permute(0, 1, 3, 2).reshape(3, side, -1)
+    def _rows(self, piece: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        (rows, columns), side = self._shape(piece), self._patch
+        patches = piece.reshape(rows, side, columns, side, 3).transpose(4, 1, 0, 2, 3)
+        return patches.reshape(3, side, -1)
 
 
 class MiniCPMVOwnProcessor(VisionProcessor):
@@ -98,7 +102,3 @@ class MiniCPMVOwnProcessor(VisionProcessor):
 
 
 PROCESSOR = MiniCPMVOwnProcessor
-
-
-def _resize(picture: Image.Image, size: Size) -> Image.Image:
-    return picture if size == Size(*picture.size) else picture.resize(size, Image.Resampling.BICUBIC)

@@ -1,4 +1,4 @@
-"""Finds the checkpoints that ship with the product: one lies here, others come as code and are built on first use."""
+"""Finds the checkpoints of no download: those that come as code are built on first use, others lie in plugins."""
 
 import os
 import shutil
@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX
+from gigavqa.catalogue.load import plugin_checkpoints
 from gigavqa.workers.checkpoints.qwen3_vl import QWEN3_VL
 from gigavqa.workers.checkpoints.writing import CheckpointDesign, write_checkpoint
 from gigavqa.workers.errors import CheckpointUnknownError
 
 DESIGNS: Mapping[str, CheckpointDesign] = {"qwen3-vl": QWEN3_VL}
 """The checkpoints that come as code, by their names."""
-SHIPPED: Mapping[str, Path] = {"sight": Path(__file__).parent / "sight"}
-"""The checkpoints that lie here as they were trained."""
 _VERSION = 2  # of the designs: another version is another folder
 
 
@@ -26,10 +25,11 @@ def ensure_checkpoint(
     Atomic: processes that build at the same time end up with one and the same folder. Raises CheckpointUnknownError.
     """
     name = weights.removeprefix(BUILT_IN_PREFIX)
-    if name in SHIPPED:
-        return SHIPPED[name]
     if name not in designs:
-        known = ", ".join(BUILT_IN_PREFIX + one for one in (*designs, *SHIPPED))
+        trained = plugin_checkpoints()
+        if name in trained:
+            return trained[name]
+        known = ", ".join(BUILT_IN_PREFIX + one for one in (*designs, *trained))
         raise CheckpointUnknownError(f"'{weights}' is not built in; there is: {known}")
     checkpoint = folder / f"{name}-v{_VERSION}-seed{seed}"
     if not checkpoint.exists():

@@ -41,7 +41,7 @@ def linear(*shape: int) -> Shapes:
 
 
 def weight(*shape: int) -> Shapes:
-    """Yield a weight alone."""
+    """Yield the shape of a weight without a bias."""
     yield "weight", shape
 
 
@@ -137,10 +137,12 @@ def _std(name: str, shape: tuple[int, ...], is_head: bool) -> float:
 def query_tensors(names: Iterable[str]) -> list[str]:
     """Return the tensors that scale queries, of a language model's attention and of a resampler's.
 
-    They are the queries' norms, or their projections where no norm follows.
+    They are the queries' norms, or their projections where no norm follows; where those are joined with keys and
+    values, the norms before them, which scale all three.
     """
     own = [name for name in names if "vision" not in name and "visual" not in name]
     norms = [name for name in own if name.endswith("q_norm.weight")]
     joined = [name for name in own if name.endswith("in_proj_weight")]
     projections = [name for name in own if name.endswith(("q_proj.weight", "q_proj.bias", "qkv_proj.weight"))]
-    return joined + (norms or projections)
+    before = [name for name in own if name.endswith(".attention_norm.weight")]
+    return joined + (norms or projections or before)

@@ -1,4 +1,4 @@
-"""How much vLLM keeps of what its vision encoder made: what a picture's views need, not what one step computes.
+"""Size vLLM's cache of its vision encoder's outputs: what a picture's views need, not what one step computes.
 
 vLLM 0.32 bounds both by `max_num_batched_tokens` and has no argument for the former. Its configuration is read only
 when the engine is made (config/scheduler.py, multimodal/encoder_budget.py, v1/core/encoder_cache_manager.py).
@@ -8,9 +8,9 @@ from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry
 
-_MAX_VIEWS = 16
+_MAX_VIEWS = 16  # decision 0008
 """Views of the largest size that are kept: a slide's full image and up to fifteen of its regions."""
-_MAX_MEMORY_SHARE = 0.06
+_MAX_MEMORY_SHARE = 0.06  # decision 0008
 """Of a device's memory, at most."""
 
 

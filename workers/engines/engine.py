@@ -7,7 +7,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, TurnResponse
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, OnTokens, TurnResponse
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.workers.engines.kv_admission import ChatSlots
 
@@ -33,12 +34,12 @@ class Message:
 
     @property
     def text(self) -> str:
-        """All that it says."""
+        """Its texts, joined."""
         return "".join(part for part in self.parts if isinstance(part, str))
 
     @property
     def rasters(self) -> tuple[PromptRaster, ...]:
-        """All that it shows."""
+        """Its rasters in order."""
         return tuple(part for part in self.parts if isinstance(part, PromptRaster))
 
 
@@ -88,7 +89,7 @@ class ContextExceededError(EngineError):
 
 
 class ChatOverflowError(EngineError):
-    """What the model wrote in earlier turns, and nothing else, made the chat longer than its context."""
+    """The model's own answers in earlier turns, and nothing else, made the chat longer than its context."""
 
 
 class GenerationFailedError(EngineError):
@@ -106,12 +107,12 @@ class Engine(Protocol):
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is, for the provenance of responses."""
+        """The engine's name and version, for the provenance of responses."""
         ...
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start is, where the engine tells it; None when it does not start.
+        """The phase of the start, where the engine publishes it; None when it does not start.
 
         An engine elsewhere that was there and is away tells that it waits for it: it comes back by itself.
         """
@@ -119,7 +120,9 @@ class Engine(Protocol):
 
     @property
     def places(self) -> ChatSlots | None:
-        """How many chats may be played at once, as the engine knows once it has started; None for any number."""
+        """The number of chats that may be played at once, as the engine knows once it has started; None for any
+        number.
+        """
         ...
 
     async def start(self) -> None:

@@ -1,4 +1,4 @@
-"""How many chats an engine has room for at once, where more of them would put out each other's prefixes."""
+"""Admit as many chats as an engine has room for at once, where more of them would put out each other's prefixes."""
 
 import asyncio
 from collections import Counter
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from gigavqa.catalogue.entry import CatalogueEntry
 
-_CHAT_SHARE = 0.75
+_CHAT_SHARE = 0.75  # more chats would put out each other's states: decision 0008
 """Of a view of the largest size: what the states and texts of a chat's turns take."""
 
 

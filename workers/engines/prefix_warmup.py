@@ -21,7 +21,7 @@ from gigavqa.tiling.geometry import Size
 from gigavqa.workers.engines.engine import Message, PromptRaster, with_cache_salt
 
 _MAX_PREFIXES = 10_000
-_RENEWAL_PROMPTS = 4
+_RENEWAL_PROMPTS = 4  # idle states are put out: decision 0008
 """Prompts; each of them leaves up to two states, and a cache of 300 blocks has room for some 20 that nobody uses."""
 _PrefixKey = tuple[str, ...]
 Prefill = Callable[[Sequence[Message], int], Awaitable[int]]
@@ -31,14 +31,14 @@ IsWorthWarming = Callable[[Sequence[Message]], bool]
 
 
 class WarmPrefix(NamedTuple):
-    """How many tokens of its beginning a chat will find, and the engine's priority to ask it at."""
+    """The number of tokens of its prefix that a chat will find, and the priority to ask it at."""
 
     tokens: int
     priority: int
 
 
 class _WarmupTask(NamedTuple):
-    """What asks for a beginning, or did, and after how many prompts."""
+    """The task that asks for a prefix, or did, and the number of prompts before it."""
 
     task: "asyncio.Task[int]"
     after: int
@@ -155,7 +155,8 @@ def worth_warming(entry: CatalogueEntry, batched_tokens: int) -> IsWorthWarming:
 
 
 def shared_prefixes(chat: Sequence[Message]) -> Iterator[list[Message]]:
-    """What `chat` shares with others, as chats of their own: up to its first view, and up to its last leading one.
+    """Yield the prefixes that `chat` shares with others, as chats of their own: up to its first view, and up to its
+    last leading one.
 
     Every further beginning would cost a state of its own, and few chats part between these two.
     """

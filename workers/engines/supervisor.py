@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Literal, TypeVar
 
-from gigavqa.contract.models import FINISH_REASONS, EngineInfo, OnTokens, Sampling, TurnResponse
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import FINISH_REASONS, EngineInfo, OnTokens, TurnResponse
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.workers.engines.engine import (
     Engine,
@@ -57,12 +58,12 @@ class EngineSupervisor:
 
     @property
     def info(self) -> EngineInfo:
-        """What the engine is."""
+        """The engine's name and version."""
         return self._engine.info
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start of an engine is that is not usable yet, or what one elsewhere waits for."""
+        """The phase of an engine's start, or the reason for which a remote one waits."""
         return self._engine.phase
 
     async def start(self) -> None:

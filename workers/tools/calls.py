@@ -54,11 +54,11 @@ class _RawCall(NamedTuple):
 
 
 class _MalformedCallError(Exception):
-    """What stands between the marks is no call."""
+    """The text between the marks is no call."""
 
 
 class _NotACallError(Exception):
-    """What stands between the marks can be read, and is not of a call's shape."""
+    """The text between the marks can be read, and is not of a call's shape."""
 
 
 def find_call(text: str, loop: ToolLoop) -> Call | None:

@@ -49,7 +49,7 @@ EndpointAddress = Annotated[str, AfterValidator(_check_address)]
 
 
 class EndpointLimits(BaseModel):
-    """How often, for how long and by how many a server is asked, and how much it may answer.
+    """Bounds of asking a server: retries, seconds, requests at once, and bytes of an answer.
 
     It may be inside of a network where it is `private`.
     """

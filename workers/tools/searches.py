@@ -27,7 +27,9 @@ _POLLS_PER_LEASE = 25
 
 
 class SearchSources:
-    """Where may be looked: corpora below the data root, with a slash in their names, and the operator's sources."""
+    """The sources that may be searched: corpora below the data root, with a slash in their names, and the operator's
+    sources.
+    """
 
     def __init__(self, corpora: Corpora | None = None, named: Mapping[str, SearchSource] | None = None) -> None:
         self._corpora = corpora
@@ -53,7 +55,7 @@ class SearchSources:
 
 
 class SearchResult(NamedTuple):
-    """What a search came to, whether the job had asked before, and what answered: `NAME VERSION SUMMARIZER`."""
+    """The result of a search, whether the job had asked it before, and what answered: `NAME VERSION SUMMARIZER`."""
 
     found: SearchRecord
     cached: bool

@@ -12,6 +12,7 @@ from pydantic import (
 )
 
 from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.validation import describe_rule
 from gigavqa.workers.tools.summarizing import ModelSummarizer, SummarizerSettings
 from gigavqa.workers.tools.web import SourceSettings, WebSource
 
@@ -48,7 +49,7 @@ def read_sources(path: Path, environ: Mapping[str, str] = os.environ) -> dict[st
         try:
             sources[name] = _source(name, table, environ)
         except ValidationError as error:
-            wrong += [f"{path} [{name}] {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+            wrong += [f"{path} [{name}] {'.'.join(map(str, e['loc']))}: {describe_rule(e)}" for e in error.errors()]
         except ValueError as error:
             wrong.append(f"{path} [{name}]: {error}")
     if wrong:

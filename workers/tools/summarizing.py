@@ -36,7 +36,7 @@ class SummarizerSettings(EndpointLimits):
 
     @property
     def endpoint(self) -> str:
-        """Where chats are completed; an address without a path gets the one of OpenAI's API."""
+        """The endpoint of chat completions; an address without a path gets the one of OpenAI's API."""
         version = "" if urlsplit(self.address).path.strip("/") else "/v1"
         return f"{self.address.rstrip('/')}{version}/chat/completions"
 

@@ -14,7 +14,7 @@ from gigavqa.workers.tools.searches import SearchExecutor
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What a call came to: the parts of the message that answers it, and what is behind them."""
+    """The result of a call: the parts of the message that answers it, and what is behind them."""
 
     parts: tuple[MessagePart, ...]
     documents: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What a chat's calls are about: its job, its views, and the level-0 sizes of their images."""
+    """The context of a chat's calls: its job, its views, and the level-0 sizes of their images."""
 
     job_id: str
     views: tuple[View, ...]

@@ -89,12 +89,12 @@ class WebSource:
 
     @property
     def version(self) -> str:
-        """What the operator calls its state."""
+        """The version that the operator gives it."""
         return self._settings.version
 
     @property
     def summarizer(self) -> str:
-        """How its pages are summed up."""
+        """The name of the way its pages are summed up."""
         return self._model.name if self._model else str(self._settings.summarizer)
 
     async def search(self, query: str, top_k: int) -> tuple[SearchHit, ...]:

@@ -1,6 +1,7 @@
 """Riddles about pictures, each asked with its picture and without."""
 
-from gigavqa.contract.models import Cell, Turn
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.requests import Turn
 from gigavqa.evaluation.benchmark import Benchmark, Chat, Scene, cross_plan
 from gigavqa.evaluation.metrics.accuracy import Grouping
 from gigavqa.evaluation.samples import Sample
@@ -24,7 +25,7 @@ class Riddle(Sample):
 
 
 class Riddles(Benchmark[Riddle]):
-    """Riddles as the host sees them."""
+    """Riddles as the core sees them."""
 
     name = "riddles"
     title = "Riddles"

@@ -1,4 +1,4 @@
-"""Reads the answer out of a raw response: what is said under the key `answer`, then the host's rules for letters.
+"""Reads the answer out of a raw response: what is said under the key `answer`, then the core's rules for letters.
 
 The prompts ask for JSON, whose printed form is a misprint that models imitate: `["answer": "..." }]`. Where a text
 is, or ends with, such an object, whole, fenced, unclosed or misprinted, its answer is read, else the whole text. An
@@ -45,7 +45,7 @@ def read_answer(raw: str, options: Mapping[str, str], *, cut_off: bool = False) 
 
 
 def _read_long_answer(raw: str, answer: Answer | None, options: Mapping[str, str]) -> ParsedAnswer:
-    """Return what the host reads, but nothing where an answer that is too long to be read whole opens with a letter."""
+    """Return what the core reads, but nothing where an answer that is too long to be read whole opens with a letter."""
     found = parse_answer(raw, options)
     opening = _OPENING.match(answer.before) if answer else None
     if opening and opening[1] in options and found.status != "marker":
@@ -106,7 +106,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _unclosed_text(text: str, starts: list[int]) -> str | None:
-    """What follows the key of an object that breaks off, holds quotes within its text, or begins as a list does."""
+    """Return the text behind the key of an object that breaks off, holds quotes within its text, or begins as a list
+    does.
+    """
     keyed = next((one for one in _KEYED.finditer(text) if text[one.start()] == "[" or starts), None)
     if keyed is None:
         return None

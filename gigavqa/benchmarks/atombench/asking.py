@@ -1,4 +1,4 @@
-"""How a question is asked: directly (A0), behind golden evidence (AG), or both in one chat (AGC). Appendix E.
+"""Ask a question: directly (A0), behind golden evidence (AG), or both in one chat (AGC). Appendix E.
 
 Every prompt begins with what is shown, so that all questions about a picture share its prefix; but that of AG begins
 with the role, as printed.
@@ -13,7 +13,7 @@ from gigavqa.benchmarks.atombench.evidence import numbered_evidence
 from gigavqa.benchmarks.atombench.judging import FIRST_ANSWER
 from gigavqa.benchmarks.atombench.prompts import read_texts
 from gigavqa.benchmarks.atombench.samples import AtomSample
-from gigavqa.contract.models import Condition, Turn
+from gigavqa.contract.requests import Condition, Turn
 from gigavqa.evaluation.benchmark import Chat, Scene
 from gigavqa.tiling.views import View
 
@@ -28,7 +28,7 @@ DECODING = {"temperature": 0.0, "top_p": 1.0, "top_k": -1, "repetition_penalty":
 
 
 class AtomOptions(BaseModel):
-    """What a job may choose: the words of golden evidence, by version."""
+    """The options that a job may set: the words of golden evidence, by version."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

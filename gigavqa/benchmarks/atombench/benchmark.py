@@ -1,4 +1,4 @@
-"""ATOM-Bench, as the host sees it. Source: the paper's sections 3 and 4 and its appendices."""
+"""ATOM-Bench, as the core sees it. Source: the paper's sections 3 and 4 and its appendices."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,27 +15,70 @@ from gigavqa.benchmarks.atombench.repeats import AtomBaseScores
 from gigavqa.benchmarks.atombench.report import report
 from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.benchmarks.atombench.taxonomy import DOMAINS
-from gigavqa.contract.models import Cell
+from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import (
     LOCAL_CONDITIONS,
     Benchmark,
     Chat,
-    Evidence,
     Finding,
     RecordContext,
     Scene,
+    check_each,
     cross_plan,
+)
+from gigavqa.evaluation.capabilities import (
+    CellRules,
+    Evidence,
+    JobOptions,
+    PaperSettings,
+    ReaderVersions,
+    RecordLayout,
+    SampleDisplay,
 )
 from gigavqa.evaluation.departures import read_departures
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
-from gigavqa.evaluation.revisions import read_version_notes
 from gigavqa.evaluation.tables import Contents
 from gigavqa.evaluation.verdicts import ReplyJudge
 
+PAPER_MODELS = (
+    "gemini-2.5-pro",
+    "gpt-5",
+    "gpt-4.1",
+    "qwen2.5-vl-72b",
+    "internvl3-78b",
+    "qwen2.5-vl-32b",
+    "internvl3.5-38b",
+    "internvl2.5-78b",
+    "internvl3-8b",
+    "internvl2.5-38b",
+    "llama-3.2-11b-vision",
+    "qwen2.5-vl-7b",
+    "llava-onevision-72b",
+    "internvl3.5-8b",
+    "minicpm-o-2.6",
+    "internvl2.5-8b",
+    "internvl2-8b",
+    "llava-onevision-7b",
+    "qwen2-vl-7b",
+    "glm-4.1v-9b-thinking",
+    "mimo-vl-7b-sft-2508",
+    "ovis2.5-9b",
+)
+"""Table 2's, in its order."""
 
-class AtomBench(Benchmark[AtomSample, AtomDetails]):
+
+class AtomBench(
+    Benchmark[AtomSample, AtomDetails],
+    CellRules[AtomSample],
+    JobOptions[AtomSample],
+    PaperSettings,
+    ReaderVersions,
+    RecordLayout[AtomSample],
+    SampleDisplay[AtomSample],
+):
     """Whether a conclusion about a picture rests on clues that the model understood."""
 
     name = "atombench"
@@ -55,6 +98,8 @@ class AtomBench(Benchmark[AtomSample, AtomDetails]):
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
     options = AtomOptions
     departures = read_departures(Path(__file__).parent)
+    paper_models = PAPER_MODELS
+    paper_samples = 2920
     versions: Mapping[str, str] = {"atombench": READER_VERSION, "metrics": METRICS_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
 
@@ -66,13 +111,10 @@ class AtomBench(Benchmark[AtomSample, AtomDetails]):
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
 
-    def checklist(self, sample: AtomSample) -> list[str]:
-        """Say what keeps a question from a table."""
-        return check_sample(sample)
-
-    def compare(self, samples: Sequence[AtomSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
-        """Say which clues of an image have the same step."""
-        return compare_samples(samples, place_of)
+    def check(self, samples: Sequence[AtomSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say what keeps a question from a table, and which clues of an image have the same step."""
+        yield from check_each(samples, check_sample)
+        yield from compare_samples(samples, place_of)
 
     def evidence(self, sample: AtomSample, samples: Sequence[AtomSample]) -> Evidence:
         """Golden evidence of a conclusion question, beside its first and its final answer."""
@@ -84,7 +126,7 @@ class AtomBench(Benchmark[AtomSample, AtomDetails]):
         """Golden evidence is told with conclusion questions alone."""
         return cell.protocol not in EVIDENCE_PROTOCOLS or sample.level == "conclusion"
 
-    def admit(self, samples: Sequence[AtomSample], cells: Sequence[Cell]) -> None:
+    def validate(self, samples: Sequence[AtomSample], cells: Sequence[Cell]) -> None:
         """Refuse local evidence: none is annotated."""
         if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
             raise EvidenceMissingError("ATOM-Bench annotates no evidence regions; V3 and V4 cannot be asked")
@@ -98,7 +140,7 @@ class AtomBench(Benchmark[AtomSample, AtomDetails]):
     def ask(self, sample: AtomSample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol. Raises EvidenceMissingError naming every question without golden evidence."""
         if cell.condition in LOCAL_CONDITIONS:
-            self.admit([sample], [cell])
+            self.validate([sample], [cell])
         golden, options = scene.shared
         clues = golden.of(sample) if cell.protocol in EVIDENCE_PROTOCOLS else ()
         if cell.protocol in EVIDENCE_PROTOCOLS and not clues:

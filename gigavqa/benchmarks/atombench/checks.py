@@ -1,4 +1,4 @@
-"""What a question lacks that a table of ATOM-Bench needs, and is asked without; and what no two questions may share."""
+"""Check questions for what a table of ATOM-Bench needs, and for what no two questions may share."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -67,4 +67,4 @@ def _missing_levels(samples: Sequence[AtomSample]) -> Iterator[Finding]:
         for level, needed in _LEFT_WITHOUT.items():
             if level not in found:
                 (other,) = found.values()
-                yield Finding(other.id, f"its image has no {level} question, so that {needed}")
+                yield Finding(other.id, f"its image has no {level} question, so that {needed}", of_many=True)

@@ -28,7 +28,7 @@ def points_of(outcome: AnswerOutcome, num_options: int) -> float:
 
 
 class AtomDetails(NamedTuple):
-    """What is kept of a reply: the outcome of its final answer, and that of AGC's first one."""
+    """The details of a reply: the outcome of its final answer, and that of AGC's first one."""
 
     final: AnswerOutcome
     first: AnswerOutcome | None = None

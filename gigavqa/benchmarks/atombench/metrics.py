@@ -72,7 +72,7 @@ def correction(sums: ImageSums) -> Floats:
 
 
 def average_metric(sums: ImageSums) -> Floats:
-    """Avg of one repeat."""
+    """Compute Avg of one repeat."""
     return combine_average(*(part(sums) for part in AVERAGED))
 
 

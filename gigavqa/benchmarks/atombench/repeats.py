@@ -1,4 +1,4 @@
-"""Which answers belong together: those of one repeat, first and final ones joined by question, job and repeat."""
+"""Join answers: those of one repeat, first and final ones joined by question, job and repeat."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class AnswerPair(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What became of the answer once the true clues were told (Figure 8, equation 4)."""
+        """The change of the answer once the true clues were told (Figure 8, equation 4)."""
         before, after = self.first == "right", self.final == "right"
         return _KINDS[before, after]
 
@@ -82,7 +82,7 @@ def _outcomes(replies: ScoreFrame[AtomDetails]) -> dict[_RepeatKey, dict[int, An
 
 
 def _details(repeat: ScoreFrame[AtomDetails]) -> dict[int, AtomDetails]:
-    """What is kept of the replies of a repeat, by question."""
+    """Return the details of a repeat's replies, by question."""
     detailed = repeat.detailed
     return dict(zip(detailed.sample.tolist(), detailed.details, strict=True))
 

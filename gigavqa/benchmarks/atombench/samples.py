@@ -61,12 +61,12 @@ class AtomSample(host.Sample):
 
     @property
     def place(self) -> str:
-        """What its questions are taken together by: the image, unless the record says otherwise."""
+        """The key that groups its questions: the image, unless the record says otherwise."""
         return self.group or (self.images[0] if self.images else self.id)
 
     @property
     def num_options(self) -> int:
-        """How many options it has."""
+        """The number of options."""
         return len(self.options or ())
 
     @property

@@ -72,12 +72,12 @@ class AtomScores:
 
     @property
     def title(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         return self.base.title_of(self.model)
 
     @property
     def group(self) -> str:
-        """Which group of models it belongs to; empty where the catalogue does not say."""
+        """The group of models that it belongs to; empty where the catalogue does not say."""
         entry = self.base.catalogue.get(self.model)
         return (entry.access if entry else None) or ""
 
@@ -89,7 +89,7 @@ class AtomScores:
 
     @property
     def billions(self) -> float | None:
-        """How many parameters it has, in billions."""
+        """The number of parameters, in billions."""
         entry = self.base.catalogue.get(self.model)
         return entry.billions if entry else None
 

@@ -1,4 +1,4 @@
-"""What metrics are made of: sums over the questions of each picture, one matrix a repeat (equations 1 to 4)."""
+"""Sums behind the metrics: sums over the questions of each picture, one matrix a repeat (equations 1 to 4)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class ImageGroups:
 
     @cached_property
     def is_clue(self) -> Sequence[bool]:
-        """Which questions are about a clue."""
+        """True for each question about a clue."""
         return [sample.level == "clue" for sample in self.samples]
 
     @cached_property

@@ -68,6 +68,6 @@ def _is_refusal(text: str) -> bool:
 
 
 def read_final_letter(raw: str, options: Mapping[str, str]) -> str | None:
-    """Return the letter that the host's reader of final answers finds; of an option's own words, that option's."""
+    """Return the letter that the core's reader of final answers finds; of an option's own words, that option's."""
     found = parse_answer(raw, options)
     return found.value or found.quoted

@@ -1,4 +1,4 @@
-"""How a question is asked: one turn behind the pages, its options in one of their rotations.
+"""Ask a question: one turn behind the pages, its options in one of their rotations.
 
 A protocol is a letter and a rotation: `N2` asks without a chain of thought and shows the third option first, `C` asks
 for a chain of thought, `I` does as InternVL2.5's developers do.
@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from gigavqa.benchmarks.mmcr.prompts import read_texts
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.benchmarks.mmcr.taxonomy import MOST_OPTIONS
-from gigavqa.contract.models import Cell, Condition, Turn
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.requests import Condition, Turn
 from gigavqa.evaluation.benchmark import Chat, Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.tiling.views import View
@@ -28,7 +29,7 @@ ROTATIONS = range(MOST_OPTIONS)
 
 
 class RotationProtocol(NamedTuple):
-    """How a question is asked, and by how many places its options are shifted."""
+    """A protocol: the way of asking, and the number of places by which the options are shifted."""
 
     family: str
     rotation: int
@@ -55,7 +56,7 @@ ShownWords = Literal["mmcr-shown/2", "mmcr-shown/1"]
 
 
 class MMCROptions(BaseModel):
-    """What a job may choose: words, by version."""
+    """The options that a job may set: words, by version."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

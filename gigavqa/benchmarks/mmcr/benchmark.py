@@ -1,4 +1,4 @@
-"""MMCR, as the host sees it: questions about papers as page images, their options in every rotation.
+"""MMCR, as the core sees it: questions about papers as page images, their options in every rotation.
 
 Source: the paper's supplement (arXiv 2503.16856, sections A to C) and its official code; `docs/mmcr.md` says what is
 whose, and what is settled where they are silent.
@@ -18,21 +18,44 @@ from gigavqa.benchmarks.mmcr.report import report
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.benchmarks.mmcr.sidecars import DOCUMENTS, ERRORS, ErrorLabels, read_documents, read_labels
 from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
-from gigavqa.contract.models import Cell
-from gigavqa.evaluation.benchmark import Benchmark, Chat, Evidence, Finding, RecordContext, Scene, cross_plan
-from gigavqa.evaluation.closing import ClosingForm, choice_form
+from gigavqa.contract.jobs import Cell
+from gigavqa.evaluation.benchmark import Benchmark, Chat, Finding, RecordContext, Scene, check_each, cross_plan
+from gigavqa.evaluation.capabilities import (
+    AnswerForms,
+    CellRules,
+    ChatDetails,
+    DatasetFiles,
+    Evidence,
+    JobOptions,
+    PaperSettings,
+    ReaderVersions,
+    RecordLayout,
+    SampleDisplay,
+)
+from gigavqa.evaluation.closing_turns import ClosingForm, choice_form
 from gigavqa.evaluation.departures import read_departures
 from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.replies import Reply
-from gigavqa.evaluation.revisions import read_version_notes
 from gigavqa.evaluation.tables import Contents
 from gigavqa.evaluation.verdicts import ReplyJudge
 
 _DIRECT_PROTOCOLS, _COT_PROTOCOLS = (" ".join(f"{family}{k}" for k in ROTATIONS) for family in "NC")
 
 
-class MMCR(Benchmark[MMCRSample, MMCRDetails]):
+class MMCR(
+    Benchmark[MMCRSample, MMCRDetails],
+    AnswerForms[MMCRSample],
+    CellRules[MMCRSample],
+    ChatDetails,
+    DatasetFiles,
+    JobOptions[MMCRSample],
+    PaperSettings,
+    ReaderVersions,
+    RecordLayout[MMCRSample],
+    SampleDisplay[MMCRSample],
+):
     """Questions about documents; with what lies beside a data set: its documents' pages, and labels of errors."""
 
     name = "mmcr"
@@ -50,6 +73,8 @@ class MMCR(Benchmark[MMCRSample, MMCRDetails]):
     grouping = Grouping(("type",), dict.fromkeys(QUESTION_TYPES, ()))
     options = MMCROptions
     departures = read_departures(Path(__file__).parent)
+    paper_models = ("gpt-4o", "qwen2.5-vl-72b", "minicpm-o-2.6", "idefics3-8b")  # InternVL2.5 without its size
+    paper_samples = 276
     versions: Mapping[str, str] = {"matcher": MATCHER_VERSION, "metrics": METRICS_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     beside = (DOCUMENTS, ERRORS)
@@ -63,7 +88,7 @@ class MMCR(Benchmark[MMCRSample, MMCRDetails]):
         self._documents = documents or {}
         self._labels = labels or {}
 
-    def settled(self, texts: Mapping[str, str]) -> "MMCR":
+    def configured(self, texts: Mapping[str, str], folder: Path | None = None) -> "MMCR":
         """With the documents and labels that lie beside the data set."""
         documents = read_documents(texts[DOCUMENTS]) if DOCUMENTS in texts else {}
         return MMCR(documents, read_labels(texts[ERRORS]) if ERRORS in texts else {})
@@ -93,17 +118,14 @@ class MMCR(Benchmark[MMCRSample, MMCRDetails]):
         """Return a question has as many rotations as options."""
         return RotationProtocol.of(cell.protocol).rotation < len(sample.letters)
 
-    def admit(self, samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:
+    def validate(self, samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:
         """Refuse evidence pages of questions without any."""
         require_evidence(samples, cells)
 
-    def checklist(self, sample: MMCRSample) -> Sequence[str]:
-        """Say what is doubtful of a question by itself."""
-        return [*check_question(sample)]
-
-    def compare(self, samples: Sequence[MMCRSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
-        """Say what is wrong between questions about one document."""
-        return compare_samples(samples, place_of)
+    def check(self, samples: Sequence[MMCRSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say what is doubtful of a question by itself, and wrong between those about one document."""
+        yield from check_each(samples, check_question)
+        yield from compare_samples(samples, place_of)
 
     def evidence(self, sample: MMCRSample, samples: Sequence[MMCRSample]) -> Evidence:
         """Tell on which pages the answer stands, and what on them."""
@@ -111,10 +133,6 @@ class MMCR(Benchmark[MMCRSample, MMCRDetails]):
         told = (sample.evidence.places,) if pages else ()
         within = [page for page in pages if page <= len(sample.images)]
         return Evidence((*told, *sample.evidence.sources), tuple(sample.images[page - 1] for page in within))
-
-    def prepare(self, samples: Sequence[MMCRSample], options: MMCROptions, seed: int) -> MMCROptions:
-        """Keep what the job chose."""
-        return options
 
     def closed_form(self, sample: MMCRSample, protocol: str) -> ClosingForm | None:
         """One of the options, by the letters of the rotation; its value is the original one."""

@@ -1,11 +1,11 @@
-"""What keeps samples from being asked, and what the paper's own rules would have otherwise (section C.3)."""
+"""Check samples for what keeps them from being asked, and against the paper's own rules (section C.3)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from gigavqa.benchmarks.mmcr.asking import describe_missing_evidence
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
-from gigavqa.contract.models import Cell
+from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Finding
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.runtime.plurals import count_noun
@@ -53,6 +53,6 @@ def compare_samples(samples: Sequence[MMCRSample], place_of: Callable[[str], str
     for document, sample in first.items():
         if counts[document] < FEWEST_QUESTIONS:
             told = count_noun(counts[document], "question")
-            yield Finding(sample.id, f"document '{document}' has {told}, fewer than eight")
+            yield Finding(sample.id, f"document '{document}' has {told}, fewer than eight", of_many=True)
         if len(sample.images) == 1:
-            yield Finding(sample.id, f"document '{document}' has one page")
+            yield Finding(sample.id, f"document '{document}' has one page", of_many=True)

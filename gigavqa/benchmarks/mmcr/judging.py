@@ -11,7 +11,7 @@ from gigavqa.evaluation.verdicts import FILTERED, Verdict
 
 
 class MMCRDetails(NamedTuple):
-    """What reports need of a reply: the letter as it was answered, and the options meant, by their original letters.
+    """The details of a reply: the letter as it was answered, and the options meant, by their original letters.
 
     Empty where there is none: `shown` and `matched` by the matcher, `careful` by the careful reader.
     """

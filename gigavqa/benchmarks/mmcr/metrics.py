@@ -45,12 +45,12 @@ class MMCRColumns:
 
     @cached_property
     def counts(self) -> Indices:
-        """How many options each has, and so how many rotations."""
+        """The number of options of each question, which is that of its rotations."""
         return np.array([len(one.letters) for one in self.all], dtype=np.intp)
 
     @cached_property
     def scored(self) -> NDArray[np.bool_]:
-        """Whose answers are known."""
+        """True for each question with a known answer."""
         return np.array([one.scored for one in self.all], dtype=bool)
 
     @cached_property
@@ -61,17 +61,17 @@ class MMCRColumns:
 
     @cached_property
     def types(self) -> dict[str, Indices]:
-        """Where the questions of each type are; all ten, in order."""
+        """The indices of each type's questions; all ten, in order."""
         return {kind: self._where("type", kind) for kind in QUESTION_TYPES}
 
     @cached_property
     def sources(self) -> dict[str, Indices]:
-        """Where those are that need several sources, and those that need one."""
+        """The indices of the questions that need several sources, and of those that need one."""
         return {source: self._where("source", source) for source in SOURCES}
 
     @cached_property
     def subjects(self) -> dict[str, Indices]:
-        """Where the questions of each subject are, in order of their first appearance."""
+        """The indices of each subject's questions, in order of their first appearance."""
         names = dict.fromkeys(one.subject for one in self.all)
         return {name: self._where("subject", name) for name in names}
 
@@ -119,7 +119,7 @@ class RotationScores:
 
     @cached_property
     def _required(self) -> NDArray[np.bool_]:
-        """Which rotations each question has (samples x rotations)."""
+        """True for each rotation that a question has (samples x rotations)."""
         required: NDArray[np.bool_] = np.arange(len(ROTATIONS)) < self.questions.counts[:, None]
         return required
 
@@ -193,7 +193,7 @@ class RotationScores:
 
     @property
     def positions(self) -> Counter[str]:
-        """How often each letter was answered as it was shown, over all rotations and repeats."""
+        """The number of answers by letter as it was shown, over all rotations and repeats."""
         return Counter({letter: int((self._codes["shown"] == code).sum()) for letter, code in _CODES.items() if letter})
 
     def positions_of(self, k: int) -> Counter[str]:
@@ -216,7 +216,7 @@ class RotationScores:
 
     @property
     def statuses(self) -> Counter[str]:
-        """How answers were found, over all rotations."""
+        """The number of answers by parse status, over all rotations."""
         return sum((self.statuses_of(k) for k in ROTATIONS), Counter())
 
     def statuses_of(self, k: int) -> Counter[str]:

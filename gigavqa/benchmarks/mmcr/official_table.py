@@ -31,7 +31,7 @@ _KEY = "official rows"
 
 
 class _OfficialRow(NamedTuple):
-    """What other rows need of a row."""
+    """The values of a row that other rows need."""
 
     question: str
     options: dict[str, str]

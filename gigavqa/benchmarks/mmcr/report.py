@@ -1,4 +1,4 @@
-"""What a report says of MMCR: the paper's tables and figures, the same by the careful reader, and tables of our own."""
+"""Contents of MMCR's report: the paper's tables and figures, the same by the careful reader, and tables of our own."""
 
 from collections.abc import Iterator
 

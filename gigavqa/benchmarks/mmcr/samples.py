@@ -11,7 +11,7 @@ NO_SUBJECT = "no subject"
 
 
 class EvidencePages(BaseModel):
-    """Where the answer stands: pages counted from 1, and what on them, in words ("figure 1")."""
+    """The place of the answer: pages counted from 1, and what on them, in words ("figure 1")."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

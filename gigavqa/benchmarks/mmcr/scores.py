@@ -1,4 +1,4 @@
-"""What all tables are filled from, and how they name rows: models, and the condition where it is not the paper's."""
+"""Scores that fill all tables, and the names of rows: models, and the condition where it is not the paper's."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -89,11 +89,9 @@ def number_column(
     return Column(key=key, title=title, unit=unit, decimals=2, label=label, strong=strong, note=note, keys=named)
 
 
-def type_columns(metric: str, prefix: str = "") -> tuple[Column, ...]:
+def type_columns(metric: str) -> tuple[Column, ...]:
     """Return a column for each of the ten types, in the paper's order."""
-    return tuple(
-        number_column(f"{prefix}{kind}", type_title(kind), metric, keys={"type": kind}) for kind in QUESTION_TYPES
-    )
+    return tuple(number_column(kind, type_title(kind), metric, keys={"type": kind}) for kind in QUESTION_TYPES)
 
 
 def family_title(name: str) -> str:

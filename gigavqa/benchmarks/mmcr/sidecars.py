@@ -1,4 +1,4 @@
-"""What may lie beside a data set: `documents.json`, its documents' pages, and `errors.jsonl`, people's labels."""
+"""Files that may lie beside a data set: `documents.json`, its documents' pages, and `errors.jsonl`, people's labels."""
 
 import json
 from collections.abc import Mapping

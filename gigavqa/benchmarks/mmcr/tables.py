@@ -176,7 +176,7 @@ def _cot_values(scores: MMCRScores, without: Floats, with_: Floats, at: Indices 
 
 
 def subject_table(scores: MMCRScores, reader: MatcherName = "matched") -> Table:
-    """Circular accuracy by subject."""
+    """Build the table of circular accuracy by subject."""
     names = list(scores.questions.subjects)
     rows = (
         Row(

@@ -13,7 +13,7 @@ from typing import Any
 
 from gigavqa.benchmarks.questions.prompts import read_texts
 from gigavqa.benchmarks.questions.samples import Question
-from gigavqa.contract.models import Condition
+from gigavqa.contract.requests import Condition
 from gigavqa.evaluation.benchmark import Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.tiling.errors import RegionError

@@ -1,4 +1,4 @@
-"""Anybody's own questions, as the host sees them: records of any shape in, accuracies by whatever sorts them out."""
+"""Anybody's own questions, as the core sees them: records of any shape in, accuracies by whatever sorts them out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,15 +22,24 @@ from gigavqa.benchmarks.questions.prompts import read_texts
 from gigavqa.benchmarks.questions.reading import read_question, record_of
 from gigavqa.benchmarks.questions.report import QuestionScores, report
 from gigavqa.benchmarks.questions.samples import LONGEST_SHORT, AnswerKind, Question
-from gigavqa.contract.models import Cell, Turn
-from gigavqa.evaluation.answer_forms import AnswerForm
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.requests import Turn
 from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, RecordContext, Scene, cross_plan
-from gigavqa.evaluation.closing import ClosingForm, boolean_form, choice_form, number_form
+from gigavqa.evaluation.capabilities import (
+    AnswerForms,
+    CellRules,
+    DatasetFiles,
+    ReaderVersions,
+    RecordLayout,
+    SampleDisplay,
+)
+from gigavqa.evaluation.closing_turns import ClosingForm, boolean_form, choice_form, number_form
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
-from gigavqa.evaluation.revisions import read_version_notes
 from gigavqa.evaluation.tables import Contents
+from gigavqa.evaluation.truth_checks import AnswerForm
 from gigavqa.evaluation.verdicts import ReplyJudge
 
 _KIND_TITLES: Mapping[AnswerKind, str] = {
@@ -44,7 +53,15 @@ _KIND_TITLES: Mapping[AnswerKind, str] = {
 """What people read of a kind of question."""
 
 
-class CustomQuestions(Benchmark[Question, QuestionDetails]):
+class CustomQuestions(
+    Benchmark[Question, QuestionDetails],
+    AnswerForms[Question],
+    CellRules[Question],
+    DatasetFiles,
+    ReaderVersions,
+    RecordLayout[Question],
+    SampleDisplay[Question],
+):
     """Questions of anybody's own; with a `template`, also asked by that."""
 
     name = "questions"
@@ -70,7 +87,7 @@ class CustomQuestions(Benchmark[Question, QuestionDetails]):
         own = {CUSTOM: f"by {TEMPLATE}, {template.version}"} if template else {}
         self.protocols: Mapping[str, str] = {DIRECT: "directly", STEPS: "step by step", **own}
 
-    def settled(self, texts: Mapping[str, str]) -> "CustomQuestions":
+    def configured(self, texts: Mapping[str, str], folder: Path | None = None) -> "CustomQuestions":
         """With the prompt of one's own that lies beside the data set."""
         return CustomQuestions(read_template(texts[TEMPLATE])) if TEMPLATE in texts else self
 
@@ -113,13 +130,13 @@ class CustomQuestions(Benchmark[Question, QuestionDetails]):
         for one in sample.evidence:
             yield f"evidence: {one.region} of {sample.images[one.image] if sample.images else f'image {one.image}'}"
 
-    def admit(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
+    def validate(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of questions without any."""
         local = any(cell.condition in LOCAL_CONDITIONS for cell in cells)
         if local and (missing := [describe_missing_evidence(sample) for sample in samples if not sample.evidence]):
             raise EvidenceMissingError("\n".join(missing))
 
-    def doubts(self, sample: Question, scene: Scene) -> Iterator[str]:
+    def warnings(self, sample: Question, scene: Scene) -> Iterator[str]:
         """Say where evidence lies outside the picture; questions without any need none."""
         if sample.evidence and scene.images:
             try:

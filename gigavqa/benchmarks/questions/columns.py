@@ -1,4 +1,4 @@
-"""What the columns of anybody's records are called, and what of them a question is made of.
+"""Names of columns in custom data sets, and the fields of a question that they give.
 
 Names are compared without case, and with spaces and hyphens as underscores. Of several names of one field, the first
 in the list that a record has is taken.

@@ -1,4 +1,4 @@
-"""What only all rows of a file together tell of one of them: what numbers count from, and where options stand."""
+"""Infer from all rows of a file what no single row tells: the base of numbers, and the columns of options."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which pictures a record is about: files that it names, pictures that lie in it, or those of another row."""
+"""Find the pictures of a record: files that it names, pictures that lie in it, or those of another row."""
 
 import base64
 import binascii

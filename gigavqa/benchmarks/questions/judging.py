@@ -5,6 +5,7 @@ answer, and not the form. The parse status says how an answer was found.
 """
 
 import re
+from collections.abc import Mapping
 from math import isclose
 from typing import NamedTuple
 
@@ -14,19 +15,27 @@ from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.choices import AnswerSpace, key_of, read_choice
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.letter_sets import parse_letters
+from gigavqa.answers.lexicon import Words
 from gigavqa.answers.normalization import json_value, passages, said
 from gigavqa.answers.numbers import read_number
+from gigavqa.answers.option_forms import with_option_words
+from gigavqa.answers.option_numbers import counted_option
 from gigavqa.answers.readings import Reading
-from gigavqa.answers.text import LONGEST, is_ended, lines_backwards, thoughts_apart
+from gigavqa.answers.text import LONGEST, is_ended, lines_backwards, sentences_of, thoughts_apart
 from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/6"
+JUDGE_VERSION = "questions/8"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
 _TOLERANCE = 1e-9
+_DIGIT, _ASKS = re.compile(r"\d"), ("?", "？", "؟")
+_UNSETTLED = Words(
+    "comparison", "possibility", "equal_chance", "undecided", "condition", "hypothesis", "speaker", "answerer",
+    pattern=r"(?<!rather\s)(?<!other\s){}",
+)  # fmt: skip
 _ValueAndStatus = tuple[str | None, str]
 
 
@@ -39,7 +48,7 @@ class _ChoiceReading(NamedTuple):
 
 
 class QuestionDetails(NamedTuple):
-    """What is kept of a reply to a choice: the letter that was answered."""
+    """The details of a reply to a choice: the letter that was answered."""
 
     letter: str | None
 
@@ -86,12 +95,40 @@ class QuestionJudge:
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
+        if found.status == "none" and not cut_off and (letter := self._letter_set_apart(said(text).text)):
+            return _ChoiceReading(letter, "option_text", "option text")
         if found.status != "option_text" or self._options is None:
             return _ChoiceReading(found.value, found.status, found.rule)
+        if _is_out_of_view(said(text).text, self._options):
+            return _ChoiceReading(None, ABSTAINED)
         # Twice read, since the words of an option may also be denied: "it is no dog".
-        reading = read_choice(said(text).text, self._options)
-        letter = self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
+        letter = self._letter_told(said(text).text, self._question.options or {}, self._options)
         return _ChoiceReading(letter if letter == found.quoted else None, found.status, found.rule)
+
+    def _letter_told(self, told: str, options: Mapping[str, str], space: AnswerSpace) -> str | None:
+        """Return the letter of the option that a text tells by its words, a near form of them, or its number."""
+        reading = read_choice(told, space)
+        if reading.status == "unparsable":
+            reading = read_choice(with_option_words(told, options), space)
+        if reading.status == "unparsable":
+            return counted_option(told, options)
+        return self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
+
+    def _letter_set_apart(self, told: str) -> str | None:
+        """Return the letter of the one option that a text says, where all others that it names are denied beside it.
+
+        None where an option tells a number, which may count another thing, or the text weighs, compares or supposes.
+        """
+        space = self._options
+        if space is None or any(map(_DIGIT.search, self._letters)) or told.endswith(_ASKS):
+            return None
+        if _UNSETTLED.search(told.lower()):
+            return None
+        reading, named = read_choice(told, space), space.named_in(told)
+        if reading.status != "parsed" or [*map(key_of, named)] != [key_of(reading.value)]:
+            return None
+        naming = [sentence for sentence in sentences_of(told) if space.mentions(sentence)]
+        return self._letters.get(key_of(reading.value)) if len(naming) == 1 else None
 
     def _read_number(self, value: object, cut_off: bool) -> Reading:
         whole = self._question.scored and float(self._question.answers[0]).is_integer()
@@ -107,6 +144,21 @@ class QuestionJudge:
         answer, truth = float(value), float(question.answers[0])
         allowed = max(question.tolerance, question.relative_tolerance * abs(truth))
         return abs(answer - truth) <= allowed or isclose(answer, truth, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+def _is_out_of_view(told: str, space: AnswerSpace) -> bool:
+    """Return whether a text says what there is to be seen, and in another clause of something else that it is not."""
+    lowered = told.lower()
+    if not _OUT_OF_VIEW.search(lowered) or not _SCENE.search(lowered):
+        return False
+    return any(
+        _OUT_OF_VIEW.search(clause) and not space.mentions(clause)
+        for sentence in sentences_of(lowered)
+        for clause in _CONTRAST.split(sentence)
+    )
+
+
+_OUT_OF_VIEW, _SCENE, _CONTRAST = Words("out_of_view"), Words("scene"), Words("contrast")
 
 
 def _read_open_answer(raw: str) -> _ValueAndStatus:

@@ -1,4 +1,4 @@
-"""Which options a record has: in a column, in one column each, or as lettered lines of its question's text."""
+"""Read a record's options: in a column, in one column each, or as lettered lines of its question's text."""
 
 import re
 import unicodedata

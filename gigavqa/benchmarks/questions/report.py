@@ -1,4 +1,4 @@
-"""What a report says of one's own questions: accuracies, letters, and the differences between models and conditions."""
+"""Contents of a report on custom data sets: accuracies, letters, and the differences between models and conditions."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 
 from gigavqa.benchmarks.questions.judging import QuestionDetails
 from gigavqa.benchmarks.questions.samples import LETTERS, Question
-from gigavqa.evaluation.cells import outcome_rate
+from gigavqa.evaluation.cell_scores import outcome_rate
 from gigavqa.evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.metrics.intervals import Floats, Indices, proportion

@@ -61,7 +61,8 @@ class Question(host.Sample):
 
     @property
     def chance(self) -> float:
-        """How often a guess is right: one in as many as there are options, one in two for yes or no, else never.
+        """The share of guesses that are right: one in as many as there are options, one in two for yes or no, else
+        never.
 
         Where several letters are asked for, a guess is one of all sets but the empty one.
         """

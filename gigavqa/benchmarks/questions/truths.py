@@ -1,4 +1,4 @@
-"""How a question is answered, and which answers are right: type, truths and tolerance of a record."""
+"""Read a question's type and truths: type, truths and tolerance of a record."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -54,7 +54,8 @@ _LETTER_RUN = re.compile(r"[A-Z]{2,}")
 
 
 class TruthConvention(NamedTuple):
-    """How a file writes truths: whether its values have types, how its numbers are written, which letters are several.
+    """The convention by which a file writes truths: whether its values have types, how its numbers are written, which
+    letters are several.
 
     `several` tells that several letters are asked for, whatever this row's truth is; `note` takes what people should
     know of how a truth was read.

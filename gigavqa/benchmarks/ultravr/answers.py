@@ -6,10 +6,10 @@ value that was cut off is no answer; what stands before it counts.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gigavqa.answers.loose_json import JsonSpan, TruncatedJson, read_objects
 from gigavqa.answers.text import answer_text, thoughts_apart
@@ -59,12 +59,17 @@ def read_schema_reply(text: str, steps: Iterable[ReasoningStep], *, cut_off: boo
     for found in objects:
         if collector.take(found.value):
             closed = not isinstance(found.value, TruncatedJson)
+    in_order = None
     if not collector.answers and not (cut_off and objects):
-        collector.take(read_lines(answer.rpartition("\n")[0] if cut_off else answer, collector.step_ids))
+        lines = answer.rpartition("\n")[0] if cut_off else answer
+        collector.take(read_lines(lines, collector.step_ids))
+        if not objects and not collector.answers and (in_order := _in_order(lines, collector.step_ids)):
+            collector.take(in_order.answers)
         closed = False
     every = all(step_id in collector.answers for step_id in collector.step_ids)
     has_outside = collector.final is None and not (cut_off and is_broken)
-    outside = _text_outside(answer, objects, collector) if has_outside else ""
+    told = answer[in_order.end :] if in_order else answer
+    outside = _text_outside(told, objects, collector) if has_outside else ""
     return SchemaReply(collector.ordered(), collector.final, closed and every and collector.final is not None, outside)
 
 
@@ -172,6 +177,41 @@ def _raw_text(value: Any) -> str | None:
 
 def _value_of(content: Mapping[str, Any]) -> str | None:
     return next((_raw_text(content[key]) for key in _VALUE_KEYS if key in content), None)
+
+
+class _OrderedAnswers(NamedTuple):
+    """The answers of a numbered list, by step id, and where it ends in its text."""
+
+    answers: dict[str, str]
+    end: int
+
+
+_LONGEST_ITEM = 48
+"""Characters of an item that is an answer, unless it is in brackets: a longer one works something out."""
+_ITEM = re.compile(r"[ \t>*_-]*+(?P<number>\d{1,2})[.):][*_]{0,2}[ \t]+(?P<answer>\S.*)")
+
+
+def _in_order(text: str, step_ids: Sequence[str]) -> _OrderedAnswers | None:
+    """Return the items of a text that is a list with a number and an answer for each step, and at most one line more.
+
+    None for any other text: what names no step says which it answers by nothing but its place.
+    """
+    lines = [(line, end) for line, end in _lines_with_ends(text) if line.strip()]
+    items = [_ITEM.fullmatch(line.rstrip()) for line, _ in lines[: len(step_ids)]]
+    answers = [item["answer"] for number, item in enumerate(items, 1) if item and int(item["number"]) == number]
+    rest = [line for line, _ in lines[len(step_ids) :]]
+    if not answers or len(answers) != len(step_ids) or len(rest) > 1 or any(map(_ITEM.fullmatch, rest)):
+        return None
+    if any(len(answer) > _LONGEST_ITEM and answer[0] not in "[(" for answer in answers):
+        return None
+    return _OrderedAnswers(dict(zip(step_ids, answers, strict=True)), lines[len(step_ids) - 1][1])
+
+
+def _lines_with_ends(text: str) -> Iterator[tuple[str, int]]:
+    end = 0
+    for line in text.splitlines(keepends=True):
+        end += len(line)
+        yield line, end
 
 
 _MARKS = r"(?:[^\S\n]|[>*_`#\"'\-•(|])*+"

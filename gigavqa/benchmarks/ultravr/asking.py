@@ -1,4 +1,4 @@
-"""How a sample is asked: S0 to S5, each the turns of a chat (section 4.3, appendix D.2).
+"""Ask a sample: S0 to S5, each the turns of a chat (section 4.3, appendix D.2).
 
 Every prompt of a sample begins with the same parts in the same order - what is shown, the question with its options,
 the form of the answer - so that all protocols share one long prefix.
@@ -13,7 +13,7 @@ from gigavqa.benchmarks.ultravr.examples import FewShotVersion
 from gigavqa.benchmarks.ultravr.prompts import read_texts
 from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import answer_form_of, box_note, format_truth, step_label, write_trajectory
-from gigavqa.contract.models import Turn
+from gigavqa.contract.requests import Turn
 
 _DIRECT = read_texts("s0")
 _GENERIC = read_texts("s1")
@@ -120,7 +120,7 @@ class GenericReasoning:
 
 
 class SchemaCompletion:
-    """S2: the step questions and their forms, without an answer; the reply is read by `parsing/schema_reply.py`."""
+    """S2: the step questions and their forms, without an answer; the reply is read by `read_schema_reply`."""
 
     version = prompt_version("s2", "forms", "s0")
     needs_steps = True

@@ -1,7 +1,7 @@
-"""UltraVR, as the host sees it. Source: the paper's sections 3 to 5; what it leaves open is in `docs/decisions/`."""
+"""UltraVR, as the core sees it. Source: the paper's sections 3 to 5; what it leaves open is in `docs/decisions/`."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,24 +21,67 @@ from gigavqa.benchmarks.ultravr.scores import UltraVRScores
 from gigavqa.benchmarks.ultravr.step_forms import cell_form
 from gigavqa.benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from gigavqa.benchmarks.ultravr.taxonomy import CATEGORIES
-from gigavqa.contract.models import Cell
-from gigavqa.evaluation.answer_forms import AnswerForm
-from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, RecordContext, Scene, cross_plan
-from gigavqa.evaluation.closing import ClosingForm
+from gigavqa.contract.jobs import Cell
+from gigavqa.evaluation.benchmark import (
+    LOCAL_CONDITIONS,
+    Benchmark,
+    Chat,
+    Finding,
+    RecordContext,
+    Scene,
+    check_each,
+    cross_plan,
+)
+from gigavqa.evaluation.capabilities import (
+    AnswerForms,
+    CellRules,
+    ChatDetails,
+    JobOptions,
+    PaperSettings,
+    ReaderVersions,
+    RecordLayout,
+    SampleDisplay,
+)
+from gigavqa.evaluation.closing_turns import ClosingForm
 from gigavqa.evaluation.departures import read_departures
 from gigavqa.evaluation.errors import AnnotationMissingError, EvidenceMissingError
 from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.replies import Reply
-from gigavqa.evaluation.revisions import read_version_notes
 from gigavqa.evaluation.tables import Contents
+from gigavqa.evaluation.truth_checks import AnswerForm
 from gigavqa.evaluation.verdicts import ReplyJudge
 
+PAPER_MODELS = (
+    "gpt-5.5",
+    "gpt-5.4",
+    "gemini-3.1-pro",
+    "qwen3.5-27b",
+    "internvl3.5-38b",
+    "gemma-4-26b",
+    "glm-4.5v",
+    "deepseek-vl2",
+    "minicpm-v-4.5",
+    "phi-4-reasoning-vision-15b",
+    "kimi-vl-a3b-thinking",
+)
+"""Table 1's, in its order."""
 _TABLE1, _TABLE2 = cross_plan("S0", "V2 V0"), cross_plan("S0", "V1 V2 V3 V4")
 _TABLE3 = cross_plan("S0 S1 S2 S3 S4 S5", "V2")
 
 
-class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
+class UltraVR(
+    Benchmark[UltraVRSample, UltraVRDetails],
+    AnswerForms[UltraVRSample],
+    CellRules[UltraVRSample],
+    ChatDetails,
+    JobOptions[UltraVRSample],
+    PaperSettings,
+    ReaderVersions,
+    RecordLayout[UltraVRSample],
+    SampleDisplay[UltraVRSample],
+):
     """Questions of four domains, asked in six reasoning formats (S0 to S5) under five visual conditions."""
 
     name = "ultravr"
@@ -65,6 +108,8 @@ class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
         ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
     )
     departures = read_departures(Path(__file__).parent)
+    paper_models = PAPER_MODELS
+    paper_samples = 464  # 114, 120, 110 and 120 in the domains: what the accuracies of Table 1 are fractions of
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
@@ -86,7 +131,7 @@ class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
         """Write a sample as the flat record that reads as the same sample."""
         return record_of(sample)
 
-    def doubts(self, sample: UltraVRSample, scene: Scene) -> Iterator[str]:
+    def warnings(self, sample: UltraVRSample, scene: Scene) -> Iterator[str]:
         """Say what keeps a sample from V3 and V4, and which options V3's text rules out."""
         if not scene.images:
             return
@@ -103,12 +148,12 @@ class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
                 f"{', '.join(left)} can be right"
             )
 
-    def checklist(self, sample: UltraVRSample) -> list[str]:
+    def check(self, samples: Sequence[UltraVRSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
         """Say what breaks the paper's checklists (appendices A and F)."""
-        return check_sample(sample)
+        return check_each(samples, check_sample)
 
     def describe(self, sample: UltraVRSample) -> Iterator[str]:
-        """Tell evidence and steps."""
+        """Yield lines on the sample's evidence and steps."""
         if sample.evidence:
             yield f"evidence: {_describe_evidence(sample.evidence)}"
         for step in sample.steps:
@@ -123,7 +168,7 @@ class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
         evidence = _describe_evidence(sample.evidence) if sample.evidence else "-"
         return {"steps": str(len(sample.steps)), "evidence": evidence}
 
-    def admit(self, samples: Sequence[UltraVRSample], cells: Sequence[Cell]) -> None:
+    def validate(self, samples: Sequence[UltraVRSample], cells: Sequence[Cell]) -> None:
         """Refuse local evidence of samples without any, and step questions of samples without steps."""
         if any(cell.condition in LOCAL_CONDITIONS for cell in cells):
             _require_evidence(samples)
@@ -159,7 +204,9 @@ class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
         return OPTIONS_OUTSIDE if details.get("ruled_out") else ""
 
     def trait(self, reply: Reply) -> tuple[str, int] | None:
-        """How many examples were told, of protocols that tell any, or else how many options the text rules out."""
+        """Count the examples that were told, under protocols that tell any, or else the options that the text rules
+        out.
+        """
         told, ruled_out = (reply.labels.details.get(name) for name in ("examples", "ruled_out"))
         if isinstance(told, list) and reply.protocol in EXAMPLE_PROTOCOLS:
             return "examples", len(told)
@@ -171,7 +218,7 @@ class UltraVR(Benchmark[UltraVRSample, UltraVRDetails]):
 
 
 class _SharedContext(NamedTuple):
-    """What asking all samples of a job shares."""
+    """The context that all samples of a job share."""
 
     examples: ExampleChooser
     wording: ConditionTextVersion = CURRENT_VERSION

@@ -1,4 +1,6 @@
-"""What of a step's answer is complete where its text was cut off: nothing that was only begun, nor named in passing."""
+"""Keep what is complete of a step's answer whose text was cut off: nothing that was only begun, nor named in
+passing.
+"""
 
 import json
 import re
@@ -12,6 +14,8 @@ _OPENING = re.compile(r'[^\n]*?[\[{"]')
 _JSON = '[{"-0123456789'
 _PROSE = re.compile(r"[^\S\n]*\n\s*[^\W\d_]")
 """A line of prose behind a value: no further value."""
+_STOP = re.compile(r"\*{0,2}[.!。]\s")
+"""The end of the sentence that a quoted value closes."""
 
 
 def complete_part(raw: str, text: str, *, is_list: bool, is_boxes: bool) -> str | None:
@@ -53,7 +57,7 @@ def _closed(text: str, start: int, *, is_list: bool, is_boxes: bool) -> int:
     if isinstance(value, dict) and json_value(text[start:end]) != value:
         return end  # the one under `answer`
     is_alone = not isinstance(value, list | dict)
-    if _PROSE.match(text, end):
+    if _PROSE.match(text, end) or (isinstance(value, str) and _STOP.match(text, end)):
         return 0 if is_alone and is_list else end
     if text[end:].strip() or is_alone:
         return 0

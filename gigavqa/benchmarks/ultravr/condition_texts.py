@@ -1,11 +1,13 @@
-"""What a prompt says of the pictures before it, by version: the sentence of a job that was asked earlier stays."""
+"""The sentences of prompts on the pictures before them, by version: the sentence of a job that was asked earlier
+stays.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from gigavqa.benchmarks.ultravr.prompts import read_texts
-from gigavqa.contract.models import Condition
+from gigavqa.contract.requests import Condition
 
 ConditionTextVersion = Literal["conditions/2", "conditions/1"]
 CURRENT_VERSION: ConditionTextVersion = get_args(ConditionTextVersion)[0]

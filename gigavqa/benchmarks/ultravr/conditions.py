@@ -1,4 +1,4 @@
-"""What is shown of a sample under V0 to V4 (section 4.2, appendix D.1).
+"""The views of a sample under V0 to V4 (section 4.2, appendix D.1).
 
 V0 nothing, V1 the full image downsampled, V2 the full image natively, V3 local evidence, V4 the full image, then the
 local evidence. Local evidence is made of crops in level-0 pixels at their original resolution.
@@ -19,7 +19,7 @@ from gigavqa.benchmarks.ultravr.condition_texts import (
 from gigavqa.benchmarks.ultravr.evidence import CellBlock, block_at, draw_block, quadrant_region, roi_region
 from gigavqa.benchmarks.ultravr.samples import BLOCK_SIZE, UltraVRSample
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
-from gigavqa.contract.models import Condition
+from gigavqa.contract.requests import Condition
 from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.tiling.errors import RegionError

@@ -1,4 +1,4 @@
-"""What can be wrong with the annotated steps of a sample. Every class's docstring states the fact."""
+"""Errors of a sample's annotated steps. Every class's docstring states the fact."""
 
 from gigavqa.evaluation.errors import AnnotationInvalidError
 

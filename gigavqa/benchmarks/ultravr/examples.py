@@ -16,7 +16,7 @@ TaskKey = tuple[Domain, Category]
 
 
 class UltraVROptions(BaseModel):
-    """What a job may choose of this benchmark's protocols."""
+    """The options that a job may set of this benchmark's protocols."""
 
     model_config = ConfigDict(frozen=True)
 

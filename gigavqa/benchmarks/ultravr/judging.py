@@ -29,7 +29,7 @@ FailureStage = Literal["GND", "PER", "QUA", "INT", "INF", "Final", "NoErr"]
 
 
 class StepDetails(NamedTuple):
-    """What a step's answer was worth. `f1` is 0 for formats that hold no list."""
+    """The score of a step's answer. `f1` is 0 for formats that hold no list."""
 
     operation: Operation
     answer_format: AnswerFormat
@@ -40,7 +40,7 @@ class StepDetails(NamedTuple):
 
 
 class UltraVRDetails(NamedTuple):
-    """What is kept of a reply to annotated steps: the worth of each that can be judged, and the ids of the others."""
+    """The details of a reply to annotated steps: the score of each that can be judged, and the ids of the others."""
 
     steps: tuple[StepDetails, ...]
     unjudged: tuple[str, ...] = ()
@@ -105,12 +105,7 @@ class UltraVRJudge:
     ) -> Verdict[UltraVRDetails]:
         parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.ends_amid)
         score = float(parsed.value == self.sample.answer) if self.sample.scored else None
-        judged = ((judge, answers.get(judge.step.step_id)) for judge in (self.steps if asked else ()))
-        cut = reply.cut_steps
-        steps = [
-            (one, one.verdict(unread) if raw is None else one.judge(raw, frame, cut_off=one.step.step_id in cut))
-            for one, raw in judged
-        ]
+        steps = self._judged_steps(answers, frame, reply, unread) if asked else []
         details = UltraVRDetails(tuple(starmap(_details, steps)), self.unjudged) if steps else None
         return Verdict(
             value=parsed.value,
@@ -121,6 +116,15 @@ class UltraVRJudge:
             tell=lambda: tuple(_part(judge, answers.get(judge.step.step_id), one) for judge, one in steps),
             rule=parsed.rule,
         )
+
+    def _judged_steps(
+        self, answers: Mapping[str, str | None], frame: BoxFrame, reply: Reply, unread: Reading
+    ) -> list["_JudgedStep"]:
+        judged, cut = [(judge, answers.get(judge.step.step_id)) for judge in self.steps], reply.cut_steps
+        return [
+            (one, one.verdict(unread) if raw is None else one.judge(raw, frame, cut_off=one.step.step_id in cut))
+            for one, raw in judged
+        ]
 
     def _parse(self, final: str, cut_off: bool) -> ParsedAnswer:
         parsed = self._known.get((final, cut_off))

@@ -10,7 +10,7 @@ from gigavqa.benchmarks.ultravr.judging import UltraVRDetails
 from gigavqa.benchmarks.ultravr.scores import UltraVRScores
 from gigavqa.benchmarks.ultravr.step_tables import step_contents
 from gigavqa.benchmarks.ultravr.taxonomy import CATEGORIES, DOMAINS, Domain
-from gigavqa.evaluation.cells import GroupScore, group_scores, outcome_rate
+from gigavqa.evaluation.cell_scores import GroupScore, group_scores, outcome_rate
 from gigavqa.evaluation.metrics.accuracy import Contrast, Grouping, Strata
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.score_frame import ScoreFrame

@@ -46,7 +46,7 @@ class ReasoningStep(_Annotation):
 
 
 class UltraVREvidence(_Annotation):
-    """Where the evidence of a sample lies: quadrants (CCTV, RS), cells of the 6x6 grid (WSI), or a grid cell (AD)."""
+    """The place of a sample's evidence: quadrants (CCTV, RS), cells of the 6x6 grid (WSI), or a grid cell (AD)."""
 
     quadrants: tuple[Quadrant, ...] = ()
     rois: tuple[RoiIndex, ...] = Field(default=(), description="6x6 grid, row-major, 1 to 36")

@@ -13,7 +13,7 @@ from gigavqa.benchmarks.ultravr.prompts import read_texts
 from gigavqa.benchmarks.ultravr.samples import AnswerFormat, ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.schemas import NULLABLE
 from gigavqa.benchmarks.ultravr.vocabulary import STEP_CHOICES, WSI_OPTIONS
-from gigavqa.evaluation.closing import ClosingForm, object_form
+from gigavqa.evaluation.closing_turns import ClosingForm, object_form
 
 _TEXTS = read_texts("forms")
 _TRAJECTORY = read_texts("s3")

@@ -32,7 +32,7 @@ from gigavqa.benchmarks.ultravr.operations import operation_of
 from gigavqa.benchmarks.ultravr.samples import AnswerFormat, Operation, ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import choices_of
 
-STEP_PARSER_VERSION = "ultravr-steps/9"
+STEP_PARSER_VERSION = "ultravr-steps/11"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -45,7 +45,9 @@ _LONGEST_CACHED = 64
 
 @dataclass(frozen=True)
 class StepVerdict:
-    """What a step's answer was read as, how, and whether it is right; `f1` of list formats alone."""
+    """The verdict on a step's answer: the value that was read, how, and whether it is right; `f1` of list formats
+    alone.
+    """
 
     value: Any
     status: ReadingStatus
@@ -166,9 +168,15 @@ _LACK = "("
 """Stands for what was cut off, so that a sentence before it is not the last one."""
 
 
+_SUM = re.compile(r"\s*\d{1,6}(?:\s?\+\s?\d{1,6}){1,16}\s*")
+"""A sum and nothing else, "2+1"."""
+
+
 def _read_value(kind: StepFormat, space: AnswerSpace, value: Any, frame: BoxFrame) -> Reading:
     if is_blank(value) and not (kind == "integer" and counts_nothing(value)):
         return BLANK
+    if kind == "integer" and isinstance(value, str) and _SUM.fullmatch(value):
+        return parsed(sum(map(int, value.split("+"))))
     if kind in _SCALARS:
         return _SCALARS[kind](value)
     return _READERS[kind](value, space, frame)

@@ -68,7 +68,7 @@ def _profile_table(cells: Sequence[StepScores]) -> Table:
 
 
 def _domain_table(cells: Sequence[StepScores]) -> Table:
-    """Equation 4."""
+    """Build the table of equation 4 by domain."""
     rows = (
         steps.row(operation_values(found), domain=domain)
         for steps in cells

@@ -1,4 +1,4 @@
-"""How a question is asked: directly, or in a loop of rounds with text and image search, with zooms or without."""
+"""Ask a question: directly, or in a loop of rounds with text and image search, with zooms or without."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,8 @@ from gigavqa.benchmarks.vistahop.prompts import read_texts
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.benchmarks.vistahop.sidecars import Sidecars
 from gigavqa.benchmarks.vistahop.tools import ToolDeclaration, ToolKind, select_tools
-from gigavqa.contract.models import Cell, Turn
+from gigavqa.contract.jobs import Cell
+from gigavqa.contract.requests import Turn
 from gigavqa.contract.tool_loops import (
     CALL_GRAMMARS,
     CallGrammar,
@@ -45,7 +46,9 @@ PAPERS_ROUNDS = 10
 
 
 class VistaHopOptions(BaseModel):
-    """What a job may choose: how many pages a search is made of, where it looks, and how large pictures are."""
+    """The options that a job may set: how many pages a search is made of, where it looks, and how large pictures
+    are.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""VistaHop, as the host sees it: from a small thing in a large picture through facts that only search supplies.
+"""VistaHop, as the core sees it: from a small thing in a large picture through facts that only search supplies.
 
 Source: arXiv 2606.03273; `docs/vistahop.md` says what is the authors', and what is settled where they are silent.
 """
@@ -41,17 +41,31 @@ from gigavqa.benchmarks.vistahop.sidecars import (
     read_dataset_settings,
     read_sidecars,
 )
-from gigavqa.contract.models import Cell
-from gigavqa.evaluation.answer_forms import AnswerForm
-from gigavqa.evaluation.benchmark import Benchmark, Chat, ConfiguredDataset, Evidence, Finding, RecordContext, Scene
-from gigavqa.evaluation.closing import ClosingForm
+from gigavqa.contract.jobs import Cell
+from gigavqa.evaluation.benchmark import Benchmark, Chat, Finding, RecordContext, Scene, check_each
+from gigavqa.evaluation.capabilities import (
+    AnswerForms,
+    CellRules,
+    ConfiguredDataset,
+    DatasetFiles,
+    Evidence,
+    JobOptions,
+    ModelJudging,
+    PaperSettings,
+    ProgramFiles,
+    ReaderVersions,
+    RecordLayout,
+    SampleDisplay,
+)
+from gigavqa.evaluation.closing_turns import ClosingForm
 from gigavqa.evaluation.departures import read_departures
 from gigavqa.evaluation.judgements import JudgeCase, Panel
 from gigavqa.evaluation.metrics.accuracy import Grouping
+from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.replies import Reply
-from gigavqa.evaluation.revisions import read_version_notes
 from gigavqa.evaluation.tables import Contents
+from gigavqa.evaluation.truth_checks import AnswerForm
 from gigavqa.evaluation.verdicts import ReplyJudge
 
 _TABLE4 = (
@@ -61,11 +75,33 @@ _TABLE4 = (
 _TABLE5 = tuple(Cell(protocol=SEARCH_CROP, condition="V2", rounds=number) for number in ROUNDS)
 
 
+PAPER_MODELS = (
+    "gemini-2.5-pro",
+    "gpt-5",
+    "claude-sonnet-4",
+    "qwen3-vl-30b-a3b",
+    "qwen3-vl-235b-a22b",
+    "sensenova-mars-32b",
+    "tongyi-deepresearch-30b-a3b",
+)
+"""Table 4's, in its order."""
 _SECOND_OPTION = re.compile(r"(?<!\w)[(\[]?B[.):\]]")
 """What stands in a question that lists its options."""
 
 
-class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
+class VistaHop(
+    Benchmark[VistaHopSample, VistaHopDetails],
+    AnswerForms[VistaHopSample],
+    CellRules[VistaHopSample],
+    DatasetFiles,
+    JobOptions[VistaHopSample],
+    ModelJudging[VistaHopSample],
+    PaperSettings,
+    ProgramFiles,
+    ReaderVersions,
+    RecordLayout[VistaHopSample],
+    SampleDisplay[VistaHopSample],
+):
     """Questions whose chats search and look closer; with what lies beside a data set."""
 
     name = "vistahop"
@@ -86,6 +122,8 @@ class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
     grouping = Grouping(("level",))
     options = VistaHopOptions
     departures = read_departures(Path(__file__).parent)
+    paper_models = PAPER_MODELS
+    paper_samples = 350
     versions: Mapping[str, str] = {"vistahop": READER_VERSION, "judge": RULES_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     decoding: Mapping[str, float | int] = {
@@ -103,13 +141,10 @@ class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
         self._beside = beside or Sidecars()
         self._panel = panel or Panel()
 
-    def settled(self, texts: Mapping[str, str]) -> "VistaHop":
-        """With the declarations of tools and the labels that lie beside the data set."""
-        return VistaHop(replace(self._beside, **read_sidecars(texts)), self._panel)
-
-    def settled_in(self, folder: Path) -> "VistaHop":
-        """With the prompts that `dataset.toml` holds, and the corpus."""
-        return VistaHop(replace(self._beside, **read_dataset_settings(folder)), self._panel)
+    def configured(self, texts: Mapping[str, str], folder: Path | None = None) -> "VistaHop":
+        """With the tools and labels that lie beside the data set, its corpus, and the prompts of its settings."""
+        beside = replace(self._beside, **read_sidecars(texts))
+        return VistaHop(replace(beside, **read_dataset_settings(folder)) if folder else beside, self._panel)
 
     @property
     def content(self) -> str:
@@ -124,21 +159,18 @@ class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
         """Write a question as a record that reads as the same question."""
         return record_of(sample)
 
-    def described(self, path: Path, name: str) -> ConfiguredDataset | None:
+    def read_config(self, path: Path, name: str) -> ConfiguredDataset | None:
         """Read the configuration of the authors' program, which holds data sets by name."""
         return read_configuration(path, name)
 
-    def recorded(self, line: dict[str, Any]) -> dict[str, Any] | None:
+    def read_result(self, line: dict[str, Any]) -> dict[str, Any] | None:
         """Turn a line of the authors' `results.jsonl` into the fields of a response."""
         return read_result_line(line)
 
-    def checklist(self, sample: VistaHopSample) -> Sequence[str]:
-        """Say what keeps a question from a table."""
-        return [*check_sample(sample)]
-
-    def compare(self, samples: Sequence[VistaHopSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
-        """Say which documents of chains the corpus does not have."""
-        return compare_samples(samples, self._beside.corpus.documents if self._beside.corpus else None)
+    def check(self, samples: Sequence[VistaHopSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
+        """Say what keeps a question from a table, and which documents of chains the corpus has not."""
+        yield from check_each(samples, check_sample)
+        yield from compare_samples(samples, self._beside.corpus.documents if self._beside.corpus else None)
 
     def describe(self, sample: VistaHopSample) -> Iterator[str]:
         """Tell its anchors, its chain and what an image search finds."""
@@ -158,7 +190,7 @@ class VistaHop(Benchmark[VistaHopSample, VistaHopDetails]):
         lines = [f"{hop.start} -> {hop.end}" for hop in sample.all_hops]
         return Evidence((*(anchor.label for anchor in sample.all_anchors if anchor.label), *lines))
 
-    def admit(self, samples: Sequence[VistaHopSample], cells: Sequence[Cell]) -> None:
+    def validate(self, samples: Sequence[VistaHopSample], cells: Sequence[Cell]) -> None:
         """Refuse loops without the picture, which no table has, and without any tool."""
         require_tools(cells, self._beside)
 

@@ -1,4 +1,4 @@
-"""What a question lacks that a table needs, and what of it does not fit what lies beside it."""
+"""Check questions for what a table needs, and against the files beside the data set."""
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet

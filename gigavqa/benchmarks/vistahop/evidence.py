@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gigavqa.answers.matching import BoxCorners
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
-from gigavqa.contract.models import RasterRecord
+from gigavqa.contract.responses import RasterRecord
 from gigavqa.contract.tool_loops import ToolCall
 from gigavqa.tiling.geometry import resolve_region
 

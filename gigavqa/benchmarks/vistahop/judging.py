@@ -13,8 +13,8 @@ from gigavqa.benchmarks.vistahop.model_judge import list_cases
 from gigavqa.benchmarks.vistahop.rule_judge import RULES_VERSION, is_right
 from gigavqa.benchmarks.vistahop.samples import LETTERS, VistaHopSample
 from gigavqa.benchmarks.vistahop.sidecars import Sidecars
-from gigavqa.contract.models import TurnResponse
-from gigavqa.evaluation.closing import ClosingForm, choice_form
+from gigavqa.contract.responses import TurnResponse
+from gigavqa.evaluation.closing_turns import ClosingForm, choice_form
 from gigavqa.evaluation.judgements import UNREADABLE, Panel
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.verdicts import FILTERED, Verdict, VerdictPart
@@ -35,7 +35,7 @@ _NO_ANSWER = FinalAnswer("", "empty")
 
 
 class VistaHopDetails(NamedTuple):
-    """What is kept of a chat.
+    """The details of a chat.
 
     `tools` counts calls by name and status.
     `cached` and `prompt` are tokens of the rounds from the second on. `anchor` tells whether a crop showed an anchor,
@@ -134,7 +134,8 @@ class VistaHopJudge:
         )
 
     def _said(self, reply: Reply, answer: FinalAnswer) -> dict[str, int]:
-        """What each judge says of the chat: the rules, models, those whose verdicts were recorded with it, and people.
+        """Return what each judge says of the chat: the rules, models, those whose verdicts were recorded with it, and
+        people.
 
         Of an answer that is a truth to the word, and of none, models say the same as rules, unasked.
         """

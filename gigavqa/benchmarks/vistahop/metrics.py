@@ -1,4 +1,4 @@
-"""What one model did in one setting with so many rounds: Pass@1 over repeats, calls, rounds, and why chats ended."""
+"""Metrics of one model in one setting with so many rounds: Pass@1 over repeats, calls, rounds, and why chats ended."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -35,17 +35,17 @@ class SettingScores:
 
     @property
     def model(self) -> str:
-        """Who was asked."""
+        """The model."""
         return self.place.model
 
     @property
     def protocol(self) -> str:
-        """By which protocol."""
+        """The protocol."""
         return self.place.protocol
 
     @property
     def condition(self) -> str:
-        """What was shown at first."""
+        """The condition."""
         return self.place.condition
 
     @cached_property
@@ -102,12 +102,12 @@ class SettingScores:
 
     @property
     def stops(self) -> Counter[str]:
-        """Why chats ended."""
+        """The number of chats by the reason for which they ended."""
         return self.chats.tally(lambda one: one.details.stop)
 
     @property
     def statuses(self) -> Counter[str]:
-        """How answers were found."""
+        """The number of answers by parse status."""
         return self.chats.counts("status")
 
     @property
@@ -174,7 +174,7 @@ def estimate_gap(scores: Floats, baseline: Floats) -> Estimate:
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """How two judges agree over the replies that both judged, and how many each left unreadable."""
+    """The agreement of two judges over the replies that both judged, with the replies that each left unreadable."""
 
     both: int
     same: int

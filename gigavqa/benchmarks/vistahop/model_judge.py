@@ -7,7 +7,7 @@ from gigavqa.benchmarks.vistahop.answers import matches_truth
 from gigavqa.benchmarks.vistahop.asking import VistaHopOptions
 from gigavqa.benchmarks.vistahop.prompts import read_texts
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
-from gigavqa.contract.models import Turn
+from gigavqa.contract.requests import Turn
 from gigavqa.evaluation.benchmark import Chat, Scene
 from gigavqa.evaluation.judgements import JudgeCase
 from gigavqa.tiling.views import View

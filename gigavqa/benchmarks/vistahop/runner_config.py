@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.benchmarks.vistahop.sidecars import LETTER
-from gigavqa.evaluation.benchmark import ConfiguredDataset
+from gigavqa.evaluation.capabilities import ConfiguredDataset
 
 _PROMPTS = ("system_prompt", "format_instruction")
 _LETTERED = "em_score_mcq"

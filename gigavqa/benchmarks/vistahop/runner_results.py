@@ -19,7 +19,7 @@ _SCORES = ("llm_score", "em_score_mcq", "em_score")
 
 
 class _RunnerTurn(NamedTuple):
-    """What the model wrote in a round, and what it was answered by; None is nothing."""
+    """A round: the model's text, and the result that answered it; None is nothing."""
 
     text: str
     result: str | None

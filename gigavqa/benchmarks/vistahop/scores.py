@@ -1,4 +1,4 @@
-"""What all tables are filled from: settings, the samples of each level, and how rows and columns are called."""
+"""Scores that fill all tables: settings, the samples of each level, and how rows and columns are called."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What may lie beside a data set: declarations of tools, prompts of its own, a corpus, and what people said."""
+"""Files that may lie beside a data set: declarations of tools, prompts of its own, a corpus, and what people said."""
 
 import json
 import tomllib

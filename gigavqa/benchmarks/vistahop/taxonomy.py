@@ -1,4 +1,4 @@
-"""What questions are sorted by: levels of hops, categories, forms of reasoning, types of answers, kinds of anchors."""
+"""Groups of questions: levels of hops, categories, forms of reasoning, types of answers, kinds of anchors."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -13,14 +13,14 @@ KINDS: tuple[ToolKind, ...] = get_args(ToolKind)
 
 @dataclass(frozen=True)
 class ToolDeclaration:
-    """What a model is told of a tool, and what it does."""
+    """A tool's declaration: the text that a model is given, and the action behind it."""
 
     kind: ToolKind
     declaration: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """How calls name it."""
+        """The name in calls."""
         return str(self.declaration["function"]["name"])
 
     @property

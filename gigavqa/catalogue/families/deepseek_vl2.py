@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks
 from gigavqa.tiling.budgets.base import NativeBudget
+from gigavqa.tiling.budgets.canvases import fullest_canvas
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.geometry import Size
 
@@ -47,7 +48,8 @@ class DeepseekVL2Budget(NativeBudget):
 
     def decide(self, size: Size, num_images: int = 1) -> PreprocessingDecision:
         """Choose the canvas; raises BudgetError for a picture so long that it vanishes."""
-        columns, rows = self._grid(size) if num_images <= _MAX_CROPPED_IMAGES else (1, 1)
+        is_cropped = num_images <= _MAX_CROPPED_IMAGES
+        columns, rows = fullest_canvas(size, _grids(self.max_tiles), self.tile) if is_cropped else (1, 1)
         canvas = Size(columns * self.tile, rows * self.tile)
         target = _contained(size, canvas)
         return PreprocessingDecision(target, canvas, (columns, rows), _contained(size, Size(self.tile, self.tile)))
@@ -59,18 +61,6 @@ class DeepseekVL2Budget(NativeBudget):
     def _tokens(self, columns: int, rows: int) -> int:
         side = -(-(self.tile // self.patch_size) // self.downsample_ratio)
         return side * (side + 1) + 1 + rows * side * (columns * side + 1)
-
-    def _grid(self, size: Size) -> tuple[int, int]:
-        """Return the canvas that keeps the most of the picture's pixels, and of those the one that wastes least."""
-        best, most, least = (1, 1), 0, float("inf")
-        for columns, rows in _grids(self.max_tiles):
-            width, height = columns * self.tile, rows * self.tile
-            scale = min(width / size.width, height / size.height)
-            kept = min(int(size.width * scale) * int(size.height * scale), size.area)
-            wasted = width * height - kept
-            if kept > most or (kept == most and wasted < least):
-                best, most, least = (columns, rows), kept, wasted
-        return best
 
 
 @lru_cache(maxsize=32)

@@ -1,4 +1,4 @@
-"""What a family of models has in common, and the marks that it writes around parts of its text.
+"""Families of models, and the marks that they write around parts of their text.
 
 Marks are kept in raw text, and cut by who reads or repeats it. Sources: the families' chat templates and tokenizers,
 and vLLM 0.32, parser/{qwen3,glm47_moe,gemma4,minicpmv}.py, transformers_utils/processors/deepseek_vl2.py and
@@ -69,7 +69,7 @@ class Family:
     `remote_code` whether its tokenizer is code that comes with its checkpoints, which nothing here stands in for;
     `latent_attention` whether keys and values are cached as one latent vector (MLA), `linear_attention` whether some
     layers keep a state, `sliding_attention` whether some see only what is near. Of a family that `is_closed` there are
-    no checkpoints: `budget` gives what its vendor documents.
+    no checkpoints, or none that the engine can serve: `budget` gives what its vendor documents.
     """
 
     name: str

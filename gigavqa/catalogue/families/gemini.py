@@ -37,7 +37,7 @@ class GeminiTileBudget(NativeBudget):
 
     @property
     def nominal_visual_tokens(self) -> int:
-        """Of the largest square."""
+        """The tokens of the largest square."""
         return _TILE_TOKENS * math.ceil(self.max_side / _MOST_CROP) ** 2
 
     @property

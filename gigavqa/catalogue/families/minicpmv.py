@@ -94,7 +94,7 @@ def _to_multiple(length: float, divisor: int) -> int:
 
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> MiniCPMVBudget:
-    """MiniCPM-V 4.5: limits of the image processor."""
+    """MiniCPM-V 4.5 and MiniCPM-o 2.6: limits of the image processor."""
     return MiniCPMVBudget(
         slice=processing.get("scale_resolution", 448),
         max_slices=processing.get("max_slice_nums", 9),
@@ -117,4 +117,11 @@ MINICPM_V = Family(
     ),
     chat_template=THINKING_TEMPLATE,
 )
-FAMILIES = (MINICPM_V,)
+MINICPM_O = Family(
+    "minicpm-o-2.6",
+    model_types=("minicpmo",),
+    box_convention="thousand",
+    budget=_declared_budget,
+    marks=TextMarks(places=REFERENCE_MARKS, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
+)
+FAMILIES = (MINICPM_V, MINICPM_O)

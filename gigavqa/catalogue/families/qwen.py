@@ -1,4 +1,4 @@
-"""Qwen2.5-VL, Qwen3-VL and Qwen3.5: both sides rounded to a multiple of one factor, the area kept within two limits."""
+"""Qwen2-VL to Qwen3.5: both sides rounded to a multiple of one factor, the area kept within two limits."""
 
 from typing import Any, Literal
 
@@ -55,12 +55,12 @@ class QwenBudget(NativeBudget):
 
 
 def _declared_25(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
-    """Qwen2.5-VL: limits beside `size` in older checkpoints."""
+    """Qwen2-VL and Qwen2.5-VL: limits beside `size` in older checkpoints."""
     return _declared_budget(processing, patch_size=14, min_pixels=3136, max_pixels=12845056)
 
 
 def _declared_3(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
-    """Qwen3-VL and Qwen3.5."""
+    """Read the budget that Qwen3-VL and Qwen3.5 declare."""
     return _declared_budget(processing, patch_size=16, min_pixels=65536, max_pixels=16777216)
 
 
@@ -74,12 +74,20 @@ def _declared_budget(processing: FamilyConfig, *, patch_size: int, min_pixels: i
 
 
 _PLACES = ("<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>", "<|box_end|>")
+QWEN2_VL = Family(
+    "qwen2-vl",
+    model_types=("qwen2_vl",),
+    box_convention="thousand",
+    budget=_declared_25,
+    marks=TextMarks(places=_PLACES, ends=CHATML_END_MARKS),
+)
 QWEN25_VL = Family(
     "qwen2.5-vl",
     model_types=("qwen2_5_vl",),
     box_convention="pixels",
     budget=_declared_25,
-    marks=TextMarks(places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
+    # Its own checkpoints think not; many that were made of it do, MiMo-VL among them.
+    marks=TextMarks(thought=THINK_MARKS, places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
 )
 QWEN3_VL = Family(
     "qwen3-vl",
@@ -99,4 +107,4 @@ QWEN35 = Family(
     chat_template=THINKING_TEMPLATE,
     linear_attention=True,
 )
-FAMILIES = (QWEN25_VL, QWEN3_VL, QWEN35)
+FAMILIES = (QWEN2_VL, QWEN25_VL, QWEN3_VL, QWEN35)

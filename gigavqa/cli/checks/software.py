@@ -66,7 +66,7 @@ def openslide() -> Diagnosis:
 
 
 def torch() -> Diagnosis:
-    """PyTorch."""
+    """Check PyTorch."""
     return _import("PyTorch", _TORCH)
 
 

@@ -1,4 +1,4 @@
-"""Checks of what the service stands on: the Redis server, the data root, the gateway's port."""
+"""Checks of what the service stands on: the state store, the data root, the gateway's port."""
 
 import os
 

@@ -3,15 +3,30 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from gigavqa.cli.answers import AnswerScorer, show_answers, write_answers
-from gigavqa.cli.arguments import ClosingOption, DecimalOption, GatewayPortOption, ResubmitOption, UrlOption, parse_pair
+from gigavqa.cli.answers import AnswerFiles, AnswerScorer, show_answers, write_answers
+from gigavqa.cli.arguments import (
+    ClosingOption,
+    Condition,
+    DecimalOption,
+    GatewayPortOption,
+    JobOptions,
+    JsonOption,
+    RepeatsOption,
+    ResubmitOption,
+    SeedOption,
+    SettingsOption,
+    UrlOption,
+    parse_pair,
+    parse_sampling,
+    parse_setting,
+)
 from gigavqa.cli.client import TerminalClient
-from gigavqa.cli.completion import complete_models
-from gigavqa.cli.console import err, out
+from gigavqa.cli.completion import complete_models, complete_protocols
+from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.dataset_display import describe_kinds, describe_leaving_out, problem_lines, report_import
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.following import require_success
@@ -22,10 +37,11 @@ from gigavqa.cli.reporting import print_report_table
 from gigavqa.client.asking import QuestionFile
 from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.client.errors import QuestionsError
-from gigavqa.contract.models import Job, JobSpec
-from gigavqa.evaluation.answer_forms import count_answer_kinds
+from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.evaluation.capabilities import AnswerForms
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.records import RECORD_SUFFIXES
+from gigavqa.evaluation.truth_checks import count_answer_kinds
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 
@@ -52,11 +68,10 @@ Models = Annotated[
     typer.Option("--model", "-m", metavar="MODEL", help="Whom to ask (repeatable).", autocompletion=complete_models),
 ]
 Conditions = Annotated[
-    list[str],
+    list[Condition],
     typer.Option(
         "--condition",
         "-c",
-        metavar="CONDITION",
         help="What is shown: V0 nothing, V1 a thumbnail, V2 the full image, V3 the regions of the evidence, V4 both "
         "(repeatable).",
     ),
@@ -68,6 +83,7 @@ Protocols = Annotated[
         metavar="PROTOCOL",
         show_default=False,
         help="direct, step-by-step, or own (repeatable; own where there is a prompt.toml, else direct).",
+        autocompletion=complete_protocols,
     ),
 ]
 Columns = Annotated[
@@ -94,7 +110,7 @@ def ask(
     pictures: Pictures,
     model: Models,
     questions: Source = None,
-    condition: Conditions = ["V2"],  # noqa: B006 - typer reads it, and nobody writes it
+    condition: Conditions = [Condition.V2],  # noqa: B006 - typer reads it, and nobody writes it
     protocol: Protocols = None,
     map: Columns = None,
     decimal: DecimalOption = None,
@@ -102,7 +118,12 @@ def ask(
     output: Output = None,
     prompt: Prompt = None,
     leave_out_bad: LeaveOut = False,
+    set_: SettingsOption = None,
+    option: JobOptions = None,
+    repeats: RepeatsOption = 1,
+    seed: SeedOption = 0,
     closing: ClosingOption = None,
+    json: JsonOption = False,
     again: ResubmitOption = False,
     port: GatewayPortOption = 0,
     url: UrlOption = DEFAULT_URL,
@@ -117,17 +138,24 @@ def ask(
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b -c V0 -c V2 --protocol direct --protocol step-by-step
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b --map foto=image --map label=answer --limit 20 -o answers
-    gigavqa ask MMBench_DEV_EN.tsv -m qwen3-vl-8b --closing choice
+    gigavqa ask MMBench_DEV_EN.tsv -m qwen3-vl-8b --closing choice --set temperature=0 --json
     """
+    asking: dict[str, Any] = {
+        "sampling": parse_sampling(set_),
+        "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
+        "repeats": repeats,
+        "seed": seed,
+    }
+    columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
     home = Home.from_environment()
     folder, source = _input_paths(pictures, questions)
     entries = [model_entry(name) for name in model]
     asked = QuestionFile(
         source,
         folder,
-        conditions=condition,
+        conditions=[str(each) for each in condition],
         protocols=protocol or (),
-        columns=dict(parse_pair(text, "--map", "foto=image") for text in map or ()),
+        columns=columns,
         prompt=prompt,
         limit=limit,
         bad_left_out=leave_out_bad,
@@ -136,13 +164,14 @@ def ask(
         closing=closing,
     )
     dataset = _dataset(asked)
-    spec = asked.spec(dataset, [entry.id for entry in entries])
+    spec = asked.spec(dataset, [entry.id for entry in entries], **asking)
     with service_for(spec, model, home, url, port) as (gateway, is_own):
         job = _submit(gateway, spec, again=again)
         with _exit_on_interrupt(job, is_own=is_own):
             answers = AnswerScorer(dataset, catalogue())
             job = show_answers(gateway, job, answers)
-            _finish(gateway, job, answers, output or home.folder / "reports" / job.id)
+            written = write_answers(gateway, job, answers, output or home.folder / "reports" / job.id)
+            _print_json(job, written) if json else _print_answers(job, written)
     require_success(job)
 
 
@@ -168,7 +197,7 @@ def _dataset(asked: QuestionFile) -> Dataset:
         raise ArgumentError(f"nothing asked: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
     if made:
         report_import(dataset.name, made)
-    kinds = describe_kinds(count_answer_kinds(dataset.samples, dataset.benchmark.answer_form))
+    kinds = describe_kinds(count_answer_kinds(dataset.samples, AnswerForms.of(dataset.benchmark).answer_form))
     err.print(f"data set  {dataset.name}: {count_noun(len(dataset.samples), 'question')} ({kinds})")
     return dataset
 
@@ -196,9 +225,20 @@ def _exit_on_interrupt(job: Job, *, is_own: bool) -> Iterator[None]:
         raise typer.Exit(_INTERRUPTED) from None
 
 
-def _finish(gateway: TerminalClient, job: Job, answers: AnswerScorer, folder: Path) -> None:
-    """Write page and verdicts, print the accuracies, and say where everything is."""
-    written = write_answers(gateway, job, answers, folder)
+def _print_json(job: Job, written: AnswerFiles) -> None:
+    """Print the job, its report, and where everything is."""
+    print_json(
+        {
+            "job": job.model_dump(mode="json"),
+            "report": written.report.model_dump(mode="json"),
+            "page": str(written.page),
+            "verdicts": [str(path) for path in written.verdicts],
+        }
+    )
+
+
+def _print_answers(job: Job, written: AnswerFiles) -> None:
+    """Print the accuracies, and say where everything is."""
     for line in summary_lines(job):
         err.print(line)
     print_report_table(written.report, "accuracy")

@@ -1,4 +1,4 @@
-"""`gigavqa backup`: everything that would be missed, in one folder."""
+"""`gigavqa admin backup`: everything that would be missed, in one folder."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,8 +25,8 @@ def backup(folder: Folder, json: JsonOption = False) -> None:
     and are not copied; pyramids and rasters are made again. `sha256sum -c SHA256SUMS` checks a backup.
 
     \b
-    gigavqa backup /backups/gigavqa-$(date +%F)
-    RESULTS_URI=s3://answers/gigavqa REDIS_URL=redis://valkey:6379 gigavqa backup /backups/today
+    gigavqa admin backup /backups/gigavqa-$(date +%F)
+    RESULTS_URI=s3://answers/gigavqa REDIS_URL=redis://valkey:6379 gigavqa admin backup /backups/today
     """
     home = Home.from_environment()
     with installation_store(home) as url:
@@ -39,8 +39,8 @@ def backup(folder: Folder, json: JsonOption = False) -> None:
         err.print(f"not in the backup: {lost}", markup=False)
     if manifest.damaged:
         raise CommandError(
-            f"the backup is whole but for {len(manifest.damaged)} files that were damaged before it; `gigavqa fsck` "
-            "tells of them"
+            f"the backup is whole but for {len(manifest.damaged)} files that were damaged before it; "
+            "`gigavqa admin fsck` tells of them"
         )
 
 

@@ -32,7 +32,7 @@ def budget(
     gigavqa budget qwen3-vl-8b 26753x15052
     gigavqa budget demo-qwen3-vl 16000x12800 | jq .visual_tokens
     """
-    print_json(describe_budget(model, picture_size(size), images))
+    print_json(describe_budget(model, picture_size(size, "WxH"), images))
 
 
 def describe_budget(model: str, size: Size, images: int = 1) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`gigavqa corpus`: the index of a corpus, and what a query finds in it."""
+"""`gigavqa admin corpus`: the index of a corpus, and what a query finds in it."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +14,12 @@ from gigavqa.retrieval.sources import MAX_HITS, SummarizerName, write_result
 from gigavqa.runtime.home import Home
 
 app = typer.Typer(
-    help="Make the index of a corpus, and search it as models do: pages that are found, and the text of the result.",
+    help="""Make the index of a corpus, and search it as models do: pages that are found, and the text of the result.
+
+    \b
+    gigavqa admin corpus build demo/corpus
+    gigavqa admin corpus search demo/corpus "who founded Norrland Works"
+    """,
     no_args_is_help=True,
 )
 
@@ -31,8 +36,8 @@ def build(folder: Folder, json: JsonOption = False) -> None:
     """Check every document of a corpus, and make its index unless it is there; a worker does the same when it needs it.
 
     \b
-    gigavqa corpus build demo/corpus
-    gigavqa corpus build demo/corpus --json | jq -r .digest
+    gigavqa admin corpus build demo/corpus
+    gigavqa admin corpus build demo/corpus --json | jq -r .digest
     """
     index = _open(folder)
     if json:
@@ -52,8 +57,8 @@ def search(
     """Search a corpus: the pages, best first, then the very text that a model would be shown.
 
     \b
-    gigavqa corpus search demo/corpus "who founded Norrland Works"
-    gigavqa corpus search demo/corpus heron -k 20 --json | jq -r '.pages[].id'
+    gigavqa admin corpus search demo/corpus "who founded Norrland Works"
+    gigavqa admin corpus search demo/corpus heron -k 20 --json | jq -r '.pages[].id'
     """
     pages = _open(folder).search(query, top_k)
     result = write_result(query, pages, summarizer)

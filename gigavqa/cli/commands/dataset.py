@@ -30,14 +30,24 @@ from gigavqa.demo.drawn import DEFAULT, drawn_of
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
-    from gigavqa.evaluation.benchmark import Benchmark, ConfiguredDataset
+    from gigavqa.evaluation.benchmark import Benchmark
+    from gigavqa.evaluation.capabilities import ConfiguredDataset
     from gigavqa.tiling.headers import Header
 
 app = typer.Typer(
-    help="Make the demo data set, import, check a data set, list the data root, show samples.", no_args_is_help=True
+    help="""Draw, import, check, list and show data sets.
+
+    \b
+    gigavqa dataset demo
+    gigavqa dataset import questions.csv street --images pictures --map foto=image
+    gigavqa dataset check street
+    gigavqa dataset show street
+    """,
+    no_args_is_help=True,
 )
 
 Folder = Annotated[
@@ -54,8 +64,8 @@ def demo(
 ) -> None:
     """Draw a benchmark's demo data set, whose ground truth is known because it was drawn.
 
-    The default shows gigapixel pictures of four domains, and takes about two minutes and one gigabyte. Nothing is done
-    where it is complete already.
+    The default shows gigapixel pictures of four domains, and takes about two minutes and 310 MB. Nothing is done where
+    it is complete already.
 
     \b
     gigavqa dataset demo
@@ -168,11 +178,12 @@ def show(
     gigavqa dataset show demo --json | jq -r '.[].id'
     """
     from gigavqa.cli.datasets import load_checked, sample_in
+    from gigavqa.evaluation.capabilities import RecordLayout
 
     loaded = load_checked(dataset_folder(dataset))
     chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
     if json:
-        records = [loaded.benchmark.record(one) for one in chosen]
+        records = [RecordLayout.of(loaded.benchmark).record(one) for one in chosen]
         print_json(records[0] if sample else records)
     elif sample:
         print_sample(loaded, chosen[0])
@@ -204,7 +215,7 @@ def import_(
     ] = None,
     benchmark: Annotated[
         str | None,
-        typer.Option("--benchmark", "-b", metavar="NAME", help="Which reads the records; found out if omitted."),
+        typer.Option("--benchmark", "-b", metavar="BENCHMARK", help="Which reads the records; found out if omitted."),
     ] = None,
     map: Annotated[
         list[str] | None,
@@ -227,7 +238,6 @@ def import_(
 
     \b
     gigavqa dataset import slides/records slides --images slides/images
-    gigavqa dataset check slides
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
     from gigavqa.evaluation.datasets import sidecar_files
@@ -267,11 +277,15 @@ def _describe_source(
     source: Path, name: str, images: Path | None, benchmark: str | None, columns: dict[str, str]
 ) -> "tuple[Benchmark[Any, Any], ConfiguredDataset]":
     """Return what is imported, and by whom it is read; without a configuration it has no stem of its own."""
-    from gigavqa.evaluation.benchmark import ConfiguredDataset
-    from gigavqa.evaluation.columns import ImportColumns
+    from gigavqa.evaluation.capabilities import ConfiguredDataset
     from gigavqa.evaluation.datasets import find_reader
+    from gigavqa.evaluation.import_columns import ImportColumns
     from gigavqa.evaluation.importing import find_config
+    from gigavqa.evaluation.installed import installed_benchmarks
 
+    if benchmark and benchmark not in (readers := sorted(installed_benchmarks())):
+        close = did_you_mean(benchmark, readers)
+        raise ArgumentError(f"--benchmark '{benchmark}' is none of {', '.join(readers)}{close}")
     if source.is_file() and (known := find_config(source, name, benchmark)):
         reader, found = known
         return reader, found._replace(images=images or found.images)

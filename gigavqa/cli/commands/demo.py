@@ -17,14 +17,15 @@ from gigavqa.cli.console import err, out
 from gigavqa.cli.following import follow, require_success
 from gigavqa.cli.launch import LaunchedService, launch_service
 from gigavqa.cli.reporting import print_report, read_report, save_report, write_figures
-from gigavqa.contract.models import Job, JobSpec
+from gigavqa.contract.jobs import Job, JobSpec
 from gigavqa.demo.drawn import DrawnDataset, drawn_to_show
+from gigavqa.reports.report import Report
+from gigavqa.reports.writers.cost_lines import work_lines
 from gigavqa.runtime.home import Home
 
 Say = Callable[[str], None]
 """Shows how far a step is."""
 
-_MODEL = "demo-sight"
 _NEXT_LINE = "\n" + 11 * " "
 
 
@@ -35,25 +36,25 @@ def demo(
 ) -> None:
     """Run whole evaluations on this machine: draw data sets, serve a small model, ask, report, end.
 
-    The model has the architecture of Qwen3-VL and a million weights, so that it needs no download and no GPU. It was
-    trained to read an eye chart, which it is asked first: these numbers are true, and show what each condition lets it
-    see. To other benchmarks it answers all the same, without meaning. The first run takes some minutes, later ones
-    about one.
+    The model has the architecture of Qwen3-VL and about a million weights, so that it needs no download and no GPU. One
+    that a plugin has trained for a data set of its own is asked that first: these numbers are true, and show what each
+    condition lets it see. To other benchmarks it answers all the same, without meaning: of these the demo prints the
+    work, and their tables where the benchmark is named. The first run takes some minutes, later ones about one.
 
     \b
     gigavqa demo
     gigavqa demo --benchmark all
     """
-    home, drawn = Home.from_environment(), drawn_to_show(benchmark)
-    with launch_service([_MODEL], home, port) as service:
+    home, (model, drawn) = Home.from_environment(), drawn_to_show(benchmark)
+    with launch_service([model], home, port) as service:
         for one in drawn:  # the first one's numbers are there before the next one is drawn
             _build_dataset(one, home)
             with TerminalClient(_address(service)) as gateway:
-                job = _run_job(gateway, one, seed)
+                job = _run_job(gateway, model, one, seed)
                 folder = save_report(gateway, job, home)
-            show_report(folder)
+            show_report(folder, with_tables=bool(one.model) or benchmark is not None)
             _print_locations(home, one, folder)
-        _print_next_commands(home, drawn[-1], service)
+        _print_next_commands(home, model, drawn[-1], service)
     out.print("\neverything is ended; nothing of it runs any more.")
 
 
@@ -69,29 +70,45 @@ def _address(service: LaunchedService) -> str:
     return service.url
 
 
-def _run_job(gateway: TerminalClient, drawn: DrawnDataset, seed: int) -> Job:
+def _run_job(gateway: TerminalClient, model: str, drawn: DrawnDataset, seed: int) -> Job:
     spec = JobSpec(
         dataset=drawn.name,
-        models=(_MODEL,),
+        models=(model,),
         plan=drawn.plan,
         seed=seed,
         sampling=dict(drawn.sampling),
         options=dict(drawn.options),
     )
     job = gateway.submit(spec)
-    err.print(f"job {job.id}: {job.request_counts.total} requests to {_MODEL}")
+    err.print(f"job {job.id}: {job.request_counts.total} requests to {model}")
     job = follow(gateway, job)
     require_success(job)
     return job
 
 
-def show_report(folder: Path) -> None:
-    """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any."""
+def show_report(folder: Path, *, with_tables: bool) -> None:
+    """Print the report that lies in a folder as JSON, and write its figures beside it, where it has any.
+
+    Without tables, print the work of the service behind it.
+    """
     report = read_report(folder)
     if report.figures:
         write_figures(report, folder / "figures")
     out.print()
-    print_report(report)
+    if with_tables:
+        print_report(report)
+    else:
+        _print_work(report)
+
+
+def _print_work(report: Report) -> None:
+    out.print(
+        f"{report.title}: the work of the service. Scores would say nothing: no demo model learned these questions.",
+        markup=False,
+    )
+    for heading, line in work_lines(report):
+        out.print(f"{heading:16} {line}", markup=False)
+    out.print(f"{'Tables':16} in the report below, and by: gigavqa demo --benchmark {report.benchmark}", markup=False)
 
 
 def _print_locations(home: Home, drawn: DrawnDataset, folder: Path) -> None:
@@ -105,16 +122,16 @@ pictures   {home.data / drawn.name / "images"}""",
     )
 
 
-def _print_next_commands(home: Home, drawn: DrawnDataset, service: LaunchedService) -> None:
+def _print_next_commands(home: Home, model: str, drawn: DrawnDataset, service: LaunchedService) -> None:
     out.print(
         f"""logs       {home.logs}
 pages      {service.url}/docs while the service runs
-next       {_NEXT_LINE.join(next_commands(os.environ, drawn))}""",
+next       {_NEXT_LINE.join(next_commands(os.environ, model, drawn))}""",
         markup=False,
     )
 
 
-def next_commands(environ: Mapping[str, str], drawn: DrawnDataset) -> list[str]:
+def next_commands(environ: Mapping[str, str], model: str, drawn: DrawnDataset) -> list[str]:
     """Return what to type next, line by line, after a run with these variables.
 
     The same service again, and a job for it.
@@ -126,8 +143,8 @@ def next_commands(environ: Mapping[str, str], drawn: DrawnDataset) -> list[str]:
     return [
         *([f"export GIGAVQA_HOME={shlex.quote(home)}"] if home else []),  # it may have been set for that run alone
         *activate,
-        f"gigavqa up --model {_MODEL}",
-        f"gigavqa submit --dataset {drawn.name} --model {_MODEL} --watch   # in another terminal",
+        f"gigavqa up --model {model}",
+        f"gigavqa submit --dataset {drawn.name} --model {model} --watch   # in another terminal",
         "gigavqa report",
     ]
 

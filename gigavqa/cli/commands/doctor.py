@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from gigavqa.cli.arguments import JsonOption
-from gigavqa.cli.checks import Diagnosis, hardware, software, state
+from gigavqa.cli.checks import Diagnosis, faults, hardware, software, state
 from gigavqa.cli.console import err, out, print_json
+from gigavqa.cli.errors import EXPECTED
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 _NAME = 9  # width of the longest name
@@ -38,13 +40,28 @@ def doctor(
 def check_one(check: Callable[[], Diagnosis], *, say: bool) -> Diagnosis:
     """Make one check and, if wanted, print at once what it found: some take many seconds."""
     with err.status("checking ...") if say and err.is_terminal else nullcontext():
-        finding = check()
+        finding = _find(check)
     if say:
         status = f"[{_COLOURS[finding.status]}]{finding.status:4}[/]"
         out.print(f"{status}  {finding.name:{_NAME}}  {escape(finding.found)}", markup=True)
         if finding.advice:
             out.print(f"{'':{_NAME + 8}}[bold]{escape(finding.advice)}[/]", markup=True)
     return finding
+
+
+def _find(check: Callable[[], Diagnosis]) -> Diagnosis:
+    try:
+        return check()
+    except EXPECTED as error:
+        return Diagnosis(_name_of(check), "fail", str(error), "mend it; what is checked here rests on it")
+    except Exception as error:  # noqa: BLE001 - what one check stumbles over hides nothing of the others
+        return Diagnosis(
+            _name_of(check), "fail", f"could not be checked: {error!r}", "a fault of gigavqa: please report it"
+        )
+
+
+def _name_of(check: Callable[[], Diagnosis]) -> str:
+    return getattr(check, "__name__", "port").replace("_", " ")
 
 
 def _checks(port: int) -> list[Callable[[], Diagnosis]]:
@@ -57,10 +74,12 @@ def _checks(port: int) -> list[Callable[[], Diagnosis]]:
         hardware.cpu,
         software.attention,
         hardware.gpu,
+        faults.repairs,
+        faults.shared_memory,
         hardware.models,
         state.endpoint,
         state.state_store,
         state.data_root,
         hardware.disk,
-        lambda: state.port(port),
+        partial(state.port, port),
     ]

@@ -1,4 +1,4 @@
-"""`gigavqa fsck`: is all that was kept still there, and as it was?"""
+"""`gigavqa admin fsck`: is all that was kept still there, and as it was?"""
 
 import asyncio
 from collections import Counter
@@ -49,9 +49,9 @@ def fsck(repair: Repair = False, pictures: Pictures = False, json: JsonOption = 
     Exit status: 0 no damage, 1 damage, 2 the check could not be made.
 
     \b
-    gigavqa fsck
-    gigavqa fsck --pictures --json | jq -r '.findings[] | select(.severity == "damage") | .subject'
-    gigavqa fsck --repair
+    gigavqa admin fsck
+    gigavqa admin fsck --pictures --json | jq -r '.findings[] | select(.severity == "damage") | .subject'
+    gigavqa admin fsck --repair
     """
     home = Home.from_environment()
     store_digests(home.digests)
@@ -64,7 +64,7 @@ def fsck(repair: Repair = False, pictures: Pictures = False, json: JsonOption = 
     left = [finding for finding in found if finding.severity == "damage" and finding not in mended]
     _conclude(found, mended, json=json)
     if left:
-        raise DamageFoundError(f"{len(left)} damaged; a backup has what is lost (`gigavqa restore`)")
+        raise DamageFoundError(f"{len(left)} damaged; a backup has what is lost (`gigavqa admin restore`)")
 
 
 def _check(url: str, home: Home, *, pictures: bool, json: bool) -> list[CheckFinding]:

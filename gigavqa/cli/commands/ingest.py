@@ -23,7 +23,7 @@ def ingest(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="DIR", help="Folder of the pyramids; the installation's own if omitted."
+            "--output", "-o", metavar="FOLDER", help="Folder of the pyramids; the installation's own if omitted."
         ),
     ] = None,
     force: Annotated[
@@ -34,10 +34,9 @@ def ingest(
     """Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.
 
     Jobs do this themselves for large images, in idle time, once passes over one have cost as much; doing it ahead saves
-    these passes.
-    Made once for each image content; asking again costs nothing, and of a pyramid none is made, unless its levels are
-    not what they should be: then views read none of them, which this mends. `gigavqa pyramids` says what they take, and
-    deletes those of pictures that are gone.
+    these passes. Made once for each image content; asking again costs nothing, and of a pyramid none is made, unless
+    its levels are not what they should be: then views read none of them, which this mends. `gigavqa admin pyramids`
+    says what they take, and deletes those of pictures that are gone.
 
     \b
     gigavqa ingest ~/pictures/plaza.jpg

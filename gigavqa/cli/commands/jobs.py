@@ -6,30 +6,38 @@ from functools import partial
 from typing import Annotated, Literal, cast
 
 import typer
-from rich.table import Column, Table
 
 from gigavqa.cli.arguments import JobArgument, JsonOption, UrlOption, parse_pair
 from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.completion import complete_datasets, complete_models
 from gigavqa.cli.console import out, print_json
 from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.timestamps import parse_timestamp
 from gigavqa.client.calls import JobFilter
 from gigavqa.client.connection import DEFAULT_URL
-from gigavqa.contract.models import Job, JobStatus
+from gigavqa.contract.jobs import Job, JobStatus, JobSummary
 
-_WIDE = 100  # columns of a terminal that shows every column of the table of jobs
-
+_FIRST_PLAN = "(first)"  # what is asked where neither plan nor cells are named
+_COLUMNS = (
+    TableColumn("job"),
+    TableColumn("status"),
+    TableColumn("data set"),
+    TableColumn("models", leaves=2, least=12),
+    TableColumn("plan", leaves=1, least=7),
+    TableColumn("done"),
+    TableColumn("created", leaves=3),
+)
 
 Status = Annotated[JobStatus | None, typer.Option(help="Only jobs in this status.", show_default=False)]
 Dataset = Annotated[
     str | None,
-    typer.Option("--dataset", "-d", metavar="NAME", help="Only jobs over it.", autocompletion=complete_datasets),
+    typer.Option("--dataset", "-d", metavar="DATASET", help="Only jobs over it.", autocompletion=complete_datasets),
 ]
 Model = Annotated[
     str | None,
     typer.Option(
-        "--model", "-m", metavar="ID", help="Only jobs that ask it, among others.", autocompletion=complete_models
+        "--model", "-m", metavar="MODEL", help="Only jobs that ask it, among others.", autocompletion=complete_models
     ),
 ]
 Metadata = Annotated[
@@ -80,22 +88,17 @@ def jobs(
     if json:
         print_json([job.model_dump(mode="json") for job in found])
         return
-    whole = ("job", "status", "done", "created")
-    names = ["job", "status", "data set", "models", "plan", "done", "created"]
-    names = names if out.width >= _WIDE else names[:-1]
-    columns = [Column(name, no_wrap=name in whole, overflow="fold") for name in names]
-    table = Table(*columns, box=None, pad_edge=False)
-    for job in found:
-        counts = job.request_counts
-        rounds = (f"n{job.spec.rounds}",) if job.spec.rounds else ()
-        asked = "judges" if job.spec.judge else job.spec.plan or " ".join(map(str, job.spec.cells))
-        plan = " ".join([asked, *rounds])
-        failed = f", {counts.failed} failed" if counts.failed else ""
-        done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
-        created = f"{job.created_at.astimezone():%m-%d %H:%M}"
-        row = (job.id, str(job.status), job.spec.dataset, ", ".join(job.spec.models), plan, done, created)
-        table.add_row(*row[: len(names)])
-    out.print(table, soft_wrap=False)
+    print_table(_COLUMNS, [_row(job) for job in found], more="`--json` has them")
+
+
+def _row(job: JobSummary) -> list[str]:
+    counts, spec = job.request_counts, job.spec
+    asked = "judges" if spec.judge else spec.plan or " ".join(map(str, spec.cells)) or _FIRST_PLAN
+    plan = f"{asked} n{spec.rounds}" if spec.rounds else asked
+    failed = f", {counts.failed} failed" if counts.failed else ""
+    done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
+    created = f"{job.created_at.astimezone():%m-%d %H:%M}"
+    return [job.id, str(job.status), spec.dataset, ", ".join(spec.models), plan, done, created]
 
 
 def cancel(job_id: JobArgument, json: JsonOption = False, url: UrlOption = DEFAULT_URL) -> None:
@@ -111,8 +114,8 @@ Empty = Annotated[
     bool,
     typer.Option(
         "--empty",
-        help="Also replies that are empty with no token written, or that their engine broke off; `gigavqa fsck` and "
-        "reports count them.",
+        help="Also replies that are empty with no token written, or that their engine broke off; "
+        "`gigavqa admin fsck` and reports count them.",
     ),
 ]
 
@@ -129,21 +132,26 @@ def retry(job_id: JobArgument, empty: Empty = False, json: JsonOption = False, u
 
 def delete(
     job_id: JobArgument,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    json: JsonOption = False,
     url: UrlOption = DEFAULT_URL,
 ) -> None:
     """Delete a job that has ended, with all its responses. Nothing brings them back.
 
     \b
     gigavqa delete job_01jd5m8q2v
-    gigavqa delete latest --yes
+    gigavqa delete latest --yes --json
     """
     with TerminalClient(url) as gateway:
         job = gateway.job(gateway.named(job_id))
         recorded = job.request_counts.completed + job.request_counts.failed
         if not yes:
             _require_consent(f"delete job {job.id} ({job.spec.dataset}, {job.status}) and its {recorded} responses?")
-        out.print(f"{gateway.delete(job.id)} deleted")
+        deleted = gateway.delete(job.id)
+    if json:
+        print_json({"id": deleted, "deleted": True})
+    else:
+        out.print(f"{deleted} deleted")
 
 
 def _require_consent(question: str) -> None:

@@ -4,9 +4,18 @@ from typing import Annotated, Any
 
 import typer
 
-from gigavqa.cli.arguments import JobOptions, JsonOption, UrlOption, parse_pair, parse_setting
+from gigavqa.cli.arguments import (
+    JobOptions,
+    JsonOption,
+    SeedOption,
+    SettingsOption,
+    UrlOption,
+    parse_pair,
+    parse_sampling,
+    parse_setting,
+)
 from gigavqa.cli.client import TerminalClient
-from gigavqa.cli.commands.submit import Key, Models, Notes, Priority, Seed, Settings, Watch, submit_and_print
+from gigavqa.cli.commands.submit import Key, Models, Notes, Priority, Watch, submit_and_print
 from gigavqa.cli.completion import complete_jobs
 from gigavqa.client.connection import DEFAULT_URL
 
@@ -29,9 +38,9 @@ def judge(
     job_ids: Judged,
     model: Models,
     prompt: Prompt = None,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     priority: Priority = "batch",
-    set_: Settings = None,
+    set_: SettingsOption = None,
     option: JobOptions = None,
     metadata: Notes = None,
     idempotency_key: Key = None,
@@ -49,16 +58,19 @@ def judge(
     gigavqa judge job_1 job_2 -m qwen3-vl-8b -m glm-4.5v --metadata run=7
     gigavqa report job_1 job_2 --judge job_3
     """
+    asked = {
+        "seed": seed,
+        "priority": priority,
+        "sampling": parse_sampling(set_),
+        "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
+        "options": dict(parse_setting(text, "--option", "pictures=native") for text in option or ()),
+    }
     with TerminalClient(url) as gateway:
         names = [gateway.named(name) for name in job_ids]
         fields: dict[str, Any] = {
             "dataset": gateway.job(names[0]).spec.dataset,
             "models": tuple(model),
             "judge": {"jobs": names, "prompt": prompt},
-            "seed": seed,
-            "priority": priority,
-            "sampling": dict(parse_setting(text, "--set", "temperature=0") for text in set_ or ()),
-            "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
-            "options": dict(parse_setting(text, "--option", "pictures=native") for text in option or ()),
+            **asked,
         }
         submit_and_print(gateway, fields, idempotency_key, watch=watch, json=json)

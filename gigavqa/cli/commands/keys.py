@@ -1,4 +1,4 @@
-"""`gigavqa keys`: who may use the gateway. Speaks to the state server, so that the first key needs no gateway."""
+"""`gigavqa admin keys`: who may use the gateway. Speaks to the state store, so that the first key needs no gateway."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,10 +15,19 @@ from gigavqa.cli.installation import installation_store
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.timestamps import parse_timestamp
 from gigavqa.runtime.home import Home
-from gigavqa.store.access import ApiKey, ApiKeys, Limits, Role, key_id_of
+from gigavqa.runtime.validation import describe_faults
+from gigavqa.store.api_keys import ApiKey, ApiKeys, Limits, Role, key_id_of
 from gigavqa.store.connection import connect
 
-app = typer.Typer(help="Make API keys, list them, and revoke them.", no_args_is_help=True)
+app = typer.Typer(
+    help="""Make API keys, list them, and revoke them.
+
+    \b
+    gigavqa admin keys create --name laptop --owner ada --role operate
+    gigavqa admin keys list
+    """,
+    no_args_is_help=True,
+)
 
 _DEFAULTS = Limits()
 _Found = TypeVar("_Found")
@@ -52,8 +61,8 @@ def create(
     keys; requests a minute and open streams for each key.
 
     \b
-    gigavqa keys create --name laptop --owner ada --role operate
-    gigavqa keys create --name nightly --owner lab-3 --expires 90d --queued-requests 20000 --json
+    gigavqa admin keys create --name laptop --owner ada --role operate
+    gigavqa admin keys create --name nightly --owner lab-3 --expires 90d --queued-requests 20000 --json
     """
     limits = Limits(
         queued_requests=queued_requests or None,
@@ -67,8 +76,7 @@ def create(
     try:
         key, made = _with_keys(lambda keys: keys.create(name, owner, role, limits=limits, expires_at=until))
     except ValidationError as error:
-        wrong = error.errors()[0]
-        raise ArgumentError(f"--{wrong['loc'][0]}: {wrong['msg']}") from error
+        raise ArgumentError(f"--{describe_faults(error)}") from error
     if json:
         print_json({**made.model_dump(mode="json"), "key": key})
         return
@@ -83,8 +91,8 @@ def list_(json: JsonOption = False) -> None:
     """List all keys that were ever made, without what makes them keys.
 
     \b
-    gigavqa keys list
-    gigavqa keys list --json | jq -r '.[] | select(.state == "valid") | .id'
+    gigavqa admin keys list
+    gigavqa admin keys list --json | jq -r '.[] | select(.state == "valid") | .id'
     """
     found = _with_keys(lambda keys: keys.list())
     if json:
@@ -102,7 +110,7 @@ def list_(json: JsonOption = False) -> None:
         )
         print_table(columns, [_row(key) for key in found], more="`--json` has them")
     else:
-        err.print("there is no key; `gigavqa keys create --name NAME --owner OWNER` makes one", markup=False)
+        err.print("there is no key; `gigavqa admin keys create --name NAME --owner OWNER` makes one", markup=False)
 
 
 @app.command()
@@ -113,7 +121,7 @@ def revoke(
     """Revoke a key: from the next request on it opens nothing, for good. Jobs that were submitted with it go on.
 
     \b
-    gigavqa keys revoke 4f9k2c7a
+    gigavqa admin keys revoke 4f9k2c7a
     """
     revoked = _with_keys(lambda keys: keys.revoke(key_id_of(key)))
     if json:

@@ -12,13 +12,13 @@ from gigavqa.cli.console import out
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.launcher.supervisor import read_tail
 from gigavqa.runtime.home import Home
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
 
 _LOOK_SECONDS = 0.25
 
 
 def complete_logs(incomplete: str) -> list[str]:
-    """Logs of this installation."""
+    """Complete logs of this installation."""
     return match_names(incomplete, lambda: log_files(Home.from_environment().folder))
 
 

@@ -1,22 +1,27 @@
 """`gigavqa models`: the catalogue, what a picture demands of its models, and an entry for another checkpoint."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.text import Text
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.catalogue.errors import CheckpointUnavailableError
+from gigavqa.catalogue.errors import CatalogueError, CheckpointUnavailableError
+from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
 from gigavqa.catalogue.resolve import describe_checkpoint, find_checkpoint
 from gigavqa.catalogue.write import write_entry
 from gigavqa.cli.arguments import JsonOption
+from gigavqa.cli.completion import complete_families, complete_papers
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.demands import Demands, demands_of
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.lookup import catalogue, picture_size
-from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.cli.model_selection import ModelFilters, models_of, papers
+from gigavqa.cli.model_tables import print_demands, print_entries
 from gigavqa.runtime.home import Home
+from gigavqa.runtime.validation import describe_faults
+from gigavqa.workers.engines.vllm.memory import least_gpus
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -28,32 +33,61 @@ def models(
         str | None,
         typer.Option(metavar="WxH", help="Also show what a picture of this size costs, and the context it needs."),
     ] = None,
+    paper: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BENCHMARK", help="Those that its paper asks, in its order.", autocompletion=complete_papers
+        ),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAMILY", help="Those of this family, or of all that begin so.", autocompletion=complete_families
+        ),
+    ] = None,
+    min_billions: Annotated[float | None, typer.Option(min=0, help="Those of so many parameters or more.")] = None,
+    max_billions: Annotated[float | None, typer.Option(min=0, help="Those of so many parameters or fewer.")] = None,
+    fits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GPU",
+            help=f"Those that fit this machine (`here`), or a GPU: {', '.join(GPU_CARDS)}.",
+            autocompletion=lambda: ["here", *GPU_CARDS],
+        ),
+    ] = None,
+    count: Annotated[int | None, typer.Option(min=1, max=1024, help="With --fits: so many of that GPU.")] = None,
     json: JsonOption = False,
 ) -> None:
     """List the models of the catalogue: yours (GIGAVQA_HOME/catalogue/*.toml) and those that come with the product.
 
     With --size: visual tokens of the picture, and for each condition the context that its pictures and an answer of
     full length need (V3 and V4: with four quadrants as evidence). What exceeds the model's context is marked with "!".
+    Other options leave out what has not all that they ask. Of closed models no size is known, and none fits a GPU.
 
     \b
     gigavqa models
-    gigavqa models --size 26753x15052
+    gigavqa models --paper NAME --size 26753x15052
+    gigavqa models --family qwen --max-billions 10
+    gigavqa models --fits a100-40 --count 2
     gigavqa models --json | jq -r '.[].id'
     """
     if context.invoked_subcommand:
         return
     known = catalogue()
-    entries = [known[model_id] for model_id in sorted(known)]
-    picture = picture_size(size) if size else None
-    demands = [demands_of(entry, picture) if picture else None for entry in entries]
+    entries = ModelFilters(paper, family, min_billions, max_billions, fits, count).of(known)
+    picture = picture_size(size, "--size") if size else None
+    demands = {entry.id: demands_of(entry, picture) for entry in entries} if picture else {}
     if json:
-        print_json([_describe(entry, needs) for entry, needs in zip(entries, demands, strict=True)])
+        asked_by = papers()
+        print_json([_describe(entry, demands.get(entry.id), asked_by) for entry in entries])
         return
-    _print_entries(entries)
-    if picture:
+    print_entries(entries, is_grouped=paper is None)
+    if lacking := [name for name in models_of(paper) if name not in known] if paper else []:
+        err.print(f"not in the catalogue, and asked by the paper: {', '.join(lacking)}", markup=False)
+    if picture and entries:
         told = f"A picture of {picture.width} x {picture.height} pixels, and the context that each condition needs"
         out.print(f"\n{told} (! more than the model has):\n", soft_wrap=False)
-        _print_demands(entries, demands)
+        print_demands(entries, demands)
 
 
 @app.command()
@@ -84,8 +118,7 @@ def add(
     changes |= {"revision": revision} if revision else {}
     changes |= {"trust_remote_code": True} if trust_remote_code else {}
     if context:
-        gpus = entry.gpus and entry.gpus.with_context(context, entry.max_model_len)
-        changes |= {"max_model_len": context, "gpus": gpus}
+        changes |= {"max_model_len": context, "gpus": _gpus_with_context(entry, context)}
     entry = _check_entry(entry, changes)
     path = write_entry(entry, Home.from_environment().catalogue, replace=force)
     for note in entry.notes:
@@ -104,85 +137,29 @@ def _entry_for_checkpoint(name: str, revision: str | None) -> CatalogueEntry:
     )
 
 
+def _gpus_with_context(entry: CatalogueEntry, tokens: int) -> GpuRequirement | None:
+    try:
+        return least_gpus(entry.model_copy(update={"max_model_len": tokens}))
+    except CatalogueError:
+        return entry.gpus and entry.gpus.with_context(tokens, entry.max_model_len)
+
+
 def _check_entry(entry: CatalogueEntry, changes: dict[str, Any]) -> CatalogueEntry:
     try:
         return CatalogueEntry.model_validate(entry.model_dump() | changes)
     except ValidationError as error:
-        raise ArgumentError("; ".join(str(problem["msg"]) for problem in error.errors())) from error
+        raise ArgumentError(describe_faults(error)) from error
 
 
-def _describe(entry: CatalogueEntry, demands: Demands | None) -> dict[str, Any]:
+def _describe(entry: CatalogueEntry, demands: Demands | None, asked_by: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     budget, published = entry.visual_budget, entry.published_budget
     described = entry.model_dump(mode="json") | {
         "max_visual_tokens": budget.max_visual_tokens,
         "nominal_visual_tokens": budget.nominal_visual_tokens,
         "effective_resolution": budget.effective_resolution,
         "published_visual_tokens": (published or budget).max_visual_tokens,
+        "papers": [paper for paper, models in asked_by.items() if entry.id in models],
     }
     if demands:
         described["picture"] = {"visual_tokens": demands.visual_tokens, "context_needed": demands.context}
     return described
-
-
-def _print_entries(entries: list[CatalogueEntry]) -> None:
-    columns = (
-        TableColumn("model"),
-        TableColumn("weights", leaves=3),
-        TableColumn("visual tokens", right=True),
-        TableColumn("at most", leaves=4, right=True),
-        TableColumn("published", leaves=5, right=True),
-        TableColumn("resolution", leaves=1, right=True),
-        TableColumn("context", right=True),
-        TableColumn("GPUs", leaves=2),
-        TableColumn("licence", leaves=6),
-        TableColumn("tested", leaves=7),
-    )
-    print_table(columns, [_row(entry) for entry in entries], more="`--json` has them")
-
-
-def _row(entry: CatalogueEntry) -> list[str]:
-    return [
-        entry.id,
-        entry.weights + (" (random)" if entry.random_weights else ""),
-        *_pictures(entry),
-        f"{entry.max_model_len:,}",
-        f"{entry.gpus.number} x {entry.gpus.memory_gib} GiB" if entry.gpus else "elsewhere" if entry.is_closed else "-",
-        entry.licence,
-        entry.tested,
-    ]
-
-
-def _pictures(entry: CatalogueEntry) -> tuple[str, str, str, str]:
-    if not entry.takes_pictures:
-        return ("none", "-", "-", "-")
-    budget, published = entry.visual_budget, entry.published_budget or entry.visual_budget
-    return (
-        f"{budget.nominal_visual_tokens:,}",
-        f"{budget.max_visual_tokens:,}",
-        f"{published.nominal_visual_tokens:,}",
-        f"{budget.effective_resolution:,}²",
-    )
-
-
-def _print_demands(entries: list[CatalogueEntry], demands: list[Demands | None]) -> None:
-    leaving = {"V0": 4, "V1": 2, "V2": 0, "V3": 1, "V4": 0}
-    columns = (
-        TableColumn("model"),
-        TableColumn("visual tokens", leaves=3, right=True),
-        *(TableColumn(condition, leaves, right=True) for condition, leaves in leaving.items()),
-        TableColumn("context", right=True),
-    )
-    rows = [_demand_row(entry, needs) for entry, needs in zip(entries, demands, strict=True) if needs]
-    print_table(columns, rows, more="`--json` has them")
-
-
-def _demand_row(entry: CatalogueEntry, needs: Demands) -> list[str | Text]:
-    visual = "refused" if needs.visual_tokens is None else f"{needs.visual_tokens:,}"
-    cells = [_need(tokens, entry.max_model_len) for tokens in needs.context.values()]
-    return [entry.id, visual, *cells, f"{entry.max_model_len:,}"]
-
-
-def _need(tokens: int | None, context: int) -> str | Text:
-    if tokens is None:
-        return "refused"
-    return f"{tokens:,}" if tokens <= context else Text(f"{tokens:,} !", "bold red")

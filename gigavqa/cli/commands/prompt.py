@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import typer
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.cli.arguments import DatasetOption, JobOptions, JsonOption, SampleArgument, parse_setting
-from gigavqa.cli.completion import complete_models
+from gigavqa.cli.arguments import Condition, DatasetOption, JobOptions, JsonOption, SampleArgument, parse_setting
+from gigavqa.cli.completion import complete_models, complete_protocols
 from gigavqa.cli.conditions import request_of_sample, size_in
 from gigavqa.cli.console import out, print_json
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.lookup import catalogue, dataset_folder, model_entry
-from gigavqa.contract.models import InferenceRequest
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.tiling.geometry import resolve_region
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
@@ -23,9 +23,16 @@ def prompt(
     sample: SampleArgument,
     dataset: DatasetOption,
     protocol: Annotated[
-        str | None, typer.Option("--protocol", help="How it is asked; the benchmark's first protocol if omitted.")
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="How it is asked; the benchmark's first protocol if omitted.",
+            autocompletion=complete_protocols,
+        ),
     ] = None,
-    condition: Annotated[str, typer.Option("--condition", "-c", metavar="V0..V4", help="What is shown.")] = "V2",
+    condition: Annotated[
+        Condition, typer.Option("--condition", "-c", case_sensitive=False, help="What is shown.")
+    ] = Condition.V2,
     model: Annotated[
         str | None,
         typer.Option(

@@ -1,4 +1,4 @@
-"""`gigavqa prune`: room on the disk, and nothing that anybody would miss."""
+"""`gigavqa admin prune`: room on the disk, and nothing that anybody would miss."""
 
 import asyncio
 from pathlib import Path
@@ -24,12 +24,12 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")
 def prune(unused: Unused = 30, yes: Yes = False, json: JsonOption = False) -> None:
     """Delete what is left over: parts and files that nothing names, rasters and pyramids of no use; asks first.
 
-    What `gigavqa fsck` calls leftovers, older than an hour; pyramids of which the data root has no picture any more, as
-    `gigavqa pyramids prune` does. Nothing that a job, a report or a client can read.
+    What `gigavqa admin fsck` calls leftovers, older than an hour; pyramids of which the data root has no picture any
+    more, as `gigavqa admin pyramids prune` does. Nothing that a job, a report or a client can read.
 
     \b
-    gigavqa prune
-    gigavqa prune --unused 7 --yes
+    gigavqa admin prune
+    gigavqa admin prune --unused 7 --yes
     """
     home = Home.from_environment()
     store_digests(home.digests)

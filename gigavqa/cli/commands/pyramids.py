@@ -1,4 +1,4 @@
-"""`gigavqa pyramids`: what ingest has made, and room on the disk."""
+"""`gigavqa admin pyramids`: what ingest has made, and room on the disk."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from gigavqa.tiling.housekeeping import StoredPyramid
 
 app = typer.Typer(
-    help="List the pyramids that were made of flat images, and delete those of no use.", no_args_is_help=True
+    help="""List the pyramids that were made of flat images, and delete those of no use.
+
+    \b
+    gigavqa admin pyramids list
+    gigavqa admin pyramids prune
+    """,
+    no_args_is_help=True,
 )
 
 
@@ -25,8 +31,8 @@ def list_(json: JsonOption = False) -> None:
     """List the pyramids of this installation, their sizes, and the pictures of the data root that they were made of.
 
     \b
-    gigavqa pyramids list
-    gigavqa pyramids list --json | jq 'map(.bytes) | add'
+    gigavqa admin pyramids list
+    gigavqa admin pyramids list --json | jq 'map(.bytes) | add'
     """
     found = _list_pyramids()
     if json:
@@ -50,8 +56,8 @@ def prune(
     A picture that was edited counts as another one; so does, of more than 256 MiB, one that was copied or moved.
 
     \b
-    gigavqa pyramids prune
-    gigavqa pyramids prune --all --yes
+    gigavqa admin pyramids prune
+    gigavqa admin pyramids prune --all --yes
     """
     useless = [kept for kept in _list_pyramids() if all_ or not kept.pictures]
     if useless and not yes:

@@ -1,4 +1,4 @@
-"""`gigavqa restore`: an installation as a backup shows it."""
+"""`gigavqa admin restore`: an installation as a backup shows it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,9 @@ from gigavqa.cli.commands.backup import describe_backup
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.runtime.home import Home
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `gigavqa backup` has made.", show_default=False)]
+Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="What `gigavqa admin backup` has made.", show_default=False)
+]
 Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Also where there is an installation, which the backup then takes the place of."),
@@ -26,9 +28,9 @@ def restore(folder: Folder, overwrite: Overwrite = False, json: JsonOption = Fal
     be comes from GIGAVQA_HOME, REDIS_URL and RESULTS_URI: another server than that of the backup will do.
 
     \b
-    gigavqa restore /backups/gigavqa-2026-11-22
-    GIGAVQA_HOME=/srv/other gigavqa restore /backups/gigavqa-2026-11-22
-    gigavqa restore /backups/gigavqa-2026-11-22 --overwrite
+    gigavqa admin restore /backups/gigavqa-2026-11-22
+    GIGAVQA_HOME=/srv/other gigavqa admin restore /backups/gigavqa-2026-11-22
+    gigavqa admin restore /backups/gigavqa-2026-11-22 --overwrite
     """
     home, archive = Home.from_environment(), Archive(folder.expanduser().absolute())
     aside = restore_archive(archive, home, overwrite=overwrite)

@@ -9,9 +9,9 @@ from typing import Annotated, Literal, TextIO, cast
 
 import typer
 
-from gigavqa.cli.arguments import JobArgument, UrlOption
+from gigavqa.cli.arguments import Condition, JobArgument, OutputOption, UrlOption
 from gigavqa.cli.client import TerminalClient
-from gigavqa.cli.completion import complete_models
+from gigavqa.cli.completion import complete_models, complete_protocols
 from gigavqa.cli.console import err, print_error
 from gigavqa.client.calls import ResultFilter
 from gigavqa.client.connection import DEFAULT_URL
@@ -20,16 +20,15 @@ from gigavqa.reports.writers.escaping import escape_controls_json
 
 def results(
     job_id: JobArgument = "latest",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
-    ] = None,
+    output: OutputOption = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Only this model's.", autocompletion=complete_models)
+        str | None,
+        typer.Option("--model", "-m", metavar="MODEL", help="Only this model's.", autocompletion=complete_models),
     ] = None,
-    protocol: Annotated[str | None, typer.Option(help="Only this protocol's, such as direct.")] = None,
-    condition: Annotated[
-        Literal["V0", "V1", "V2", "V3", "V4"] | None, typer.Option("--condition", "-c", help="Only this condition's.")
+    protocol: Annotated[
+        str | None, typer.Option(help="Only this protocol's, such as direct.", autocompletion=complete_protocols)
     ] = None,
+    condition: Annotated[Condition | None, typer.Option("--condition", "-c", help="Only this condition's.")] = None,
     rounds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Only of chats that could have had so many rounds.")
     ] = None,
@@ -78,7 +77,7 @@ def results(
 def _describe_line(line: str, *, is_lost: bool) -> str:
     # Half a second, which whoever wants the lines as they are need not wait for.
     from gigavqa.cli.chats import chat_lines  # noqa: PLC0415
-    from gigavqa.contract.models import UnreadableResponse  # noqa: PLC0415
+    from gigavqa.contract.responses import UnreadableResponse  # noqa: PLC0415
     from gigavqa.contract.schema_versions import read_response  # noqa: PLC0415
 
     read = UnreadableResponse.model_validate_json(line, extra="ignore") if is_lost else read_response(line, "ignore")

@@ -21,7 +21,8 @@ from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.lookup import catalogue
 from gigavqa.cli.reporting import write_figures, write_report, write_text
 from gigavqa.reports.score import load_judged_dataset, outcomes_of_files, page_of_files, score_files
-from gigavqa.reports.writers.verdict_files import VerdictFileLayout, write_verdicts
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import write_verdicts
 from gigavqa.runtime.home import Home
 from gigavqa.store.previews import PreviewStore
 
@@ -62,7 +63,7 @@ def score(
             help="Also write there what became of every response: .csv, .jsonl or .parquet, as `gigavqa verdicts`.",
         ),
     ] = None,
-    judge: Annotated[
+    judge_responses: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
@@ -70,6 +71,7 @@ def score(
             help="Responses of a job that judges, as RESPONSES are: scores are by the first one (repeatable).",
         ),
     ] = None,
+    judge: Annotated[list[Path] | None, typer.Option(metavar="FILE", exists=True, hidden=True)] = None,
     parts: PartsOption = False,
     texts: TextsOption = False,
 ) -> None:
@@ -83,12 +85,12 @@ def score(
     gigavqa score demo responses.ndjson --format html -o report.html
     gigavqa score demo responses.ndjson --verdicts verdicts.parquet
     gigavqa score demo /data/results/job=JOB --format md
-    gigavqa score harbours responses.ndjson --judge verdicts.ndjson
+    gigavqa score harbours responses.ndjson --judge-responses verdicts.ndjson
     """
     if verdicts is None and (parts or texts):
         raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
     form = verdict_format(verdicts) if verdicts else None
-    records, known, judges = records_path(samples), catalogue(), judge or ()
+    records, known, judges = records_path(samples), catalogue(), [*(judge_responses or ()), *(judge or ())]
     report = score_files(records, *responses, catalogue=known, judges=judges)
     if figures:
         write_figures(report, figures)

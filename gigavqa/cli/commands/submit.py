@@ -4,7 +4,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from gigavqa.cli.arguments import ClosingOption, JobOptions, JsonOption, UrlOption, parse_pair, parse_setting
+from gigavqa.cli.arguments import (
+    ClosingOption,
+    JobOptions,
+    JsonOption,
+    RepeatsOption,
+    SeedOption,
+    SettingsOption,
+    UrlOption,
+    parse_pair,
+    parse_sampling,
+    parse_setting,
+)
 from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.completion import complete_datasets, complete_models, complete_plans
 from gigavqa.cli.console import err, out, print_json
@@ -12,17 +23,23 @@ from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.following import exit_on_interrupt, follow, obstacles, require_success, suggest_next
 from gigavqa.cli.progress import warning_lines
 from gigavqa.client.connection import DEFAULT_URL
-from gigavqa.contract.models import Job
+from gigavqa.contract.jobs import Job
 
 DatasetName = Annotated[
     str,
     typer.Option(
-        "--dataset", "-d", help="Name of a data set of the gateway's data root.", autocompletion=complete_datasets
+        "--dataset",
+        "-d",
+        metavar="DATASET",
+        help="Name of a data set of the gateway's data root.",
+        autocompletion=complete_datasets,
     ),
 ]
 Models = Annotated[
     list[str],
-    typer.Option("--model", "-m", help="Catalogue id of a model (repeatable).", autocompletion=complete_models),
+    typer.Option(
+        "--model", "-m", metavar="MODEL", help="Catalogue id of a model (repeatable).", autocompletion=complete_models
+    ),
 ]
 Plan = Annotated[
     str | None,
@@ -37,32 +54,28 @@ Cells = Annotated[
     list[str] | None,
     typer.Option(
         "--cell",
-        "-c",
-        metavar="PROTOCOL:CONDITION[:ROUNDS]",
-        help="One cell, such as direct:V2; of chats that go on in rounds with their number (repeatable).",
+        metavar="CELL",
+        help="PROTOCOL:CONDITION, such as direct:V2; of chats that go on in rounds with their number, as search:V2:10 "
+        "(repeatable).",
     ),
 ]
+OlderCells = Annotated[list[str] | None, typer.Option("-c", metavar="CELL", hidden=True)]
+"""`--cell` as it was called before; `-c` is a condition everywhere else."""
 Rounds = Annotated[
     int | None,
     typer.Option(
         min=1, metavar="N", help="At most so many answers of a chat that may ask for more, whatever the plan says."
     ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
-Seed = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
 Priority = Annotated[
     Literal["batch", "interactive"], typer.Option(help="Interactive jobs are taken before batch jobs.")
 ]
 Samples = Annotated[
     list[str] | None, typer.Option("--sample", "-s", metavar="ID", help="Ask only this sample (repeatable).")
 ]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Override the model's decoding: temperature=0, max_tokens=64."),
-]
 Notes = Annotated[
     list[str] | None,
-    typer.Option(metavar="KEY=VALUE", help="A note of yours that stays with the job (repeatable)."),
+    typer.Option(metavar="NAME=VALUE", help="A note of yours that stays with the job (repeatable)."),
 ]
 Key = Annotated[str | None, typer.Option(metavar="KEY", help="Submitting twice with one key makes one job.")]
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Follow the job until it ends.")]
@@ -73,12 +86,13 @@ def submit(
     model: Models,
     plan: Plan = None,
     cell: Cells = None,
+    older_cell: OlderCells = None,
     rounds: Rounds = None,
-    repeats: Repeats = 1,
-    seed: Seed = 0,
+    repeats: RepeatsOption = 1,
+    seed: SeedOption = 0,
     priority: Priority = "batch",
     sample: Samples = None,
-    set_: Settings = None,
+    set_: SettingsOption = None,
     option: JobOptions = None,
     closing: ClosingOption = None,
     metadata: Notes = None,
@@ -102,12 +116,12 @@ def submit(
         "dataset": dataset,
         "models": tuple(model),
         "plan": plan,
-        "cells": tuple(parse_cell(text) for text in cell or ()),
+        "cells": tuple(parse_cell(text) for text in (*(cell or ()), *(older_cell or ()))),
         "repeats": repeats,
         "seed": seed,
         "priority": priority,
         "samples": tuple(sample or ()),
-        "sampling": dict(parse_setting(text, "--set", "temperature=0") for text in set_ or ()),
+        "sampling": parse_sampling(set_),
         **({"rounds": rounds} if rounds is not None else {}),
         **({"closing": closing} if closing is not None else {}),
         "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),

@@ -72,7 +72,7 @@ Workers = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="So many workers instead of one per model, each serving all models in shifts, one in memory at once. "
+        help="So many workers instead of one per model, each serving all models in time slices, one in memory at once. "
         "Use it where there are fewer GPUs than models: 1 on a machine with one. One worker per model, the "
         "default, is faster where each has a GPU of its own: nothing is ever loaded twice.",
     ),
@@ -83,6 +83,14 @@ Gpus = Annotated[
         metavar="all|0,1",
         help="As many workers as these GPUs hold, the models taking turns: `all` that are visible, or numbers or UUIDs "
         "as `nvidia-smi -L` lists them. Left out, each worker gets GPUs, and those that are left stay idle.",
+    ),
+]
+SkipGpuChecks = Annotated[
+    bool,
+    typer.Option(
+        "--skip-gpu-checks",
+        help="Take GPUs though a repair of their memory is pending, their driver is too old, others hold their "
+        "memory, or the model is too large for them.",
     ),
 ]
 Viewer = Annotated[bool, typer.Option(help="Start the evidence viewer, too, to which reports link.")]
@@ -112,17 +120,20 @@ def up(
     api_key_env: ApiKeyVariable = None,
     workers: Workers = None,
     gpus: Gpus = None,
+    skip_gpu_checks: SkipGpuChecks = False,
     shift: Shift = None,
     viewer: Viewer = True,
     viewer_port: ViewerPort = None,
     json: JsonOption = False,
 ) -> None:
-    """Start the embedded server, the gateway, the viewer and the workers; restart what dies; end all on Ctrl-C.
+    """Run the whole service on this machine: the embedded server, the gateway, the viewer and the workers.
+
+    What dies is started again, and Ctrl-C ends all.
 
     Each worker gets a GPU of its own, or as many as its model is spread over, of one NUMA node where that can be, and
     its share of that node's cores. Bounds that are set for workers (GIGAVQA_WORKER_SLEEP_BYTES and the like) are the
     machine's and divided among them. --gpus or CUDA_VISIBLE_DEVICES choose among GPUs.
-    On another address than 127.0.0.1 gateway and viewer ask for keys (`gigavqa keys create` makes the first).
+    On another address than 127.0.0.1 gateway and viewer ask for keys (`gigavqa admin keys create` makes the first).
     Everything is kept in GIGAVQA_HOME (default ~/.gigavqa): data sets, state, results, logs. With REDIS_URL set, that
     server is used instead of the embedded one. With --json, one line of JSON is printed when every worker is ready.
 
@@ -147,13 +158,13 @@ def up(
     remote = preflight.remote_arguments(
         engine, entries, preflight.RemoteOptions(endpoint, remote_model or [], api_key_env)
     )
-    crews = plan_workers(entries, PlacementOptions(workers, gpus, engine), arguments)
-    for line in describe_plan(crews) if any(crew.devices for crew in crews) else ():
+    plans = plan_workers(entries, PlacementOptions(workers, gpus, engine, skip_gpu_checks), arguments)
+    for line in describe_plan(plans) if any(plan.devices for plan in plans) else ():
         _announce(line)
     options = StackOptions(
         home,
         entries,
-        crews,
+        plans,
         host=host,
         port=port or preflight.free_port(host),
         allow_unauthenticated=allow_unauthenticated,
@@ -207,15 +218,15 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
             "gateway_pid": stack.gateway.pid,
             "viewer_pids": [viewer.pid for viewer in stack.viewers],
             "worker_pids": [worker.pid for worker in stack.workers],
-            "workers": [_plan_fields(crew) for crew in options.crews],
+            "workers": [_plan_fields(plan) for plan in options.plans],
         }
         sys.stdout.write(json_text.dumps(ready) + "\n")
         sys.stdout.flush()
 
 
-def _plan_fields(crew: WorkerPlan) -> dict[str, Any]:
-    devices = [device.id for device in crew.devices]
-    return {"name": crew.name, "models": crew.models, "gpus": devices, "cpus": format_cpus(crew.cpus)}
+def _plan_fields(plan: WorkerPlan) -> dict[str, Any]:
+    devices = [device.id for device in plan.devices]
+    return {"name": plan.name, "models": plan.models, "gpus": devices, "cpus": format_cpus(plan.cpus)}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """`gigavqa view`: the very rasters that a model will see of an image."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from PIL import Image
@@ -26,9 +26,14 @@ def view(
     image: Annotated[
         str, typer.Argument(metavar="IMAGE", help="An image file, or its name in the data root.", show_default=False)
     ] = "",
-    condition: Annotated[str, typer.Option("--condition", "-c", metavar="V1..V4", help="What is shown.")] = "V2",
+    condition: Annotated[
+        Literal["V1", "V2", "V3", "V4"], typer.Option("--condition", "-c", case_sensitive=False, help="What is shown.")
+    ] = "V2",
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="PNG", help="Several rasters are numbered: out-1.png, out-2.png.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A picture; several rasters are numbered: out-1.png, out-2.png."
+        ),
     ] = Path("view.png"),
     thumbnail: Annotated[int, typer.Option(min=1, help="Longest side of V1 in pixels.")] = 1024,
     dataset: DatasetOption = "",
@@ -49,12 +54,13 @@ def view(
             metavar="X,Y,W,H", help="Region in pixels, or pct:X,Y,W,H (repeatable).", rich_help_panel=_EVIDENCE
         ),
     ] = None,
-    cell: Annotated[
+    place: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ROW,COL", help="Cell of the grid, from 1 at the top left (repeatable).", rich_help_panel=_EVIDENCE
+            metavar="ROW,COL", help="Place in the grid, from 1 at the top left (repeatable).", rich_help_panel=_EVIDENCE
         ),
     ] = None,
+    cell: Annotated[list[str] | None, typer.Option(metavar="ROW,COL", hidden=True)] = None,  # `place`, before
     grid: Annotated[
         str, typer.Option(metavar="ROWSxCOLS", help="The grid that divides the image.", rich_help_panel=_EVIDENCE)
     ] = "2x2",
@@ -65,7 +71,7 @@ def view(
     \b
     gigavqa view slide.svs --model qwen3-vl-8b -o full.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
-    gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --cell 1,1 --cell 2,2
+    gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --place 1,1 --place 2,2
     gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
     # A fifth of a second, which completion need not wait for.
@@ -79,7 +85,7 @@ def view(
             raise ArgumentError("a sample is shown with --dataset NAME and --sample ID, and no IMAGE")
         declared = views_of_sample(dataset_folder(dataset), sample, condition, entry, thumbnail)
     elif image:
-        evidence = EvidenceArguments(tuple(region or ()), tuple(cell or ()), grid)
+        evidence = EvidenceArguments(tuple(region or ()), (*(place or ()), *(cell or ())), grid)
         declared = views_of_image(image_path(image), condition, evidence, thumbnail)
     else:
         raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")

@@ -21,9 +21,9 @@ Unauthenticated = Annotated[
 def viewer(
     host: Host = "127.0.0.1", port: Port = preflight.VIEWER_PORT, allow_unauthenticated: Unauthenticated = False
 ) -> None:
-    """Serve the pictures of the data root by IIIF's Image API, and the page that shows evidence in them.
+    """Serve the pictures, by IIIF's Image API from the data root, and the page that shows evidence in them.
 
-    On another address than 127.0.0.1 it asks for keys (`gigavqa keys create` makes the first).
+    On another address than 127.0.0.1 it asks for keys (`gigavqa admin keys create` makes the first).
     `gigavqa up` starts one, too. All else is set by variables or the settings file: `python -m gigavqa.viewer --help`.
 
     \b

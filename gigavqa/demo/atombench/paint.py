@@ -31,7 +31,7 @@ def paint_scene(scene: StreetScene, seed: int, path: Path) -> None:
         painter(pen, scene.shows[domain])
     pixels = np.asarray(image).astype(np.int16)
     noise = stream(seed, "atombench", scene.name, "grain").integers(-5, 6, (SIZE.height // 2, SIZE.width // 2, 1))
-    grained = pixels + noise.repeat(2, 0).repeat(2, 1)
+    grained = pixels + noise.astype(np.int16).repeat(2, 0).repeat(2, 1)
     Canvas(np.clip(grained, 0, 255).astype(np.uint8)).write_jpeg(path, _QUALITY)
 
 

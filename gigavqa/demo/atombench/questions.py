@@ -1,16 +1,14 @@
 """Asks about the scenes: what each shows, and which of several invented countries that makes it, by a stated rule."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from gigavqa.benchmarks.atombench.samples import LETTERS
 from gigavqa.benchmarks.atombench.taxonomy import DIMENSION_OF
 from gigavqa.demo.atombench.scenes import TRAITS, StreetScene
 from gigavqa.demo.draws import stream
+from gigavqa.demo.records import Record, sentence, shuffled
 
-Record = dict[str, Any]
 COUNTRIES = ("Velmar", "Ostrin", "Tarnhal", "Quelldor", "Ummeny", "Sarvik")
 _DIFFICULTIES = (("easy", "medium"), ("hard", "easy"), ("medium", "hard"), ("easy", "hard"), ("medium", "easy"))
 """How hard the two conclusion questions of each picture are."""
@@ -32,18 +30,14 @@ def records(scenes: Sequence[StreetScene], seed: int) -> Iterator[Record]:
 def _clue(scene: StreetScene, domain: str, rng: np.random.Generator) -> Record:
     trait = TRAITS[domain]
     labels = {"scope": trait.scope, "certainty": trait.certainty}
-    texts = [_sentence(text) for text in (*trait.ways, *trait.bait)]
+    texts = [sentence(text) for text in (*trait.ways, *trait.bait)]
     return {
         "dimension": DIMENSION_OF[domain],
         "domain": domain,
         **labels,
         "question": trait.question,
-        **_shuffled(texts, _sentence(scene.way(domain)), rng),
+        **_choices(texts, sentence(scene.way(domain)), rng),
     }
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _location(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> Record:
@@ -64,8 +58,8 @@ def _location(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> 
     return {
         "kind": "location",
         "difficulty": difficulty,
-        "question": f"{_sentence(rule)}. Where was this picture taken?",
-        **_shuffled([*names[: len(rules)], *left], names[0], rng),
+        "question": f"{sentence(rule)}. Where was this picture taken?",
+        **_choices([*names[: len(rules)], *left], names[0], rng),
     }
 
 
@@ -100,11 +94,9 @@ def _decisive(scene: StreetScene, difficulty: str, rng: np.random.Generator) -> 
         "difficulty": difficulty,
         "question": f"In both {here} and {there} {alike}; in {here} {mine}, in {there} {theirs}. Which clue in the "
         "picture decides between the two, and for which?",
-        **_shuffled(texts, right, rng),
+        **_choices(texts, right, rng),
     }
 
 
-def _shuffled(texts: Sequence[str], right: str, rng: np.random.Generator) -> Record:
-    ordered = [texts[int(at)] for at in rng.permutation(len(texts))]
-    options = dict(zip(LETTERS, ordered, strict=False))
-    return {"options": options, "answer": LETTERS[ordered.index(right)]}
+def _choices(texts: Sequence[str], right: str, rng: np.random.Generator) -> Record:
+    return dict(zip(("options", "answer"), shuffled(texts, right, rng), strict=True))

@@ -1,4 +1,4 @@
-"""What five street scenes of an invented country show: one value for each of ATOM-Bench's twelve domains."""
+"""Five street scenes of an invented country: one value for each of ATOM-Bench's twelve domains."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

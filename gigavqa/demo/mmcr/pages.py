@@ -12,7 +12,6 @@ from gigavqa.demo.mmcr.plan import BENCHMARKS, COLOURS, Paper
 from gigavqa.tiling.geometry import Size
 
 SIZE = Size(1240, 1754)
-PAGES = 3
 MARGIN = 110
 BAR = (70, 100, 150)
 """The one colour of figure 1's bars, so that a method's colour is figure 2's to tell."""
@@ -35,10 +34,6 @@ class PageCanvas:
         self.image = Image.new("RGB", (SIZE.width, SIZE.height), (255, 255, 255))
         self.draw = ImageDraw.Draw(self.image)
         self.y = MARGIN
-
-    def write(self, path: Path) -> None:
-        """Write the page as a PNG file, whole or not at all."""
-        Canvas(np.array(self.image)).write_png(path)
 
     def text(self, text: str, x: float, y: float, size: int = 26, anchor: str = "la") -> None:
         """Write one line at a place."""
@@ -123,9 +118,9 @@ class PageCanvas:
         self.draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=COLOURS[colour])
 
 
-def draw_pages(paper: Paper) -> list[PageCanvas]:
-    """Draw the pages of a document, in order."""
-    return [_first(paper), _second(paper), _third(paper)]
+def write_page(paper: Paper, number: int, path: Path) -> None:
+    """Draw a page of a document and write it as a PNG file, whole or not at all."""
+    Canvas(np.array(PAGES[number](paper).image)).write_png(path)
 
 
 def _first(paper: Paper) -> PageCanvas:
@@ -185,3 +180,7 @@ def _third(paper: Paper) -> PageCanvas:
     for number, step in enumerate(paper.steps, start=1):
         sheet.line(f"{number}:  {step}(batch)", indent=30)
     return sheet
+
+
+PAGES = (_first, _second, _third)
+"""What draws each page of a document."""

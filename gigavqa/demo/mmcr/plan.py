@@ -1,4 +1,4 @@
-"""What seven documents say: invented methods with their numbers, drawn from a seed, from which all truths follow."""
+"""The plan of seven documents: invented methods with their numbers, drawn from a seed, from which all truths follow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where objects stand in a scene: boxes in pixels of the full-size image, quadrants, normalized coordinates."""
+"""Places of objects in a scene: boxes in pixels of the full-size image, quadrants, normalized coordinates."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar

@@ -1,19 +1,14 @@
-"""Builds records in the paper's JSON shape (appendix F): options, answers, steps and coordinates."""
+"""Builds records in the paper's JSON shape (appendix F): questions, answers and steps."""
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
-import numpy as np
-
-from gigavqa.benchmarks.ultravr.taxonomy import LETTERS
-
-Record = dict[str, Any]
+from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category, Domain
+from gigavqa.demo.records import Record
 
 
 class RecordQuestion(NamedTuple):
-    """What a text-only reader gets of a sample, and the letter that is right."""
+    """The question as a text-only reader gets it, and the letter that is right."""
 
     text: str
     options: dict[str, str]
@@ -41,27 +36,23 @@ def supervision(steps: Sequence[Record]) -> Record:
     return {"step_type": "multi_step_qa", "steps": list(steps)}
 
 
-def lettered(texts: Sequence[str]) -> dict[str, str]:
-    """Return four option texts under the letters A to D, in their order."""
-    return dict(zip(LETTERS, texts, strict=True))
-
-
-def shuffled(texts: Sequence[str], right: str, rng: np.random.Generator) -> tuple[dict[str, str], str]:
-    """Return the options in a drawn order, and the letter under which `right` stands."""
-    options = lettered([texts[int(i)] for i in rng.permutation(len(texts))])
-    return options, letter_of(options, right)
-
-
-def letter_of(options: Mapping[str, str], text: str) -> str:
-    """Return the letter under which `text` stands."""
-    return next(letter for letter, option in options.items() if option == text)
-
-
-def write_list(path: Path, records: Sequence[Record]) -> None:
-    """Write records as one JSON list."""
-    path.write_text(json.dumps(list(records), indent=1) + "\n", encoding="utf-8")
-
-
-def write_lines(path: Path, records: Sequence[Record]) -> None:
-    """Write records as one JSON object a line."""
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+def quadrant_record(
+    domain: Domain,
+    category: Category,
+    number: int,
+    image: str,
+    question: RecordQuestion,
+    steps: Sequence[Record],
+    quadrants: Collection[str],
+) -> Record:
+    """Return a record whose evidence lies in some of the quadrants."""
+    return {
+        "id": f"{domain}-{category.replace('_', '-')}-{number}",
+        "domain": domain,
+        "category": category,
+        "subcategory": SUBCATEGORIES[domain, category],
+        "image": image,
+        **question.fields,
+        "reasoning_supervision": supervision(steps),
+        "evidence": {"quadrants": [quadrant for quadrant in QUADRANTS if quadrant in quadrants]},
+    }

@@ -1,15 +1,12 @@
 """A second, smaller picture of each kind, with one question a category: few-shot examples must lie on other images."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 
-from gigavqa.demo.ultravr.records import Record
+from gigavqa.demo.records import Record
 
-Paint = Callable[[int, Path, float], None]
-"""Seed, file and scale of a picture that is to be painted."""
-
-_NAME = "second-"
-_SCALE = 0.2
+SECOND_SCALE = 0.2
+"""Sides of a second picture beside the first one's."""
 _SEED_STEP = 1000
 
 
@@ -26,12 +23,7 @@ def second_image(image: str) -> str:
 
 def second_name(name: str) -> str:
     """Name of what belongs to a second picture."""
-    return f"{_NAME}{name}"
-
-
-def paint_second(paint: Paint, seed: int, path: Path, scale: float) -> None:
-    """Paint a second picture: another seed, a fifth of the size."""
-    paint(second_seed(seed), path, scale * _SCALE)
+    return f"second-{name}"
 
 
 def second_records(records: Sequence[Record]) -> list[Record]:

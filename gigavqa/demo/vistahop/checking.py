@@ -9,9 +9,9 @@ from PIL import Image
 
 from gigavqa.demo.errors import RecordInvalidError
 from gigavqa.demo.painting import Lettering
+from gigavqa.demo.records import Record
 from gigavqa.demo.vistahop.corpus import CorpusPage
 from gigavqa.demo.vistahop.plan import PICTURES, World
-from gigavqa.demo.vistahop.questions import Record
 from gigavqa.retrieval.index import open_index
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.sources.source import open_source

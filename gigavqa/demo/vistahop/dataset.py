@@ -1,22 +1,18 @@
 """Makes VistaHop's demo data set: six drawn pictures, a corpus of pages, and sixteen questions that need both."""
 
-import json
-import multiprocessing
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import tomli_w
 
-from gigavqa.demo.building import complete
-from gigavqa.demo.canvas import Canvas, replacing
+from gigavqa.demo.building import AT_ONCE, Painting, complete
+from gigavqa.demo.canvas import Canvas
 from gigavqa.demo.drawn import DrawnDataset
 from gigavqa.demo.manifest import DemoManifest
 from gigavqa.demo.painting import DrawnScene, ScenePainter, write_jpeg
 from gigavqa.demo.pyramids import write_pyramid
+from gigavqa.demo.records import write_lines
 from gigavqa.demo.vistahop.checking import check_signs, check_world
 from gigavqa.demo.vistahop.corpus import write_pages
 from gigavqa.demo.vistahop.plan import PICTURES, plan_world
@@ -26,7 +22,6 @@ from gigavqa.tiling.geometry import Size
 
 GENERATOR = "2"
 """Raised whenever the same seed no longer gives the same records and pixels."""
-_MAX_PAINTERS = 2
 _THUMBNAIL = Size(480, 320)
 _TITLES: Mapping[str, tuple[str, ...]] = {
     "harbour": ("Quay four", "Cranes at noon", "Containers in a row", "The old mole", "Three ships at anchor"),
@@ -55,38 +50,18 @@ def build_dataset(folder: Path, *, seed: int = 7, scale: float = 1.0, progress: 
     Raises RecordInvalidError when a chain cannot be walked, a sign does not show, or a record breaks a check.
     """
     folder = folder.resolve()
+    paintings = [
+        Painting(picture.image, partial(paint_picture, name, folder, seed, scale)) for name, picture in PICTURES.items()
+    ]
     manifest = DemoManifest.open(folder, GENERATOR, seed, scale)
-    missing = [name for name, picture in PICTURES.items() if not manifest.holds(picture.image)]
-
-    def draw() -> None:
-        for name in ("images", "thumbs"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        for name in _paint(missing, folder, seed, scale):
-            image = PICTURES[name].image
-            manifest.add(image)
-            progress(f"{image}: painted, {(folder / image).stat().st_size / 1e6:.1f} MB")
-
     write_records = partial(_write_records, folder, seed, scale)
-    draw_missing = draw if missing else None
-    return complete(
-        folder, manifest, progress, draw_missing=draw_missing, write_records=write_records, awaiting=[AWAITING]
-    )
-
-
-def _paint(names: Sequence[str], folder: Path, seed: int, scale: float) -> Iterator[str]:
-    """Paint pictures in separate processes, and yield each one's name when it is complete."""
-    painters = min(_MAX_PAINTERS, os.cpu_count() or 1, len(names))
-    # Spawned, since libvips' threads do not survive a fork.
-    with ProcessPoolExecutor(painters, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = {pool.submit(paint_picture, name, folder, seed, scale): name for name in names}
-        for done in as_completed(running):
-            done.result()
-            yield running[done]
+    return complete(manifest, paintings, write_records, _SETTINGS, progress, at_once=AT_ONCE, awaiting=[AWAITING])
 
 
 def paint_picture(name: str, folder: Path, seed: int, scale: float = 1.0) -> None:
     """Paint a picture and its thumbnails into a data set's folder, and look whether its signs show."""
     scene, picture = draw_scene(plan_world(seed)[0], name, scale), PICTURES[name]
+    (folder / "thumbs").mkdir(exist_ok=True)
     for number, (_, file) in enumerate(hits()[name]):
         _write_thumbnail(scene, folder / file, number)
     (write_jpeg if picture.is_flat else write_pyramid)(scene, folder / picture.image)
@@ -121,17 +96,10 @@ def _write_records(folder: Path, seed: int, scale: float) -> None:
     }
     asked = records(world, hits(), boxes, ids)
     (folder / "corpus").mkdir(exist_ok=True)
-    lines = [json.dumps({"id": page.id, "title": page.title, "text": page.text}) for page in pages]
-    _write_lines(folder / "corpus" / "pages.jsonl", lines)
-    _write_lines(folder / "samples" / "signs.jsonl", [json.dumps(record) for record in asked])
+    told = ({"id": page.id, "title": page.title, "text": page.text} for page in pages)
+    write_lines(folder / "corpus" / "pages.jsonl", told)
+    write_lines(folder / "samples" / "signs.jsonl", asked)
     check_world(world, pages, folder / "corpus", asked)
-    with replacing(folder / "dataset.toml") as temporary:
-        temporary.write_text(tomli_w.dumps({"name": folder.name, **_SETTINGS}), encoding="utf-8")
-
-
-def _write_lines(path: Path, lines: Sequence[str]) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 DRAWN = DrawnDataset("demo-vistahop", "vistahop", build_dataset, {"max_tokens": 24})

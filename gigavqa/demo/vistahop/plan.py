@@ -1,4 +1,4 @@
-"""What is true in the drawn world: signs in pictures, chains of facts that begin at them, all from a seed."""
+"""Facts of the drawn world: signs in pictures, chains of facts that begin at them, all from a seed."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -48,7 +48,7 @@ PICTURES: Mapping[str, WorldImage] = {
 
 
 class ChainPath(NamedTuple):
-    """How a chain goes: from what in which picture, by which relations, to one tail or to another."""
+    """The path of a chain: from what in which picture, by which relations, to one tail or to another."""
 
     picture: str
     anchor: str
@@ -101,18 +101,18 @@ class Fact(NamedTuple):
 
     @property
     def object(self) -> str:
-        """What the relation leads to, in words."""
+        """The object of the relation, in words."""
         *others, last = self.objects
         return f"{', '.join(others)} and {last}" if others else last
 
     @property
     def query(self) -> str:
-        """What one would search for."""
+        """The query that finds it."""
         return self.relation.query.format(a=self.subject)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What is right to say."""
+        """The right answers."""
         return tuple(filter(None, (self.object, self.also)))
 
 
@@ -132,7 +132,7 @@ class Chain(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Where its sign is."""
+        """The place of its sign."""
         return f"the {self.way.sign} on the {_ORDINALS[self.sign.position]} {PICTURES[self.way.picture].thing}"
 
     @property
@@ -147,7 +147,7 @@ class Chain(NamedTuple):
 
     @property
     def that(self) -> str:
-        """How a sentence behind the steps says what they led to."""
+        """The words by which a sentence behind the steps names what they led to."""
         return THAT[self.facts[-2].relation.leads_to]
 
     @property

@@ -1,11 +1,10 @@
 """The sixteen questions: one chain of facts, or two that are fused; every truth follows from what was made up."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from gigavqa.demo.records import Record, letter_of, lettered
 from gigavqa.demo.vistahop.plan import PICTURES, Chain, World, common
 
-Record = dict[str, Any]
 Hits = Mapping[str, Sequence[tuple[str, str]]]
 """Of each picture, titles of pages with pictures like it and the files of their thumbnails."""
 
@@ -79,11 +78,13 @@ def _asked(chain: Chain) -> Record:
 def _lettered(world: World, chain: Chain) -> Record:
     """Return the same with four towns to choose from."""
     others = (_place(world, name) for name in ("hall-folly", "fair-mark", "street-shop"))
-    towns = sorted({chain.facts[-1].object, *others})
-    options = dict(zip("ABCD", towns, strict=True))
+    options = lettered(sorted({chain.facts[-1].object, *others}))
     told = " ".join(f"{letter}. {town}" for letter, town in options.items())
-    right = next(letter for letter, town in options.items() if town == chain.facts[-1].object)
-    return {"question": f"{chain.question} {told}", "options": options, "answers": [right]}
+    return {
+        "question": f"{chain.question} {told}",
+        "options": options,
+        "answers": [letter_of(options, chain.facts[-1].object)],
+    }
 
 
 def _place(world: World, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the six pictures show: a harbour, a street, a fair, a hall of plants, a yard and a market, all flat shapes.
+"""The six pictures' scenes: a harbour, a street, a fair, a hall of plants, a yard and a market, all flat shapes.
 
 Each has a row of ten things, with a board on each; where a board's letters stand is where an anchor is.
 """
@@ -38,7 +38,7 @@ class _Pen:
         self.shapes: list[FlatShape] = []
 
     def box(self, x1: float, y1: float, x2: float, y2: float, color: Color) -> None:
-        """A rectangle."""
+        """Draw a rectangle."""
         width, height = self.size
         self.shapes.append(box(round(x1 * width), round(y1 * height), round(x2 * width), round(y2 * height), color))
 

@@ -12,7 +12,7 @@ from gigavqa.evaluation.samples import Sample
 
 @dataclass(frozen=True)
 class Grouping:
-    """How a benchmark sorts its samples: the name of each level, of which there are one or two.
+    """The grouping of a benchmark's samples: the name of each level, of which there are one or two.
 
     `known` lists the groups in the order of tables, each with its subgroups; others follow as they come. `balanced`
     tells that the accuracy over all is the mean over the first level's groups, whatever their sizes.
@@ -54,7 +54,9 @@ class Strata:
 
     @property
     def units(self) -> Mapping[str, Indices]:
-        """What accuracies over all are averaged over: the groups where they are balanced, else all samples at once."""
+        """The units over which the accuracy over all is averaged: the groups where they are balanced, else all samples
+        at once.
+        """
         if self.balanced or not self.groups:
             return self.groups
         return {"": np.concatenate(list(self.groups.values()))}
@@ -66,7 +68,7 @@ def group_accuracies(scores: Floats, strata: Strata) -> dict[str, Estimate]:
 
 
 def subgroup_accuracies(scores: Floats, strata: Strata) -> dict[tuple[str, str], Estimate]:
-    """Accuracy within every subgroup."""
+    """Compute the accuracy within every subgroup."""
     return {place: proportion(scores[at]) for place, at in strata.subgroups.items()}
 
 

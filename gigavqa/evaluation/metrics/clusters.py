@@ -13,7 +13,7 @@ import numpy as np
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.metrics.intervals import Floats, wilson
 
-_DRAWS = 2000
+_DRAWS = 2000  # decision 0014
 _SEED = 7
 _ENDS = (2.5, 97.5)
 

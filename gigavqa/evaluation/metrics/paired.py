@@ -1,4 +1,6 @@
-"""Whether two cells differ over the samples that both have: McNemar's exact test, and Holm's correction for several."""
+"""Test whether two cells differ over the samples that both have: McNemar's exact test, and Holm's correction for
+several.
+"""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -11,7 +13,7 @@ from gigavqa.evaluation.metrics.intervals import Floats
 
 
 class McNemarResult(NamedTuple):
-    """How two cells compare: samples that both have, those on which each is the better one, and the p-value."""
+    """The comparison of two cells: samples that both have, those on which each is the better one, and the p-value."""
 
     both: int
     first_better: int

@@ -5,9 +5,9 @@ from html import escape
 
 from gigavqa.evaluation.tables import Column, Row, Table, Value
 from gigavqa.reports.report import ProvenanceEntry, Report
+from gigavqa.reports.writers.cost_lines import job_line, work_lines
 from gigavqa.reports.writers.escaping import escape_controls
 from gigavqa.reports.writers.numbers import format_full
-from gigavqa.reports.writers.work import job_line, work_lines
 from gigavqa.runtime.plurals import count_noun
 
 

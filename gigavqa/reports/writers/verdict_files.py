@@ -1,16 +1,10 @@
-"""Verdicts as files that pandas, DuckDB and spreadsheets read: one row a response, or one a judged part.
-
-The columns are flat and known before the first row, so that a file is written as the verdicts stream past and an empty
-one has its columns, too. `docs/report.md` lists them.
-"""
+"""Writes verdicts as files that pandas, DuckDB and spreadsheets read, while they stream past."""
 
 import errno
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -19,108 +13,17 @@ import pyarrow.csv
 import pyarrow.parquet
 from pydantic_core import to_json
 
-from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.outcomes import SampleOutcome
 from gigavqa.reports.writers.exports import escape_formula
+from gigavqa.reports.writers.verdict_columns import ColumnType, VerdictFileLayout, VerdictFileRow
 
 VerdictFormat = Literal["csv", "jsonl", "parquet"]
 VERDICT_FORMATS: tuple[VerdictFormat, ...] = get_args(VerdictFormat)
-MOST_ROWS = 4096
+MOST_ROWS = 4096  # files are written while responses are judged: decision 0012
 _MOST_CHARACTERS = 16_000_000
 """A batch, which is a row group of Parquet and all that is held, ends at as many rows or characters."""
 
-ColumnType = Literal["text", "integer", "number", "boolean", "json", "any"]
-"""What a column holds: `json` is JSON text, `any` a text as it is and all else as JSON; both are values in JSONL."""
-VerdictFileRow = dict[str, Any]
-
 _ARROW_TYPES = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "boolean": pyarrow.bool_()}
-_REQUEST_COLUMNS: dict[str, ColumnType] = {
-    **dict.fromkeys(("job_id", "request_id", "sample_id", "model", "protocol", "condition"), "text"),
-    "max_rounds": "integer",
-    "repeat": "integer",
-}
-_VERDICT_COLUMNS: dict[str, ColumnType] = {"status": "text", "outcome": "text", "score": "number", "correct": "boolean"}
-_RESPONSE_COLUMNS: dict[str, ColumnType] = {
-    "question": "text",
-    "options": "json",
-    "truth": "text",
-    "value": "text",
-    **_VERDICT_COLUMNS,
-    "failure": "text",
-    "cut_off": "boolean",
-    "overflowed": "boolean",
-    "filtered": "boolean",
-    "empty": "boolean",
-    "closing": "text",
-    "closing_value": "text",
-    "closing_outcome": "text",
-    "closing_agrees": "boolean",
-    "tags": "json",
-    "parts": "json",
-    "rule": "text",
-}
-_PART_COLUMNS: dict[str, ColumnType] = {
-    "number": "integer",
-    "part": "text",
-    "question": "text",
-    "truth": "any",
-    "value": "any",
-    **{name: kind for name, kind in _VERDICT_COLUMNS.items() if name != "outcome"},
-    "tags": "json",
-    "notes": "json",
-    "boxes": "json",
-    "true_boxes": "json",
-}
-
-
-@dataclass(frozen=True)
-class VerdictFileLayout:
-    """Which rows and columns a file of verdicts has.
-
-    `levels` name what samples are grouped by, each a column `group_<level>`. With `parts`, a row is a judged part of a
-    chat, else a response. With `texts`, a last column holds the raw text, and so does each of a response's parts.
-    """
-
-    levels: tuple[str, ...] = ()
-    parts: bool = False
-    texts: bool = False
-
-    @classmethod
-    def of(cls, dataset: Dataset, *, parts: bool = False, texts: bool = False) -> "VerdictFileLayout":
-        """Return the layout for a data set: the levels of its benchmark, then what else its samples belong to."""
-        found = (level for sample in dataset.samples for level in sample.groups)
-        return cls(tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *found])), parts, texts)
-
-    @cached_property
-    def columns(self) -> Mapping[str, ColumnType]:
-        """What each column holds, in order."""
-        groups: dict[str, ColumnType] = {f"group_{level}": "text" for level in self.levels}
-        text: dict[str, ColumnType] = {"text": "text"} if self.texts else {}
-        return {**_REQUEST_COLUMNS, **groups, **(_PART_COLUMNS if self.parts else _RESPONSE_COLUMNS), **text}
-
-    def rows(self, outcome: SampleOutcome) -> Iterator[VerdictFileRow]:
-        """Yield the rows of one response, with a value for every column, None where there is none."""
-        shared = {name: _none_if_empty(getattr(outcome, name)) for name in _REQUEST_COLUMNS}
-        shared |= {f"group_{level}": _none_if_empty(outcome.groups.get(level)) for level in self.levels}
-        left_out = None if self.texts else {"text"}
-        parts = [part.model_dump(mode="json", exclude=left_out) for part in outcome.parts]
-        if not self.parts:
-            known = {name: getattr(outcome, name) for name in self.columns if name not in shared}
-            yield {
-                **shared,
-                **known,
-                "truth": _none_if_empty(outcome.truth),
-                "parts": parts,
-                "rule": _none_if_empty(outcome.rule),
-            }
-            return
-        for number, part in enumerate(parts):
-            known = {"number": number, "part": part.pop("name"), **part}
-            yield {**shared, **{name: known[name] for name in self.columns if name not in shared}}
-
-
-def _none_if_empty(value: Any) -> Any:
-    return None if value == "" else value
 
 
 def write_verdicts(

@@ -1,4 +1,4 @@
--- Shared by all scripts. KEY is generated from jobs/keys.py; the server is one node, so scripts build keys themselves.
+-- Shared by all scripts. KEY is generated from store/redis_keys.py; the server is one node, so scripts build keys themselves.
 local GROUP = 'workers'
 local EVENTS_KEPT = 1000
 local PROGRESS_MICROSECONDS = 2000000

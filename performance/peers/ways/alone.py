@@ -7,7 +7,9 @@ from pathlib import Path
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec, Sampling, TurnResponse
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest, Sampling
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.tiling.renderer import Renderer, ViewRequest
 from gigavqa.tiling.rendering import Raster
 from gigavqa.tiling.roots import ImageRoot

@@ -9,7 +9,7 @@ from performance.peers.scenario import RaceItem, Scenario
 
 
 def prepare_process(scenario: Scenario) -> None:
-    """What must be done before vLLM is imported."""
+    """Prepare the process before vLLM is imported."""
     os.environ.update(scenario.environment)
     from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions  # noqa: PLC0415 - imports torch
 
@@ -59,7 +59,7 @@ _COUNTERS = {
 
 
 class EngineCounters:
-    """What the engine counts, from the making of this object on."""
+    """The engine's counters, from the making of this object on."""
 
     def __init__(self, llm: Any) -> None:
         self._llm = llm

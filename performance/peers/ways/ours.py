@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from gigavqa.contract.models import Job, JobSpec
+from gigavqa.contract.jobs import Job, JobSpec
 from performance.peers.lane import Lap, LapOutcome, Racer, serve
 from performance.peers.scenario import Scenario
 from performance.peers.service import RunningService, first_responses, since

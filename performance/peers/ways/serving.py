@@ -101,7 +101,7 @@ def _flags(scenario: Scenario) -> list[str]:
 
 
 class ApiRacer(Racer):
-    """What both clients share: the server, and what is counted of it."""
+    """The base of both clients: the server, and what is counted of it."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._folder = Path(os.environ["RACE_FOLDER"]) / "rasters"

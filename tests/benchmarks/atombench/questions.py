@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from gigavqa.benchmarks.atombench.samples import LETTERS, AtomSample
-from gigavqa.contract.models import Response, TurnResponse
+from gigavqa.contract.responses import Response, TurnResponse
 from tests.evaluation.responses import MODEL, response
 
 DOMAINS = ("language_signs", "climate", "transportation", "license_plates", "unique_structures", "currency_flags")

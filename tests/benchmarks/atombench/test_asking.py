@@ -7,7 +7,8 @@ import pytest
 from gigavqa.benchmarks.atombench.benchmark import AtomBench
 from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.errors import EvidenceMissingError, PlanUnknownError
 from gigavqa.evaluation.expansion import expand, prepare_expansion
 from gigavqa.tiling.geometry import Size

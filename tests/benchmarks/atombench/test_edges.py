@@ -9,7 +9,7 @@ from gigavqa.benchmarks.atombench.judging import AtomJudge
 from gigavqa.benchmarks.atombench.metrics import pearson
 from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.reports.report import Report, build_report

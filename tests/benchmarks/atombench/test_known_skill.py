@@ -8,7 +8,7 @@ import pytest
 from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.benchmarks.atombench.taxonomy import CERTAINTIES, DIFFICULTIES, DIMENSION_OF, DOMAINS, SCOPES
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import EngineInfo
+from gigavqa.contract.responses import EngineInfo
 from gigavqa.evaluation.metrics.estimates import Estimate
 from gigavqa.reports.report import Report, build_report
 from gigavqa.reports.writers.markdown import render_markdown

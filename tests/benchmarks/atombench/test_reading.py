@@ -199,6 +199,6 @@ def test_an_image_with_questions_of_one_level_alone_is_told(tmp_path: Path) -> N
     """Once, by its first question; an image with both has nothing to be told of."""
     other = CLUE | {"id": "b-c1", "image": "images/b.jpg", "step": 1}
     found, _ = read(tmp_path, CLUE, CONCLUSION, other, other | {"id": "b-c2", "step": 2})
-    told = [(one.sample, one.text, one.is_error) for one in AtomBench().compare(found, lambda sample: "here")]
+    told = [(one.sample, one.text, one.is_error) for one in AtomBench().check(found, lambda sample: "here")]
     needed = "RCS, HI, RRS and the support curve leave the image out"
     assert told == [("b-c1", f"its image has no conclusion question, so that {needed}", False)]

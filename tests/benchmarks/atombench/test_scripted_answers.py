@@ -15,6 +15,8 @@ from gigavqa.evaluation.datasets import load_dataset
 from tests.benchmarks.scripted import Asked, Played, play
 from tests.reports.tables import caveats_of, percents_of, values_of
 
+pytestmark = pytest.mark.slow
+
 FIRST = {
     "harbour-road": {"c1": "+", "c2": "+", "c3": "+", "c4": "+", "c5": "-", "c6": "+", "q1": "+", "q2": "-"},
     "ridge-street": {"c1": "+", "c2": "+", "c3": "+", "q1": "-", "q2": "?"},

@@ -6,7 +6,8 @@ from typing import Any
 from gigavqa.benchmarks.mmcr.benchmark import MMCR
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import JobSpec, Response
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.reports.report import Report, build_report
 from tests.evaluation.responses import response

@@ -11,7 +11,7 @@ from gigavqa.benchmarks.mmcr.benchmark import MMCR
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.metrics.estimates import Estimate
 from gigavqa.evaluation.metrics.intervals import wilson
 from gigavqa.evaluation.replies import reply_of
@@ -196,7 +196,7 @@ def test_labels_of_people_are_counted_over_error_cases() -> None:
         f'{{"sample_id": "{name}", "model": "qwen3-vl-8b", "category": "{category}"}}'
         for name, category in (("q1", "Reasoning Error"), ("q2", "perceptual"))
     )
-    report = reported(samples, replies, MMCR().settled({"errors.jsonl": lines}))
+    report = reported(samples, replies, MMCR().configured({"errors.jsonl": lines}))
     found = values_of(report, "errors")
     assert (found["reasoning count"], found["not annotated count"], found["matching count"]) == (1, 1, 0)
     assert any("labels what is no error case: 'q2' of qwen3-vl-8b" in told for told in caveats_of(report))

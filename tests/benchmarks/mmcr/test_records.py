@@ -136,8 +136,8 @@ def test_local_evidence_needs_evidence_pages() -> None:
         {**{name: value for name, value in RECORD.items() if name not in ("pages", "evidence")}, "images": PAGES}
     )
     with pytest.raises(EvidenceMissingError, match="sample 'tides-q1': no evidence pages, which V3 shows"):
-        MMCR().admit([sample], [*MMCR.plans["mmcr"], MMCR.plans["mmcr"][0].model_copy(update={"condition": "V3"})])
-    MMCR().admit([sample], MMCR.plans["mmcr"])
+        MMCR().validate([sample], [*MMCR.plans["mmcr"], MMCR.plans["mmcr"][0].model_copy(update={"condition": "V3"})])
+    MMCR().validate([sample], MMCR.plans["mmcr"])
 
 
 @pytest.mark.parametrize(

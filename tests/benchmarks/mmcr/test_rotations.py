@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.benchmarks.mmcr.benchmark import MMCR
 from gigavqa.benchmarks.mmcr.judging import MMCRJudge
-from gigavqa.contract.models import Cell
+from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import cross_plan
 from gigavqa.evaluation.replies import reply_of
 from tests.benchmarks.mmcr.examples import COLOURS, LETTERS, question, reply, right
@@ -87,3 +87,10 @@ def test_a_filtered_reply_is_matched_with_nothing() -> None:
     found = MMCRJudge(sample)(reply_of(filtered), FRAME)
     assert (found.outcome, found.status, found.score, found.details) == ("filtered", "filtered", 0.0, ("", "", ""))
     assert MMCRJudge(sample)(reply_of(reply(sample, "N0", "")), FRAME).outcome == "unreadable"
+
+
+def test_a_protocol_is_described_with_its_rotation() -> None:
+    """By how much the options are shifted; nothing of the one that shifts none."""
+    described = MMCR.protocols
+    assert described["C2"] == f"{described['C0']}, options shifted by 2"
+    assert "shifted" not in described["C0"]

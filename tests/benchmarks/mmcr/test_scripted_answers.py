@@ -17,6 +17,8 @@ from tests.benchmarks.mmcr.examples import right, wrong
 from tests.benchmarks.scripted import Played, play
 from tests.reports.tables import caveats_of, percent_of, row_of, values_of
 
+pytestmark = pytest.mark.slow
+
 SKILLS = ("always right", "right in four rotations", "the first letter", "no letter", "refuses", "quotes its letter")
 """Of the fifteen samples, in their order, each in turn: three, three, three, two, two and two."""
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from gigavqa.evaluation.benchmark import find_benchmark
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.tiling.headers import read_header
 
 COLOURS = ("red", "green", "blue")

@@ -7,6 +7,7 @@ import pytest
 from gigavqa.answers.boxes import UNIT_FRAME
 from gigavqa.benchmarks.questions.judging import QuestionJudge
 from gigavqa.benchmarks.questions.samples import Question
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.verdicts import Verdict
 from tests.evaluation.responses import response
@@ -114,3 +115,20 @@ def test_an_unfinished_thought_is_no_answer() -> None:
     """Whatever the type."""
     for fields in ({"kind": "yes_no", "answers": ("yes",)}, {"kind": "text", "answers": ("cat",)}, {"kind": "open"}):
         assert judged("<think>yes, a cat", **fields).status == "unfinished"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "text", "answers": ("cat",)},
+        {"kind": "choices", "answers": ("A",), "options": ANIMALS},
+    ],
+    ids=["text", "letters"],
+)
+def test_an_answer_that_was_cut_off_may_have_gone_on(fields: dict[str, Any]) -> None:
+    """`A cat` was the start of `A catfish`, and `A` of `A and C`; what ends as sentences do is whole."""
+    question = Question.model_validate({"id": "q", "images": ("a.jpg",), "question": "What?", **fields})
+    for text, is_whole in (("Final answer: A", False), ("Final answer: A.", True)):
+        turn = TurnResponse(text=text, finish_reason="length")
+        verdict = QuestionJudge(question)(reply_of(response("q", text, turns=(turn,))), UNIT_FRAME)
+        assert (verdict.status != "unfinished", verdict.value is not None) == (is_whole, is_whole)

@@ -12,7 +12,8 @@ import pytest
 
 from gigavqa.benchmarks.questions.samples import Question
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import InferenceRequest, JobSpec
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.expansion import expand

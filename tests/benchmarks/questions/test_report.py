@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.metrics.estimates import Estimate
 from gigavqa.evaluation.tables import Row, Table

@@ -6,7 +6,7 @@ from typing import Any
 
 from gigavqa.benchmarks.ultravr.operations import operation_of
 from gigavqa.benchmarks.ultravr.samples import Operation, ReasoningStep, UltraVRSample
-from gigavqa.contract.models import Response, TurnResponse
+from gigavqa.contract.responses import Response, TurnResponse
 from tests.evaluation.responses import MODEL, response
 
 Knows = Callable[[UltraVRSample, ReasoningStep], bool]

@@ -11,7 +11,7 @@ from gigavqa.benchmarks.ultravr.benchmark import UltraVR
 from gigavqa.benchmarks.ultravr.conditions import ConditionViews, show_condition
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Condition
+from gigavqa.contract.requests import Condition
 from gigavqa.evaluation.benchmark import Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.reports.report import build_report
@@ -193,7 +193,7 @@ def test_options_that_no_sheet_holds_together_are_named() -> None:
 
     assert shown(sample, "V3").outside == ("A", "B", "D")
     assert shown(sample, "V4").outside == ()
-    assert list(UltraVR().doubts(sample, scene)) == [
+    assert list(UltraVR().warnings(sample, scene)) == [
         "V3 tells where the sheet lies, and no sheet holds options A, B, D: only C can be right"
     ]
 

@@ -11,7 +11,7 @@ from gigavqa.benchmarks.ultravr.answers import read_schema_reply
 from gigavqa.benchmarks.ultravr.judging import UltraVRJudge
 from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_judge import StepJudge, StepVerdict
-from gigavqa.contract.models import TurnResponse
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.evaluation.replies import reply_of
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.responses import response
@@ -118,6 +118,7 @@ def schema_replies(sample: UltraVRSample, *, final: str) -> Iterator[str]:
     yield "\n".join([*(f"{name}: {json.dumps(truth)}" for name, truth in truths.items()), f"Final answer: {final}."])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", ["cctv-comparison", "cctv-relation", "wsi-comparison"])
 def test_a_schema_reply_that_was_cut_off_says_nothing_that_the_whole_one_does_not(record: str) -> None:
     """Neither of a step, nor of the question."""

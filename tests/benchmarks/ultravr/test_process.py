@@ -22,7 +22,7 @@ from gigavqa.benchmarks.ultravr.errors import StepUnknownError
 from gigavqa.benchmarks.ultravr.metrics import OPERATIONS
 from gigavqa.benchmarks.ultravr.samples import Operation
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.outcomes import sample_outcomes
 from gigavqa.reports.report import Report, build_report
@@ -94,6 +94,17 @@ def test_equation_5_over_the_domains_that_have_the_operation() -> None:
     assert {name: value_of(report, "figure2b", name).count for name in OPERATIONS} == {
         "GND": 7, "PER": 6, "QUA": 2, "INT": 2, "INF": 2,
     }  # fmt: skip
+
+
+def test_samples_without_an_operation_change_no_end_of_its_interval() -> None:
+    """A step's trials are the samples that have it: a question of logic perceives nothing and adds none to PER."""
+    other, second = good_sample("cctv-logic", id="v2"), good_sample("cctv-relation", id="v3")
+    samples = [*SAMPLES.values(), second]
+    responses = [*worked("S5"), answer(second, "S5", knows=everything)]
+    alone = report_of(responses, dataset_of(samples))
+    both = report_of([*responses, answer(other, "S5", knows=everything)], dataset_of([*samples, other]))
+    for name, keys in (("steps_domains", {"domain": "cctv"}), ("figure2b", {})):
+        assert value_of(both, name, "PER", **keys) == value_of(alone, name, "PER", **keys)
 
 
 def test_equation_6_is_the_distance_from_the_mean_error() -> None:

@@ -8,7 +8,7 @@ from gigavqa.benchmarks.ultravr.asking import PROTOCOLS, AskingContext
 from gigavqa.benchmarks.ultravr.conditions import show_condition
 from gigavqa.benchmarks.ultravr.samples import ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import answer_form_of, choices_of
-from gigavqa.contract.models import Condition, Turn
+from gigavqa.contract.requests import Condition, Turn
 from gigavqa.evaluation.benchmark import Scene
 from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, good_sample, sample_from, step_of

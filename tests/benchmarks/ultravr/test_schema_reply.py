@@ -60,3 +60,39 @@ def test_a_text_that_runs_in_circles_is_read_to_its_end(unit: str) -> None:
     reply = read_schema_reply(unit * (LONG // len(unit)), COMPARISON)
 
     assert not reply.complete
+
+
+ITEMS = ("{}. {}", "{}) {}", "{}: {}", "**{}.** {}", "- {}. {}")
+
+
+@pytest.mark.parametrize("item", ITEMS)
+@pytest.mark.parametrize("final", ["", "\n\nFinal answer: B", "\nB"])
+def test_a_numbered_list_answers_the_steps_in_their_order(item: str, final: str) -> None:
+    """Where it has an item for each, and at most one line behind them; what is cut off loses its last line."""
+    truths = {step.step_id: str(step.ground_truth) for step in COMPARISON}
+    lines = [item.format(number, truth) for number, truth in enumerate(truths.values(), 1)]
+    text = "\n".join(lines)
+
+    assert read_schema_reply(text + final, COMPARISON).answers == truths
+    assert read_schema_reply(text + final, COMPARISON).outside.strip() == final.strip()
+    assert read_schema_reply(text + final, COMPARISON, cut_off=True).answers == (truths if final else {})
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_a_list_that_need_not_be_of_the_steps_answers_none(item: str) -> None:
+    """Of fewer or more items, in another order, behind prose, or of sentences that work something out."""
+    truths = [str(step.ground_truth) for step in COMPARISON]
+    lines = [item.format(number, truth) for number, truth in enumerate(truths, 1)]
+    thought = [
+        item.format(number, f"{truth}, for that is what the left half shows of it")
+        for number, truth in enumerate(truths, 1)
+    ]
+
+    for told in (
+        lines[1:],
+        [*lines, item.format(len(lines) + 1, "B")],
+        lines[::-1],
+        ["I look at it.", *lines],
+        thought,
+    ):
+        assert read_schema_reply("\n".join(told), COMPARISON).answers == {}

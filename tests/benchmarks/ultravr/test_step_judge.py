@@ -39,6 +39,19 @@ def changed(record: str, step_id: str, /, **fields: Any) -> tuple[UltraVRSample,
     return sample, step_named(sample, fields.get("step_id", step_id))
 
 
+@pytest.mark.parametrize("joint", ["+", " + "])
+def test_a_sum_and_nothing_else_is_the_number_that_it_makes(joint: str) -> None:
+    """Of any terms; one of two, or beside a number that the text says itself, is not worked out."""
+    step = next(
+        f"{name} {one.step_id}" for name in GOOD for one in good_sample(name).steps if one.answer_format == "integer"
+    )
+    for terms in ((2, 1), (10, 4, 3), (0, 7)):
+        assert verdict_on(step, joint.join(map(str, terms))).value == sum(terms)
+    assert verdict_on(step, f"2{joint}1 = 4").value == 4
+    for unsure in (f"2{joint}1 or 4", f"2{joint}1 or 2{joint}2"):
+        assert verdict_on(step, unsure).value is None
+
+
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['step']}: {case['raw']}" for case in CASES])
 def test_an_answer_is_read_and_judged(case: dict[str, Any]) -> None:
     """Status, verdict, and F1 for lists."""

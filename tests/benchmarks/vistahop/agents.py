@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from gigavqa.benchmarks.vistahop.asking import DIRECT, SEARCH, SEARCH_CROP
 from gigavqa.benchmarks.vistahop.samples import Anchor, Component, VistaHopSample
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, TurnResponse, Usage
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, OnTokens, TurnResponse, Usage
 from gigavqa.demo.vistahop.relations import RELATIONS
 from gigavqa.workers.engines.engine import ContextExceededError, Message
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine

@@ -7,7 +7,7 @@ from gigavqa.benchmarks.vistahop.asking import DIRECT, SEARCH_CROP
 from gigavqa.benchmarks.vistahop.benchmark import VistaHop
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import RasterRecord, Response, TurnResponse, Usage
+from gigavqa.contract.responses import RasterRecord, Response, TurnResponse, Usage
 from gigavqa.contract.tool_loops import ToolCall
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.reports.report import Report, build_report

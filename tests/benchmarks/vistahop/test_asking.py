@@ -10,7 +10,8 @@ from gigavqa.benchmarks.vistahop.asking import write_tools_section
 from gigavqa.benchmarks.vistahop.benchmark import VistaHop
 from gigavqa.benchmarks.vistahop.tools import default_tools
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import Cell, InferenceRequest, JobSpec
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.contract.tool_loops import CALL_GRAMMARS, CallGrammar, FixedTool, SearchTool, ToolLoop, ZoomTool
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import EvidenceMissingError, ProtocolUnavailableError

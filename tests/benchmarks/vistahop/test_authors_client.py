@@ -20,7 +20,8 @@ import pytest
 from PIL import Image
 
 from gigavqa.benchmarks.vistahop.prompts import own_declarations
-from gigavqa.contract.models import OnTokens, Response, Sampling, TurnResponse
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import OnTokens, Response, TurnResponse
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.reports.report import build_report
 from gigavqa.reports.score import score_files
@@ -47,7 +48,9 @@ from tests.reports.tables import value_of
 from tests.service.gateways import RunningGateway, running, settings_of
 from tests.service.openai.workers import ENTRY, folder_of_uploads, working
 from tests.waiting import wait_until
-from tests.workers.tools.engines_of_search import Server, adapter_of, serving
+from tests.workers.tools.search_server import Server, adapter_of, serving
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = 10
 REPEATS = 2

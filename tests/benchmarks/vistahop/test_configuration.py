@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.commands.dataset import app
-from gigavqa.contract.models import Cell, JobSpec
+from gigavqa.contract.jobs import Cell, JobSpec
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.expansion import expand

@@ -12,7 +12,9 @@ from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.contract.errors import JobTooLargeError
-from gigavqa.contract.models import InferenceRequest, JobSpec, JudgeSpec, Response
+from gigavqa.contract.jobs import JobSpec, JudgeSpec
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.benchmark import Scene
 from gigavqa.evaluation.errors import JudgesMixedError, JudgeUnavailableError
 from gigavqa.evaluation.judge_expansion import JudgingExpansion, prepare_judging

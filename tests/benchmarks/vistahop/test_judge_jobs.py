@@ -19,7 +19,7 @@ from PIL import Image
 from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
-from gigavqa.contract.models import InferenceRequest
+from gigavqa.contract.requests import InferenceRequest
 from gigavqa.launcher.preflight import free_port
 from gigavqa.reports.report import Report
 from gigavqa.runtime.embedded_store import StateStoreProcess
@@ -35,8 +35,8 @@ from tests.service.workers import claim_all, play
 from tests.waiting import wait_until
 from tests.workers.conftest import redis, server  # noqa: F401 - fixtures
 from tests.workers.examples import responses_of
-from tests.workers.loops import WritingEngine
-from tests.workers.rig import running_worker
+from tests.workers.simulated_worker import running_worker
+from tests.workers.tool_chats import WritingEngine
 
 DIRECT = [{"protocol": "direct", "condition": "V2"}]
 FIRST, SECOND = f"{MODEL} by vistahop-judge/3", f"{MODEL} by vistahop-judge/4"
@@ -250,6 +250,7 @@ def test_a_job_that_was_judged_and_changed_refuses_the_retry_of_its_judge(gatewa
     assert f"there is no job {job}" in problem_of(gateway.client.post(retry), 422, "submission-invalid")["detail"]
 
 
+@pytest.mark.slow
 def test_a_killed_gateway_goes_on_with_a_judges_job(settings: GatewaySettings, start: Start, tmp_path: Path) -> None:
     """SIGKILL while it is `validating`: the next gateway expands the same requests from the answers that are kept."""
     first = start()
@@ -288,6 +289,7 @@ def _answers(url: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_judge_of_the_command_line(gateway: RunningGateway, tmp_path: Path) -> None:
     """`gigavqa judge`, then reports that name it, over the service and from files alone."""
     installation = Installation(gateway.settings.folder, gateway.url)

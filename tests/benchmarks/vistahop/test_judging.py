@@ -7,7 +7,7 @@ from gigavqa.benchmarks.vistahop.benchmark import VistaHop
 from gigavqa.benchmarks.vistahop.judging import VistaHopDetails, VistaHopJudge
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.benchmarks.vistahop.sidecars import Sidecars
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.tally import Tally

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
-from gigavqa.evaluation.benchmark import find_benchmark
 from gigavqa.evaluation.datasets import Dataset, load_dataset, load_for_scoring
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.importing import import_dataset
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.tiling.headers import read_header
 from tests.benchmarks.mmcr.files import page
 from tests.benchmarks.vistahop.files import OURS, RUNNERS, write

@@ -10,7 +10,7 @@ from gigavqa.benchmarks.vistahop.metrics import compare_judges
 from gigavqa.benchmarks.vistahop.rule_judge import RULES_VERSION
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.benchmarks.vistahop.sidecars import Sidecars, read_sidecars
-from gigavqa.contract.models import Response
+from gigavqa.contract.responses import Response
 from gigavqa.reports.report import Report
 from tests.benchmarks.vistahop.examples import call, chat, direct, reported, sample
 from tests.reports.tables import caveats_of, table_of, value_of, values_of

@@ -115,6 +115,16 @@ def test_without_tools_a_line_is_no_loop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tools", "protocol"),
+    [("text_search_tool", "search"), ("text_search_tool, image_zoom_in_tool", "search_crop"), ("none", "direct")],
+)
+def test_tools_that_were_declared_and_never_called_name_the_setting(tmp_path: Path, tools: str, protocol: str) -> None:
+    """A model may answer at once."""
+    report = scored(tmp_path, [line(0, "<answer>1911</answer>", input=[{"role": "system", "content": tools}])])
+    assert value_of(report, "table4", "p1", protocol=protocol).value == 1
+
+
+@pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"finish_reason": "tired"}, "finish_reason: 'tired' is none of no_tool_calls, max_turns, error"),

@@ -15,7 +15,8 @@ import pytest
 from gigavqa.benchmarks.vistahop.benchmark import VistaHop
 from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import Cell, JobSpec, Response
+from gigavqa.contract.jobs import Cell, JobSpec
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.expansion import expand
 from gigavqa.evaluation.outcomes import sample_outcomes
@@ -25,10 +26,10 @@ from gigavqa.reports.score import score_files
 from gigavqa.reports.writers.page.page import render_html
 from gigavqa.retrieval.corpora import Corpora
 from gigavqa.runtime.embedded_store import StateStoreProcess
-from gigavqa.service.submission.validation import bundle_requests
+from gigavqa.service.operations.bundling import bundle_requests
 from gigavqa.store.connection import connect
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
-from gigavqa.store.registry import JobRegistry
 from gigavqa.tiling.headers import read_header
 from gigavqa.workers.tools.searches import SearchSources
 from tests.benchmarks.vistahop.agents import Script, ScriptedEngine, blind, erring, walker
@@ -36,7 +37,9 @@ from tests.demo.conftest import hop_folder  # noqa: F401 - a fixture
 from tests.reports.tables import caveats_of, table_of, value_of, values_of
 from tests.workers.conftest import server  # noqa: F401 - a fixture
 from tests.workers.examples import ENTRY, responses_of
-from tests.workers.rig import running_worker
+from tests.workers.simulated_worker import running_worker
+
+pytestmark = pytest.mark.slow
 
 REPEATS = 5
 SEARCHES = tuple(VistaHop.plans["table4"][1:])

@@ -7,7 +7,8 @@ import pytest
 
 from gigavqa.benchmarks.vistahop.benchmark import VistaHop
 from gigavqa.benchmarks.vistahop.sidecars import Sidecars
-from gigavqa.contract.models import JUDGE, Response
+from gigavqa.contract.jobs import JUDGE
+from gigavqa.contract.responses import Response
 from gigavqa.evaluation.inspection import inspect_dataset
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.replies import reply_of

@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.models import JobSpec
+from gigavqa.contract.jobs import JobSpec
 from gigavqa.contract.schema_versions import read_response
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.reports.report import Report, build_report
 from gigavqa.reports.score import load_judged_dataset, outcomes_of_files, score_files
 from gigavqa.reports.writers.exports import render_csv, render_json
-from gigavqa.reports.writers.verdict_files import VerdictFileLayout, verdict_chunks
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import verdict_chunks
 from tests.reports.recorded.cases import Case
 
 FOLDER = Path(__file__).parent / "outputs"
 Outputs = dict[str, Any]
 """A report as JSON and as the lines of its CSV, and the verdicts in rows: one a response, and one a judged part."""
+_ALIASES = ("job", "sample")
+"""Columns of verdicts that say what another says; what a benchmark keeps of a reply, its report says, too."""
 _UNRECORDED = ("versions", "revisions")
 """What of a report changes with the versions of readers alone."""
 
@@ -41,7 +44,8 @@ def outputs_of(case: Case, folder: Path) -> Outputs:
 
 def _without(folder: Path, line: bytes) -> Any:
     """Read a row; lines of somebody's own are named by their file, here without its folder."""
-    return json.loads(line.replace(f"{folder}/".encode(), b""))
+    row = json.loads(line.replace(f"{folder}/".encode(), b""))
+    return {name: value for name, value in row.items() if name not in _ALIASES and not name.startswith("detail_")}
 
 
 def _report_of_jobs(case: Case, dataset: Dataset, files: list[Path]) -> Report:

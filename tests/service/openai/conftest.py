@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterator
 
+import httpx
 import openai
 import pytest
 
 from gigavqa.service.settings import GatewaySettings
-from tests.service.conftest import _server, gateway, redis_url, settings, start
-from tests.service.gateways import RunningGateway
+from tests.service.gateways import TLS, RunningGateway
 from tests.service.openai.workers import RunningWorker, working
 from tests.waiting import wait_until
-
-__all__ = ["_server", "gateway", "redis_url", "settings", "start"]
 
 
 @pytest.fixture
@@ -25,13 +23,15 @@ def worker(settings: GatewaySettings, gateway: RunningGateway) -> Iterator[Runni
 @pytest.fixture
 def client(gateway: RunningGateway) -> Iterator[openai.OpenAI]:
     """OpenAI's own client, which repeats nothing, so that the first answer shows."""
-    with openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="none", max_retries=0, timeout=30) as client:
+    with openai.OpenAI(
+        base_url=f"{gateway.url}/v1", api_key="none", max_retries=0, http_client=httpx.Client(verify=TLS, timeout=60)
+    ) as client:
         yield client
 
 
 def wait_for_worker(gateway: RunningGateway) -> None:
     """Wait until the gateway knows of a worker."""
-    wait_until(lambda: bool(gateway.client.get("/v1/workers").json()["data"]), timeout=20, what="the worker")
+    wait_until(lambda: bool(gateway.client.get("/v1/workers").json()["data"]), what="the worker")
 
 
 Start = Callable[..., RunningGateway]

@@ -3,11 +3,14 @@
 import json
 from typing import Any
 
+import httpx
 import openai
 import pytest
 import redis
 
 from gigavqa.service.settings import GatewaySettings
+from gigavqa.store import queue
+from gigavqa.store.lua_scripts import LuaScripts
 from gigavqa.store.redis_keys import KEYS
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, png
@@ -37,7 +40,7 @@ def start_batch(client: openai.OpenAI, content: bytes) -> str:
 def end_of(client: openai.OpenAI, batch_id: str) -> Any:
     """The batch when it has ended."""
     final = {"completed", "failed", "expired", "cancelled"}
-    wait_until(lambda: client.batches.retrieve(batch_id).status in final, timeout=30, what="the batch's end")
+    wait_until(lambda: client.batches.retrieve(batch_id).status in final, what="the batch's end")
     return client.batches.retrieve(batch_id)
 
 
@@ -60,6 +63,14 @@ def test_a_file_is_kept_listed_read_and_deleted(client: openai.OpenAI) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         client.files.retrieve(kept[1].id)
     assert kept[1].id in raised.value.message
+
+
+@pytest.mark.parametrize(("many", "status"), [(16, 200), (17, 400)])
+def test_an_upload_has_sixteen_fields_and_no_more(client: openai.OpenAI, many: int, status: int) -> None:
+    """What is none of OpenAI's is read past, within a bound."""
+    fields = {"purpose": "batch", **{f"extra{number}": "x" for number in range(many - 1)}}
+    sent = httpx.post(f"{client.base_url}files", data=fields, files={"file": ("a.jsonl", b"{}\n")}, timeout=30)
+    assert sent.status_code == status
 
 
 def test_a_batch_is_played_and_leaves_answers_and_errors(
@@ -107,12 +118,19 @@ def test_a_batch_of_lines_that_are_no_requests_fails_as_a_whole(
     assert (batch.errors.data[0].code, batch.errors.data[0].line) == (code, line)
 
 
+def test_a_batch_names_a_hundred_faults_at_most(client: openai.OpenAI, gateway: RunningGateway) -> None:
+    """A file of another kind has one a line."""
+    batch = end_of(client, start_batch(client, b"nonsense\n" * 150))
+    assert [fault.line for fault in batch.errors.data] == [*range(1, 101)]
+
+
+@pytest.mark.slow
 def test_a_batch_goes_on_where_a_gateway_ended(start: Any, settings: Any) -> None:
     """A second gateway plays to its end what the first one took."""
     first = start()
     with openai.OpenAI(base_url=f"{first.url}/v1", api_key="none") as client:
         batch_id = start_batch(client, lines(*({"messages": asking(text=f"{n}?\nA. a\nB. b")} for n in range(20))))
-        wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", timeout=20, what="the queueing")
+        wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", what="the queueing")
     first.stop()
     second = start()
     with working(settings), openai.OpenAI(base_url=f"{second.url}/v1", api_key="none") as client:
@@ -121,12 +139,37 @@ def test_a_batch_goes_on_where_a_gateway_ended(start: Any, settings: Any) -> Non
         assert len(read(client, batch.output_file_id)) == 20
 
 
+def test_a_batch_that_is_queued_on_with_larger_bundles_loses_no_line(
+    start: Any, settings: GatewaySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gateway dies amid the queueing, and the next one, of another setting, makes other bundles of the same lines."""
+    append, appended = LuaScripts.append, []
+
+    async def append_once(scripts: LuaScripts, job_id: str, bundles: Any) -> str:
+        if appended:
+            raise ConnectionError
+        appended.append(job_id)
+        return await append(scripts, job_id, bundles)
+
+    first = start(bundle_requests=2)
+    with monkeypatch.context() as patched, openai.OpenAI(base_url=f"{first.url}/v1", api_key="none") as client:
+        patched.setattr(queue, "_CHUNK_BUNDLES", 1)
+        patched.setattr(LuaScripts, "append", append_once)
+        batch_id = start_batch(client, lines(*({"messages": asking(text=f"{n}?\nA. a\nB. b")} for n in range(6))))
+        wait_until(lambda: appended, timeout=20, what="the first bundle")
+        first.stop()
+    second = start(bundle_requests=8)
+    with working(settings), openai.OpenAI(base_url=f"{second.url}/v1", api_key="none") as client:
+        batch = end_of(client, batch_id)
+    assert (batch.status, batch.request_counts.completed) == ("completed", 6)
+
+
 def test_a_batch_whose_queueing_the_server_lost_is_queued_again(
     client: openai.OpenAI, gateway: RunningGateway, settings: GatewaySettings
 ) -> None:
     """A power cut took back that all lines were queued; the batch does not wait for a job that nobody starts."""
     batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking(text="B?\nA. a\nB. b")}))
-    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", timeout=20, what="the queueing")
+    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", what="the queueing")
     with redis.Redis.from_url(str(settings.redis_url)) as server:
         server.hset(KEYS.job(batch_id), "status", "validating")
     with working(settings):
@@ -135,15 +178,16 @@ def test_a_batch_whose_queueing_the_server_lost_is_queued_again(
     assert len(read(client, batch.output_file_id)) == 2
 
 
+@pytest.mark.slow
 def test_a_batch_does_not_end_while_answers_are_missing(
     client: openai.OpenAI, gateway: RunningGateway, settings: GatewaySettings
 ) -> None:
     """A power cut took them back after the gateway had seen that the job was completed."""
     batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking(text="B?\nA. a\nB. b")}))
-    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", timeout=20, what="the queueing")
+    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", what="the queueing")
     with redis.Redis.from_url(str(settings.redis_url)) as server:
         server.hset(KEYS.job(batch_id), "status", "completed")
-        wait_until(lambda: client.batches.retrieve(batch_id).status == "finalizing", timeout=20, what="its end")
+        wait_until(lambda: client.batches.retrieve(batch_id).status == "finalizing", what="its end")
         server.hset(KEYS.job(batch_id), "status", "in_progress")
     with working(settings):
         batch = end_of(client, batch_id)
@@ -154,7 +198,7 @@ def test_a_batch_does_not_end_while_answers_are_missing(
 def test_a_cancelled_batch_says_what_was_not_played(client: openai.OpenAI, gateway: RunningGateway) -> None:
     """Without a worker nothing is answered, and every line says why."""
     batch_id = start_batch(client, lines({"messages": asking()}, {"messages": asking()}))
-    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", timeout=20, what="the queueing")
+    wait_until(lambda: client.batches.retrieve(batch_id).status == "in_progress", what="the queueing")
     assert client.batches.cancel(batch_id).status == "cancelling"
     batch = end_of(client, batch_id)
     assert batch.status == "cancelled"

@@ -12,7 +12,8 @@ import openai
 import pytest
 
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.models import InferenceRequest, Response, TokenLogprob, TurnResponse, Usage
+from gigavqa.contract.requests import InferenceRequest
+from gigavqa.contract.responses import Response, TokenLogprob, TurnResponse, Usage
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
 from gigavqa.store.queue import JobQueue

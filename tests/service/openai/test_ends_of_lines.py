@@ -12,7 +12,7 @@ from gigavqa.benchmarks.mmcr.sidecars import read_labels
 from gigavqa.benchmarks.vistahop.sidecars import FAILURES, read_sidecars
 from gigavqa.evaluation.response_files import read_replies
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.workers.engines.simulation.answer_script import AnswerScript
+from gigavqa.workers.engines.simulation.answers import AnswerScript
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
@@ -34,6 +34,7 @@ def worker(settings: GatewaySettings, gateway: RunningGateway) -> Iterator[Runni
         yield worker
 
 
+@pytest.mark.slow
 def test_answers_come_whole_by_every_way_out(
     gateway: RunningGateway, worker: RunningWorker, client: openai.OpenAI, tmp_path: Path
 ) -> None:

@@ -45,9 +45,9 @@ def picture(url: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def leak(start: Callable[..., RunningGateway], settings: GatewaySettings) -> Iterator[Leak]:
+def leak(locked: RunningGateway, settings: GatewaySettings) -> Iterator[Leak]:
     """A gateway that asks for keys, a worker, and what has leaked."""
-    gateway = start(require_keys=True)
+    gateway = locked
     with ExitStack() as stack:
         stack.enter_context(working(settings))
         operator = stack.enter_context(Tenant(gateway, "root", "operate"))

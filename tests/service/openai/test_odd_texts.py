@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import httpx
+import pytest
 
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
@@ -129,6 +130,7 @@ DOORS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_odd_text_is_refused_soon_at_every_door(gateway: RunningGateway, worker: RunningWorker) -> None:
     """With a status that blames the client, within a bound of time, and without repeating the text whole."""
     wrong = []

@@ -61,6 +61,7 @@ def cached_in_job(client: Any) -> int:
     return int(client.get(f"/v1/jobs/{job_id}").json()["usage"]["cached_tokens"])
 
 
+@pytest.mark.slow
 def test_what_another_owner_asked_is_not_told_by_what_was_cached(begin: Callable[..., RunningGateway]) -> None:
     """Of a secret prompt and a picture: their owner finds them in chats, batches and jobs, and nobody else does."""
     gateway = begin(require_keys=True)

@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.access import Role
+from gigavqa.store.api_keys import Role
 from gigavqa.store.redis_keys import KEYS
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import png
@@ -31,9 +31,9 @@ class Shared(NamedTuple):
 
 
 @pytest.fixture
-def shared(start: Callable[..., RunningGateway], settings: GatewaySettings) -> Iterator[Shared]:
+def shared(locked: RunningGateway, settings: GatewaySettings) -> Iterator[Shared]:
     """With a worker on the simulated engine."""
-    gateway = start(require_keys=True)
+    gateway = locked
     with ExitStack() as stack:
         stack.enter_context(working(settings))
 
@@ -70,6 +70,7 @@ def test_a_wrong_key_is_an_authentication_error(shared: Shared) -> None:
         ask(shared.client("ada", "read"))
 
 
+@pytest.mark.slow
 def test_files_batches_and_pictures_are_their_owners(shared: Shared) -> None:
     """Another's are not found, nor in any list; operators find them, and what a batch wrote is its owner's, too."""
     ada, bob, operator = shared.client("ada"), shared.client("bob"), shared.client("root", "operate")
@@ -153,6 +154,7 @@ def test_chats_and_batches_are_counted_for_their_owner(shared: Shared) -> None:
         assert redis.get(KEYS.outstanding()) == b"0"
 
 
+@pytest.mark.slow
 def test_no_tenant_waits_for_batches_of_another(shared: Shared) -> None:
     """However many lines one has to be read; a batch that is cancelled meanwhile ends at once."""
     busy, other = shared.client("busy"), shared.client("other")

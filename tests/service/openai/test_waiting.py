@@ -23,9 +23,9 @@ from tests.waiting import wait_until
 MESSAGES = asking(text="Which one?\nA. One\nB. Two")
 
 
-def slow() -> SimulatedEngine:
+def slow(speed: float = 0.005) -> SimulatedEngine:
     """An engine that takes a second a token."""
-    return SimulatedEngine(ENTRY, speed=0.005)
+    return SimulatedEngine(ENTRY, speed=speed)
 
 
 @pytest.fixture
@@ -54,14 +54,15 @@ def test_what_a_leaving_client_asked_for_is_aborted(
     ):
         for _ in answer.iter_lines():
             pass
-    wait_until(lambda: slow_worker.running == 0, timeout=20, what="the abort")
+    wait_until(lambda: slow_worker.running == 0, what="the abort")
 
     def is_gone() -> bool:
         return bool(gateway.client.get(f"/v1/models/{MODEL}").json()["queue"] == {"waiting": 0, "leased": 0})
 
-    wait_until(is_gone, timeout=20, what="the end of the lease")
+    wait_until(is_gone, what="the end of the lease")
 
 
+@pytest.mark.slow
 def test_a_stream_goes_on_when_its_worker_dies(
     gateway: RunningGateway, settings: GatewaySettings, client: openai.OpenAI
 ) -> None:
@@ -89,14 +90,15 @@ def test_a_chat_that_waits_is_answered_by_the_worker_that_comes_back(
             asked = pool.submit(
                 gateway.client.post, "/v1/chat/completions", json={"model": MODEL, "messages": MESSAGES}
             )
-            wait_until(lambda: dying.running == 1, timeout=20, what="the beginning")
+            wait_until(lambda: dying.running == 1, what="the beginning")
             dying.die()
         with working(settings):
-            answer = asked.result(timeout=30)
+            answer = asked.result(timeout=60)
     assert answer.status_code == 200
     assert answer.json()["choices"][0]["message"]["content"].startswith("The answer is")
 
 
+@pytest.mark.slow
 def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, settings: GatewaySettings) -> None:
     """It came back as it was before the question, of which client and gateway know nothing."""
     with ThreadPoolExecutor() as pool, Redis.from_url(gateway.redis_url) as server:
@@ -105,15 +107,16 @@ def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, set
             asked = pool.submit(
                 gateway.client.post, "/v1/chat/completions", json={"model": MODEL, "messages": MESSAGES}
             )
-            wait_until(lambda: dying.running == 1, timeout=20, what="the beginning")
+            wait_until(lambda: dying.running == 1, what="the beginning")
             dying.die()
         server.delete(KEYS.chats(), KEYS.depth(), KEYS.outstanding(), *server.scan_iter(f"*{CHAT_ID_PREFIX}*"))
         with working(settings):
-            answer = asked.result(timeout=30)
+            answer = asked.result(timeout=60)
         assert answer.status_code == 200
         assert answer.json()["choices"][0]["message"]["content"].startswith("The answer is")
 
 
+@pytest.mark.slow
 def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], settings: GatewaySettings) -> None:
     """The client gets an error that it may repeat elsewhere, and no silent end."""
     gateway = start()
@@ -129,6 +132,7 @@ def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], setti
     assert json.loads(events[-2])["error"]["code"] == "server_unavailable"
 
 
+@pytest.mark.slow
 def test_a_chat_waits_for_room_in_a_full_queue(start: Callable[..., RunningGateway], settings: GatewaySettings) -> None:
     """It is answered once there is some; a stream is refused at once, and so is a chat where nobody has time."""
     patient, hasty = start(queue_requests=1), start(queue_requests=1, chat_room_seconds=0)
@@ -137,16 +141,17 @@ def test_a_chat_waits_for_room_in_a_full_queue(start: Callable[..., RunningGatew
     def ask(gateway: RunningGateway, **more: Any) -> httpx.Response:
         return httpx.post(f"{gateway.url}/v1/chat/completions", json={**body, **more}, timeout=120)
 
-    with working(settings, slow) as worker, ThreadPoolExecutor() as pool:
+    with working(settings, lambda: slow(0.02)) as worker, ThreadPoolExecutor() as pool:
         wait_for_worker(patient)
         first = pool.submit(ask, patient)
-        wait_until(lambda: worker.running == 1, timeout=20, what="the beginning")
+        wait_until(lambda: worker.running == 1, what="the beginning")
         second = pool.submit(ask, patient)
         for refused in (ask(hasty), ask(patient, stream=True)):
             openai_error_of(refused, 429, "queue_full")
         assert [first.result().status_code, second.result().status_code] == [200, 200]
 
 
+@pytest.mark.slow
 def test_64_loops_that_resend_their_pictures_every_round(
     gateway: RunningGateway, worker: RunningWorker, settings: GatewaySettings
 ) -> None:

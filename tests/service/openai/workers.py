@@ -22,7 +22,7 @@ from gigavqa.workers.tools.searches import SearchSources
 from gigavqa.workers.worker import Worker
 from tests.service.gateways import MODEL
 from tests.waiting import wait_until
-from tests.workers.rig import SETTINGS
+from tests.workers.simulated_worker import SETTINGS
 
 ENTRY = load_catalogue()[MODEL]
 Make = Callable[[], Engine]
@@ -42,7 +42,7 @@ class RunningWorker:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, args=(settings,))
         self._thread.start()
-        assert self._ready.wait(20)
+        assert self._ready.wait(60)
 
     @property
     def renders(self) -> int:
@@ -99,7 +99,7 @@ def working(
     """Run a worker for the length of a block."""
     worker = RunningWorker(settings, make, sources)
     try:
-        wait_until(lambda: bool(worker.engines), timeout=20, what="the worker's engine")
+        wait_until(lambda: bool(worker.engines), what="the worker's engine")
         yield worker
     finally:
         worker.stop()

@@ -9,6 +9,16 @@ from PIL import Image
 from tests.workers.references.composed import ComposedReference, Tensors, cut, model_of, values
 
 _MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_LLAMA_NAMES = {
+    "attention.wo": "self_attn.o_proj",
+    "feed_forward.w1": "mlp.gate_proj",
+    "feed_forward.w3": "mlp.up_proj",
+    "feed_forward.w2": "mlp.down_proj",
+    "attention_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm",
+    "tok_embeddings": "embed_tokens",
+    "language_model.output": "language_model.lm_head",
+}
 _NAMES = {
     r"^vision_model\.embeddings\.class_embedding$": "vision_tower.embeddings.cls_token",
     r"^vision_model\.embeddings\.position_embedding$": "vision_tower.embeddings.position_embeddings",
@@ -18,6 +28,7 @@ _NAMES = {
     r"\.norm1\.": ".layernorm_before.",
     r"\.norm2\.": ".layernorm_after.",
     r"\.attn\.proj\.": ".attention.projection_layer.",
+    r"\.attn\.([qk])_norm\.": r".attention.\1_norm.",
     r"^mlp1\.0\.": "multi_modal_projector.layer_norm.",
     r"^mlp1\.1\.": "multi_modal_projector.linear_1.",
     r"^mlp1\.3\.": "multi_modal_projector.linear_2.",
@@ -34,12 +45,16 @@ class InternVLChatReference(ComposedReference):
         """Rename, and part the joined projections of queries, keys and values."""
         from transformers import InternVLConfig, InternVLForConditionalGeneration
 
-        chat = self.config
+        chat, language = self.config, self.config["llm_config"]
+        if language["model_type"] == "internlm2":
+            language = language | {"model_type": "llama"}
+            tensors = _as_llama(tensors, language["num_attention_heads"], language["num_key_value_heads"])
         vision = {name: value for name, value in chat["vision_config"].items() if name != "model_type"}
         vision |= {name: [vision[name], vision[name]] for name in ("image_size", "patch_size")}
         config = InternVLConfig(
-            vision_config=vision | {"attention_bias": vision["qkv_bias"]},
-            text_config=chat["llm_config"],
+            vision_config=vision
+            | {"attention_bias": vision["qkv_bias"], "use_qk_norm": vision.get("qk_normalization", False)},
+            text_config=language,
             downsample_ratio=chat["downsample_ratio"],
             image_token_id=self.tokenizer.convert_tokens_to_ids(self.place),
             tie_word_embeddings=False,
@@ -86,6 +101,22 @@ def _renamed(tensors: Tensors) -> Tensors:
         if ".attn.qkv." in name:
             for part, piece in zip("qkv", tensor.chunk(3), strict=True):
                 renamed[name.replace(".attn.qkv.", f".attention.{part}_proj.")] = piece
+        else:
+            renamed[name] = tensor
+    return renamed
+
+
+def _as_llama(tensors: Tensors, heads: int, groups: int) -> Tensors:
+    """InternLM2 is Llama with joined projections: of each group of heads its queries, their key, and their value."""
+    renamed: Tensors = {}
+    for published, tensor in tensors.items():
+        name = published
+        for old, new in _LLAMA_NAMES.items() if name.startswith("language_model.") else ():
+            name = name.replace(f"{old}.", f"{new}.")
+        if ".attention.wqkv." in name:
+            joined = tensor.unflatten(0, (groups, heads // groups + 2, -1))
+            for part, piece in zip("qkv", joined.split([heads // groups, 1, 1], 1), strict=True):
+                renamed[name.replace("attention.wqkv", f"self_attn.{part}_proj")] = piece.flatten(0, 2)
         else:
             renamed[name] = tensor
     return renamed

@@ -1,4 +1,4 @@
-"""MiniCPM-V 4.5: a SigLIP tower of any shape, a cross attention from 64 queries, and Qwen3."""
+"""MiniCPM-V 4.5 and MiniCPM-o 2.6: a SigLIP tower, a cross attention from 64 queries, and Qwen3 or Qwen2."""
 
 import math
 from typing import Any
@@ -20,7 +20,7 @@ class MiniCPMVReference(ComposedReference):
 
     def assemble(self, tensors: Tensors) -> None:
         """The tower is Idefics2's, which is SigLIP's with positions that fit any shape."""
-        from transformers import Qwen3Config, Qwen3ForCausalLM
+        from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
         from transformers.models.idefics2.configuration_idefics2 import Idefics2VisionConfig
         from transformers.models.idefics2.modeling_idefics2 import Idefics2VisionTransformer
 
@@ -28,8 +28,11 @@ class MiniCPMVReference(ComposedReference):
         self._tower = model_of(Idefics2VisionTransformer, Idefics2VisionConfig(**vision), within(tensors, "vpm."))
         self._resampler = Resampler(within(tensors, "resampler."), heads=self.config["hidden_size"] // 128)
         own = {name: value for name, value in self.config.items() if not name.startswith(("vision", "auto_map"))}
-        config = Qwen3Config(**own | {"model_type": "qwen3"})
-        self.model: Any = model_of(Qwen3ForCausalLM, config, within(tensors, "llm."))
+        if own.pop("model_type") == "minicpmo":
+            kind, config = Qwen2ForCausalLM, Qwen2Config(**own)
+        else:
+            kind, config = Qwen3ForCausalLM, Qwen3Config(**own)
+        self.model: Any = model_of(kind, config, within(tensors, "llm."))
 
     def see(self, picture: Image.Image, number: int, of: int) -> tuple[str, torch.Tensor]:
         """The small view first, then the slices row by row, each row of them on a line of its own."""

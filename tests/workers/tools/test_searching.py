@@ -8,13 +8,13 @@ import pytest
 from redis.asyncio import Redis
 
 from gigavqa.retrieval.errors import SourceFailedError
+from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.redis_keys import KEYS
-from gigavqa.store.registry import JobRegistry
 from gigavqa.store.searches import SearchStore, search_key
 from gigavqa.workers.tools.searches import SearchExecutor, SearchOutcome
 from tests.waiting import async_wait_until
 from tests.workers.examples import create_job
-from tests.workers.loops import LOOK_UP, CountingSource, write_pages
+from tests.workers.tool_chats import LOOK_UP, CountingSource, write_pages
 
 LEASE_SECONDS = 1.0
 
@@ -73,6 +73,7 @@ async def test_workers_that_ask_at_once_ask_once(redis: Redis, tmp_path: Path, j
     assert not await redis.exists(KEYS.searching(job_id))
 
 
+@pytest.mark.slow
 async def test_who_takes_long_is_waited_for(redis: Redis, tmp_path: Path, job_id: str) -> None:
     """Longer than a lease, as long as he is heard of."""
     fleet = Fleet(redis, tmp_path, job_id)

@@ -13,15 +13,15 @@ from gigavqa.runtime.embedded_store import running_store
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.searches import SearchStore
-from gigavqa.workers.engines.simulation.answer_script import AnswerScript
+from gigavqa.workers.engines.simulation.answers import AnswerScript
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.tools.searches import SearchExecutor, SearchSources
 from gigavqa.workers.tools.sources import read_sources
 from tests.service.gateways import MODEL, running, settings_of
 from tests.service.openai.workers import ENTRY, working
 from tests.workers.examples import create_job
-from tests.workers.loops import LOOK_UP
-from tests.workers.tools.engines_of_search import Server, serving, told
+from tests.workers.tool_chats import LOOK_UP
+from tests.workers.tools.search_server import Server, serving, told
 
 PAGES = [
     SearchHit(
@@ -169,11 +169,11 @@ def test_every_wrong_setting_of_a_summarizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalidError) as raised:
         read_sources(path, {})
     for words in (
-        "[a] summarizer.name: Input should be 'none' or 'extractive/1'",
+        "[a] summarizer.name: must be 'none' or 'extractive/1'",
         "[b] summarizer.model.model: String should match",
         "[b] summarizer.model.address: is to be an address",
-        "[b] summarizer.model.temperature: Input should be less",
-        "[b] summarizer.model.typo: Extra inputs",
+        "[b] summarizer.model.temperature: must be less",
+        "[b] summarizer.model.typo: is not known",
         "[c]: key_env: the variable MISSING is not set",
     ):
         assert f"{path} {words}" in str(raised.value)

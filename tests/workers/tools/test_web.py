@@ -15,7 +15,7 @@ from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.workers.tools import json_endpoint
 from gigavqa.workers.tools.markup import plain_text
 from gigavqa.workers.tools.sources import read_sources
-from tests.workers.tools.engines_of_search import Server, serving, shown, told
+from tests.workers.tools.search_server import Server, serving, shown, told
 
 ORGANIC = {
     "organic": [
@@ -282,14 +282,14 @@ def test_every_wrong_setting_of_sources_is_named_at_once(tmp_path: Path) -> None
         read_sources(path, {"BROKEN": "k-1\nk-2"})
     assert "k-1" not in str(raised.value)
     for words in (
-        "[a] address: Field required",
+        "[a] address: is missing",
         "[b] address: is to be an address",
         "[c] address: has a name or password",
-        "[c] tries: Input should be less",
+        "[c] tries: must be less",
         "[d]: key_env: the variable MISSING is not set",
         "[h]: key_env: the variable BROKEN holds what cannot be sent",
-        "[e] shape: Input should be 'serper' or 'adapter'",
-        "[e] typo: Extra inputs",
+        "[e] shape: must be 'serper' or 'adapter'",
+        "[e] typo: is not known",
         "[F/g]: a name has small letters",
     ):
         assert f"{path} {words}" in str(raised.value)

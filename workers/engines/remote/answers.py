@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.families.family import THINK_MARKS
-from gigavqa.contract.models import FINISH_REASONS, OnTokens, Timings, TokenLogprob, TurnResponse, Usage
+from gigavqa.contract.responses import FINISH_REASONS, OnTokens, Timings, TokenLogprob, TurnResponse, Usage
 from gigavqa.workers.engines.remote.error_replies import (
     ErrorReply,
     MalformedReplyError,
@@ -68,19 +68,19 @@ class RemoteAnswer:
         return self._reason is not None or self._error is not None
 
     def take_whole(self, content: bytes) -> None:
-        """Take a whole completion. Raises MalformedError."""
+        """Take a whole completion. Raises MalformedReplyError."""
         self._take(read_json(content), "message")
         self._settle()
 
     def take_chunk(self, data: str, *, is_error: bool) -> None:
-        """Take one chunk of a stream, or what a stream says is an error. Raises MalformedError."""
+        """Take one chunk of a stream, or what a stream says is an error. Raises MalformedReplyError."""
         found = read_json(data)
         if is_error:
             found = {"error": found.get("error") or found if isinstance(found, dict) else str(found)}
         self._take(found, "delta")
 
     def turn(self) -> TurnResponse:
-        """Return the whole answer. Raises AgainLaterError and EngineError where there is none."""
+        """Return the whole answer. Raises RetryLaterError and EngineError where there is none."""
         if self._error and (status := self._error.status):
             raise error_for_reply(status, {}, self._error, self._entry.max_model_len)
         if self._error:
@@ -101,7 +101,7 @@ class RemoteAnswer:
 
     @property
     def usage(self) -> Usage | None:
-        """What the server counted; None where it counted nothing."""
+        """The usage that the server counted; None where it counted nothing."""
         counts, prices = self._counts, self._entry.remote.prices
         if counts is None or (counts.prompt is None and counts.completion is None):
             return None
@@ -117,7 +117,7 @@ class RemoteAnswer:
         )
 
     def _finish_reason(self) -> str:
-        """Why it ended, of the reasons for which answers end. Raises AgainLaterError for any other."""
+        """Why it ended, of the reasons for which answers end. Raises RetryLaterError for any other."""
         told = self._reason
         if told is None:  # by the model, by a limit or by a filter: nothing is to be guessed
             raise RetryLaterError("the answer does not say why it ended: whether it is whole, nobody can tell", "ended")

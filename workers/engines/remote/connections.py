@@ -58,7 +58,6 @@ class SingleUseTransport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all of them."""
         await self._pool.aclose()
 
 

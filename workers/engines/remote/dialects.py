@@ -1,11 +1,13 @@
-"""What kinds of OpenAI-compatible servers take beyond OpenAI's own parameters, and by what each kind is known."""
+"""Dialects of OpenAI-compatible servers: the parameters that each takes beyond OpenAI's, and the marks by which it is
+recognized.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import Sampling
+from gigavqa.contract.requests import Sampling
 
 DialectName = Literal["vllm", "sglang", "dynamo", "openai", "azure", "anthropic", "google"]
 

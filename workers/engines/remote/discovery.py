@@ -1,7 +1,8 @@
 """The first meeting with a server: whether it has the model, under which name, and what kind of server it is."""
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
@@ -10,7 +11,7 @@ from typing import Any
 import httpx
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.workers.engines.engine import EngineDeadError
 from gigavqa.workers.engines.remote.dialects import Dialect, recognise_dialect
 from gigavqa.workers.engines.remote.endpoint_client import EndpointClient
@@ -19,6 +20,8 @@ from gigavqa.workers.engines.remote.error_replies import MalformedReplyError, Re
 from gigavqa.workers.engines.remote.redaction import redact_line
 from gigavqa.workers.engines.remote.replies import RemoteModelCard, bare_model_name, read_json, read_model_cards
 
+log = logging.getLogger(__name__)
+
 _NO_LIST = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 _MAX_NAMED_MODELS = 10
 _LONGEST_VERSION = 60
@@ -26,7 +29,9 @@ _LONGEST_VERSION = 60
 
 @dataclass(frozen=True)
 class RemoteModel:
-    """What was found: the model's `name` there, `context` in tokens where it is told, and what ends its turns."""
+    """A model that was found: the model's `name` there, `context` in tokens where it is told, and what ends its
+    turns.
+    """
 
     name: str
     dialect: Dialect
@@ -65,7 +70,7 @@ async def _query_server(server: EndpointClient, entry: CatalogueEntry, settings:
     if dialect is None or dialect.keeps:
         version = await _read_version(server, settings)
         owners = {card.owner for card in cards or () if card.owner}
-        dialect = dialect or recognise_dialect(owners, has_version=version is not None)
+        dialect = dialect or _recognise(owners, version, entry, settings)
     return RemoteModel(
         name=name,
         dialect=dialect,
@@ -75,8 +80,26 @@ async def _query_server(server: EndpointClient, entry: CatalogueEntry, settings:
     )
 
 
+def _recognise(
+    owners: Collection[str], version: str | None, entry: CatalogueEntry, settings: RemoteSettings
+) -> Dialect:
+    """Return the kind of a server; whoever serves open weights and does not say what it is may be an engine's router.
+
+    It is asked as OpenAI is, without what engines take, and answers then differ: the log says so.
+    """
+    dialect = recognise_dialect(owners, has_version=version is not None)
+    if dialect.name == "openai" and not entry.is_closed and (lacking := dialect.not_sent(entry)):
+        log.warning(
+            "%s does not say what kind of server it is, and is not sent %s; where vLLM answers, say "
+            "GIGAVQA_WORKER_REMOTE_DIALECT=vllm",
+            settings.endpoint,
+            " and ".join(lacking),
+        )
+    return dialect
+
+
 async def _list_models(server: EndpointClient, settings: RemoteSettings) -> list[RemoteModelCard] | None:
-    """Return what the server lists; None where it has no list. Raises AgainLaterError, EngineDeadError."""
+    """Return what the server lists; None where it has no list. Raises RetryLaterError, EngineDeadError."""
     response = await server.look(settings.url("/models"))
     if response.status_code in _NO_LIST:
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from gigavqa.contract.models import TurnResponse, Usage
+from gigavqa.contract.responses import TurnResponse, Usage
 from gigavqa.runtime.public_addresses import NO_COOKIES
 from gigavqa.workers.engines.engine import EngineDeadError, EngineError
 from gigavqa.workers.engines.remote.answers import RemoteAnswer
@@ -36,13 +36,13 @@ for _teller in ("httpx", "httpcore"):
 _CONNECT_SECONDS = 10.0
 _PROBE_SECONDS = 30.0
 _REFUSAL_REASONS = ("refused", "unpaid", "moved")
-_MAX_REFUSALS = 8  # in a row: more are not the requests' own
+_MAX_REFUSALS = 8  # in a row: more are not the requests' own: decision 0009
 _MAX_PASSED_OVER = 3  # times, after which a request waits for its turn by itself, and no other with it
 _MAX_REFUSAL_SECONDS = 300.0
 
 
 class EndpointClient:
-    """What stands at an endpoint. `context` is how many tokens the model's holds; `model` is its name there.
+    """Ask the server at an endpoint. `context` is how many tokens the model's holds; `model` is its name there.
 
     A request at which the server fails is asked again, after what the server asks to be left alone for, else after
     `backoff_seconds`, doubled each time, up to half a minute; so often, and for so long, as the settings say. While the
@@ -67,7 +67,7 @@ class EndpointClient:
         )
 
     async def look(self, url: str, content: dict[str, Any] | None = None) -> httpx.Response:
-        """Ask for an address of the server's, or post JSON to it, once. Raises AgainLaterError when it is away."""
+        """Ask for an address of the server's, or post JSON to it, once. Raises RetryLaterError when it is away."""
         method = "GET" if content is None else "POST"
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
@@ -124,7 +124,6 @@ class EndpointClient:
         await self.standing.sleep(attempt, asked=later.seconds)
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._http.aclose()
 
     async def _bear(self, later: RetryLaterError, asks: RetryBudget, began: float, answers: int) -> None:

@@ -1,4 +1,4 @@
-"""Where a model is asked, and how: the address of a server, and what every request to it says."""
+"""Settings of a remote endpoint: its address, and what every request to it carries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,8 @@ from gigavqa.workers.engines.remote.dialects import DIALECTS, Dialect, DialectNa
 
 @dataclass(frozen=True)
 class RemoteSettings:
-    """Where a model is asked, and how. `endpoint` ends in `/v1`, or in what stands for it; it may have a query.
+    """The endpoint that is asked for a model, and how. `endpoint` ends in `/v1`, or in what stands for it; it may have
+    a query.
 
     `key` is the key itself, `key_name` the variable that held it. `name` is what the server calls the model, where its
     operator chose that; `dialect` None finds the server's kind out. `pictures` is as `Pictures` takes it. A request at
@@ -36,12 +37,12 @@ class RemoteSettings:
 
     @property
     def known_dialect(self) -> Dialect | None:
-        """What kind of server it is, where that is known before it is asked."""
+        """The dialect, where that is known before the server is asked."""
         return DIALECTS[self.dialect] if self.dialect else vendor_dialect(self.host)
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What every request says of who asks."""
+        """The headers that identify the asker in every request."""
         dialect = self.known_dialect or DIALECTS["openai"]
         return {**dialect.headers, **(dialect.key_headers(self.key) if self.key else {})}
 

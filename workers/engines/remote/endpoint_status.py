@@ -1,4 +1,6 @@
-"""How a server stands with everybody who asks it: there, away, with too much to do, or closed to its askers."""
+"""The status of a server, shared by everybody who asks it: there, away, with too much to do, or closed to its
+askers.
+"""
 
 import asyncio
 import contextlib
@@ -19,7 +21,9 @@ _MAX_BACKOFF_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class EndpointProbe:
-    """What the list of models showed: whether the server is there and takes the key, and what it lists, if anything."""
+    """The result of asking for the list of models: whether the server is there and takes the key, and what it lists, if
+    anything.
+    """
 
     state: Literal["there", "away", "refused", "moved"]
     status: int = 0
@@ -27,7 +31,7 @@ class EndpointProbe:
 
 
 class EndpointStatus:
-    """What all requests to a server know of it together, and their waiting for it."""
+    """The knowledge that all requests to a server share, and their waiting for it."""
 
     def __init__(self, settings: RemoteSettings) -> None:
         self._settings = settings
@@ -54,7 +58,7 @@ class EndpointStatus:
 
     @property
     def waits(self) -> str | None:
-        """What everybody waits for; None while requests are answered."""
+        """The reason for which everybody waits; None while requests are answered."""
         if self._closed:
             return f"waits: {self._closed}"
         why = self._away or self._busy
@@ -110,7 +114,8 @@ class EndpointStatus:
         self._sleepers.add(woken)
         try:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(woken, self.pause(attempt, asked, longest))
+                async with asyncio.timeout(self.pause(attempt, asked, longest)):
+                    await woken
         finally:
             self._sleepers.discard(woken)
 

@@ -11,7 +11,8 @@ from typing import Any
 from cachetools import LRUCache
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
-from gigavqa.contract.models import EngineInfo, OnTokens, RemoteInfo, Sampling, Timings, TurnResponse, Usage
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, OnTokens, RemoteInfo, Timings, TurnResponse, Usage
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.tiling.geometry import Size
 from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message
@@ -31,7 +32,8 @@ from gigavqa.workers.engines.remote.streaming import STREAM_PARAMETERS
 
 log = logging.getLogger(__name__)
 
-_WARMUP_PIXELS = 2**20  # smaller pictures are sent again sooner than somebody waits for the first to have arrived
+# Smaller pictures are sent again sooner than somebody waits for the first to have arrived: decision 0009.
+_WARMUP_PIXELS = 2**20
 _LETTERS_A_TOKEN = 4
 _BYTES_A_TOKEN, _MARKS_A_MESSAGE = 2, 64  # hardly any text has shorter tokens, or any template more marks
 _LETTERS, _MOST_LETTERS_A_TOKEN = 2**16, 128  # runs of blanks are the longest tokens
@@ -65,7 +67,7 @@ class RemoteEngine:
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is, for the provenance of responses."""
+        """The engine's name and version, for the provenance of responses."""
         remote = RemoteInfo(
             endpoint=self._settings.endpoint,
             model=self._name,
@@ -87,7 +89,7 @@ class RemoteEngine:
 
     @property
     def phase(self) -> EnginePhase | None:
-        """What is waited for, while the server does not answer."""
+        """The reason to wait, while the server does not answer."""
         waits = self._server.standing.waits if self._server else None
         if waits is None and self._starting:
             waits = f"waiting for {self._settings.endpoint}"

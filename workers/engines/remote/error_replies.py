@@ -1,4 +1,4 @@
-"""What a server says instead of an answer, in whatever shape, as what is to be done about it.
+"""Read a server's error replies, in whatever shape, as what is to be done about them.
 
 Errors come nested (OpenAI, vLLM), flat (SGLang, Dynamo), as a text (llm-d), or as a string in JSON: the status decides,
 then type and code.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
 
-from gigavqa.contract.models import Usage
+from gigavqa.contract.responses import Usage
 from gigavqa.workers.engines.engine import ContextExceededError, EngineError
 from gigavqa.workers.engines.remote.redaction import redact_line
 
@@ -27,6 +27,7 @@ _KEY_REFUSED_STATUSES = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 # What was there at the start may be there again: the model behind a gateway, or the picture of a conflict.
 _RETRYABLE_STATUSES = {HTTPStatus.NOT_FOUND, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EARLY}
 _UNPAID_KINDS = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+_PAGE_TITLE = re.compile(r"\s*<.*?<title>(.*?)</title>", re.IGNORECASE | re.DOTALL)  # a proxy's page says it there
 _MODEL_GONE = re.compile(r"\bmodel\b", re.IGNORECASE)
 _NEVER_ALLOWED = re.compile(r"^request too large", re.IGNORECASE)  # OpenAI's, for one beyond what a minute may have
 _TOO_LONG = re.compile(
@@ -66,7 +67,7 @@ class RetryLaterError(Exception):
 
 
 class MalformedReplyError(RetryLaterError):
-    """What the server sent cannot be an answer."""
+    """The server's reply cannot be an answer."""
 
 
 class ServerFailedError(EngineError):
@@ -83,7 +84,7 @@ class RequestRefusedError(EngineError):
 
 @dataclass(frozen=True)
 class ErrorReply:
-    """What an error says: the message, cut, without the key; and its type and code, where it has them."""
+    """The content of an error: the message, cut, without the key; and its type and code, where it has them."""
 
     message: str
     kinds: frozenset[str]
@@ -101,7 +102,8 @@ def parse_error(content: bytes | str, key: str | None) -> ErrorReply:
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError):
-        found = text
+        page = _PAGE_TITLE.match(text)
+        found = page[1] if page else text
     return error_from_json(found, key)
 
 

@@ -1,9 +1,9 @@
-"""What a chat asks of generation beyond sampling, as a server's dialect has it."""
+"""Constraints of generation in a server's dialect."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gigavqa.contract.models import GenerationConstraints, StructuredOutput
+from gigavqa.contract.requests import GenerationConstraints, StructuredOutput
 from gigavqa.workers.engines.engine import EngineError
 from gigavqa.workers.engines.remote.dialects import Dialect
 
@@ -25,7 +25,8 @@ _SCHEMA_NAME = "answer"
 def constraint_parameters(
     steering: GenerationConstraints | None, dialect: Dialect, asked: Mapping[str, Any], ends: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is sent for it beside what is `asked` already; `ends` are the parameters that end a turn of the family.
+    """Return the parameters to send for it beside what is `asked` already; `ends` are the parameters that end a turn of
+    the family.
 
     Raises EngineError for what such a server does not take: whoever asked for it is not to get something else.
     """

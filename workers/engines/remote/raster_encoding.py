@@ -52,7 +52,6 @@ class RasterEncoder:
         return uuid5(NAMESPACE_OID, f"gigavqa:{key}:{self._encoding}")
 
     def close(self) -> None:
-        """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _get(self, raster: PromptRaster) -> EncodedRaster:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gigavqa.contract.models import TokenLogprob
+from gigavqa.contract.responses import TokenLogprob
 from gigavqa.workers.engines.remote.error_replies import ErrorReply, MalformedReplyError, error_from_json
 from gigavqa.workers.engines.remote.redaction import redact
 
@@ -34,7 +34,7 @@ class ReplyTokenCounts:
 
 @dataclass(frozen=True)
 class AnswerChunk:
-    """What one value of a server's says of the first answer. Texts are as they were sent.
+    """The part of the first answer that one value of a server's holds. Texts are as they were sent.
 
     `is_message` tells whether there is a message at all, `says` whether it holds a text, be it empty; `refusal` is what
     the server says is one, and `calls` whether it says that the model called a tool. `names` are those of the model and
@@ -89,7 +89,7 @@ def _card(told: Mapping[str, Any]) -> RemoteModelCard:
 
 
 def read_json(content: bytes | str) -> Any:
-    """Parse what a server sent. Raises MalformedError."""
+    """Parse what a server sent. Raises MalformedReplyError."""
     try:
         return json.loads(content, parse_int=_parse_int)
     except (ValueError, RecursionError):
@@ -119,7 +119,7 @@ def read_token_counts(found: Any) -> ReplyTokenCounts | None:
 def read_chunk(
     found: Any, name: Literal["message", "delta"], key: str | None, *, wants_logprobs: bool = False
 ) -> AnswerChunk:
-    """Read a completion, whose answer is a `message`, or a chunk of one, a `delta`. Raises MalformedError."""
+    """Read a completion, whose answer is a `message`, or a chunk of one, a `delta`. Raises MalformedReplyError."""
     if not isinstance(found, dict):
         return AnswerChunk(error=error_from_json(found, key))
     told = filter(None, map(found.get, ("model", "system_fingerprint")))
@@ -148,7 +148,7 @@ def read_chunk(
 
 
 def _first_choice(choices: Any, name: str) -> Mapping[str, Any] | None:
-    """Return the choice of index 0, wherever it stands; None where there is none. Raises MalformedError."""
+    """Return the choice of index 0, wherever it stands; None where there is none. Raises MalformedReplyError."""
     if not choices:
         return None
     if not isinstance(choices, list) or not all(isinstance(each, dict) for each in choices):
@@ -159,7 +159,7 @@ def _first_choice(choices: Any, name: str) -> Mapping[str, Any] | None:
 
 
 def _message_texts(message: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Thought, text and refusal of a message. Raises MalformedError."""
+    """Thought, text and refusal of a message. Raises MalformedReplyError."""
     content, thought = message.get("content"), next(filter(None, map(message.get, _THOUGHT_FIELDS)), None)
     thought, refusal = _text(thought, "thought"), _text(message.get("refusal"), "refusal")
     if not isinstance(content, list):

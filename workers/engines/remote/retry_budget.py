@@ -1,13 +1,13 @@
-"""How often one request is asked: what bounds the asking of a server that is there and does not answer it."""
+"""Bound how often one request is asked of a server that is there and does not answer it."""
 
 import math
 import time
 
-from gigavqa.contract.models import Usage
+from gigavqa.contract.responses import Usage
 from gigavqa.workers.engines.engine import EngineError, GenerationFailedError
 from gigavqa.workers.engines.remote.error_replies import RetryLaterError, ServerFailedError
 
-_MAX_BILLED_REPLIES = 4  # asks that were answered with what is no answer: each of them is billed
+_MAX_BILLED_REPLIES = 4  # asks that were answered with what is no answer: each of them is billed: decision 0009
 _TOKENS = ("prompt_tokens", "completion_tokens")
 
 

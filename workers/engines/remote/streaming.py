@@ -34,7 +34,7 @@ class EventStreamParser:
         """Whether the stream said that nothing follows."""
 
     def take(self, piece: bytes) -> None:
-        """Take what has come. Raises MalformedError for what is no stream of chunks."""
+        """Take what has come. Raises MalformedReplyError for what is no stream of chunks."""
         if self._after_return and piece:
             piece = piece.removeprefix(b"\n")
         self._after_return = piece.endswith(b"\r") or (self._after_return and not piece)
@@ -46,7 +46,7 @@ class EventStreamParser:
             self._take_line(line)
 
     def end(self) -> None:
-        """Take what is left: the last event may lack its end. Raises MalformedError for a stream that was cut off."""
+        """Take what is left: the last event may lack its end. Raises MalformedReplyError for a stream cut off."""
         self._take_line(self._line)
         self._take_line(b"")
         if not (self.is_done or self._answer.has_ended):
@@ -89,7 +89,7 @@ def _event_values(lines: list[str]) -> Iterator[str]:
 
 
 async def receive_answer(response: httpx.Response, answer: RemoteAnswer, bound: asyncio.Timeout) -> None:
-    """Give an answer what comes, a stream piece by piece. Raises MalformedError."""
+    """Give an answer what comes, a stream piece by piece. Raises MalformedReplyError."""
     content = bytearray()
     is_called_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     events: EventStreamParser | None = None
@@ -114,7 +114,7 @@ async def receive_answer(response: httpx.Response, answer: RemoteAnswer, bound: 
 
 
 async def iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield what comes. Raises MalformedError for more than any answer has."""
+    """Yield what comes. Raises MalformedReplyError for more than any answer has."""
     size = 0
     async for piece in response.aiter_bytes():
         size += len(piece)
@@ -126,7 +126,7 @@ async def iterate_body(response: httpx.Response) -> AsyncIterator[bytes]:
 async def read_error_body(response: httpx.Response) -> bytes:
     """Read what stands beside a status that says enough, if it can be read.
 
-    Raises MalformedError as `iterate_body` does.
+    Raises MalformedReplyError as `iterate_body` does.
     """
     try:
         return b"".join([piece async for piece in iterate_body(response)])

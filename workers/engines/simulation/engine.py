@@ -1,84 +1,50 @@
-"""An engine that generates nothing: its steps take as long as a real one's on an H100, with the same caches.
-
-For tests of everything around an engine. docs/performance/simulated.md says how far it can be believed.
-"""
+"""A fake engine for tests of everything around an engine: it generates nothing, takes declared times, and says so."""
 
 import asyncio
-import hashlib
-import math
-import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from bisect import insort
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.models import EngineInfo, OnTokens, Sampling, Timings, TurnResponse, Usage
+from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import EngineInfo, OnTokens, Timings, TurnResponse, Usage
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
-from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, with_cache_salt
-from gigavqa.workers.engines.kv_admission import ChatSlots, chat_slots
-from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
-from gigavqa.workers.engines.simulation.answer_script import AnswerScript
-from gigavqa.workers.engines.simulation.prompts import SimulatedPrompt, count_tokens, first_tokens, lay_out_prompt
-from gigavqa.workers.engines.simulation.roofline import MEMORY_BYTES, Roofline
-from gigavqa.workers.engines.simulation.scheduler import Scheduler, WorkCounts
-from gigavqa.workers.engines.simulation.scheduler import SimulatedSequence as Scheduled
-from gigavqa.workers.engines.vllm.arguments import RECURRENT_ARGUMENTS
+from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, PromptRaster
+from gigavqa.workers.engines.kv_admission import ChatSlots
+from gigavqa.workers.engines.simulation.answers import AnswerScript, cut_at_stop, draw_answer
+from gigavqa.workers.engines.simulation.prompts import PromptPrefixes, SeenKeys, split_tokens
 
-_OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
-_TIMER_SECONDS = 0.001
-"""What an event loop's timers can tell apart."""
+SLOTS_ARGUMENT = "max_num_seqs"
+"""The one of an entry's engine arguments that is heeded: how many answers are written at once."""
+_DEFAULT_SLOTS = 256
+WEIGHT_BYTES = 15 * 10**9
+"""What it says that it keeps of its weights while it sleeps; it has none."""
 
 
-def roofline_of(entry: CatalogueEntry) -> Roofline:
-    """One H100 with a model like the entry's: Qwen3.5-27B where the family's attention is linear, else Qwen3-VL-8B.
+@dataclass(frozen=True)
+class Latencies:
+    """Seconds that an answer takes, however many are written beside it. They are declared, and measured nowhere."""
 
-    The entry's `max_num_batched_tokens` and `max_num_seqs` bound a step as they do in vLLM.
-    """
-    family, said = entry.known_family, entry.engine
-    roofline = Roofline.of("h100", "27b" if family and family.linear_attention else "8b")
-    model = roofline.model
-    batched = int(said.get("max_num_batched_tokens") or roofline.batched_tokens)
-    # As `gigavqa.workers.engines.encoder_cache` tells vLLM; what is kept beyond one step's is taken from the KV cache.
-    kept = max(
-        batched, entry.visual_budget.max_visual_tokens, encoder_cache_tokens(entry, model.embedding_bytes, MEMORY_BYTES)
-    )
-    return replace(
-        roofline,
-        batched_tokens=batched,
-        encoder_tokens=kept,
-        kv_tokens=roofline.kv_tokens - (kept - batched) * model.embedding_bytes // model.kv_bytes,
-        sequences=int(said.get("max_num_seqs") or roofline.sequences),
-        watermark=float(said.get("watermark", RECURRENT_ARGUMENTS["watermark"] if model.state_bytes else 0)),
-    )
-
-
-@dataclass
-class _SimulatedGeneration:
-    scheduled: Scheduled
-    text: str
-    done: asyncio.Future[None]
-    arrived: float
-    grow: OnTokens | None = None
-    told: int = 0
-
-    def tell(self, tokens: int) -> None:
-        """Tell what so many tokens of the answer say beyond what was told."""
-        if self.grow:
-            text = first_tokens(self.text, tokens)
-            if len(text) > self.told:
-                self.grow(self.told, text[self.told :], None)
-                self.told = len(text)
+    prompt: float = 0.005
+    """Of any prompt up to the answer's first token."""
+    prompt_token: float = 0.000_05
+    """And of each of its tokens that is not cached."""
+    output_token: float = 0.005
+    """Of each token of the answer behind the first."""
 
 
 class SimulatedEngine:
-    """Answers a random option's letter after as long as a real engine would take, divided by `speed`.
+    """Answers a random option's letter after the declared `latencies`, divided by `speed`; 0 takes no time at all.
 
-    Text is a function of the sampling seed and the prompt alone. `speed` 0 takes no time at all. An answer is preceded
-    by `thought_tokens` that take time and room, and are not told. With a `script` its texts are those, and it is called
-    scripted.
+    Text is a function of the sampling seed and the prompt alone. With a `script` its texts are those, and it is called
+    scripted. Beginnings of prompts that were seen before, up to the end of a message's part, count as cached, and
+    rasters that were seen before as encoded.
     """
 
     def __init__(
@@ -86,29 +52,28 @@ class SimulatedEngine:
         entry: CatalogueEntry,
         *,
         speed: float = 1.0,
-        roofline: Roofline | None = None,
-        thought_tokens: int = 0,
+        latencies: Latencies | None = None,
         script: AnswerScript | None = None,
     ) -> None:
         self._entry = entry
         self._speed = speed
-        self._roofline = roofline or roofline_of(entry)
-        self._thought_tokens = thought_tokens
+        self._latencies = latencies or Latencies()
         self._script = script
+        self._slots = int(entry.engine.get(SLOTS_ARGUMENT) or _DEFAULT_SLOTS)
         self._plan = lru_cache(maxsize=4096)(entry.visual_budget.plan)
-        self._scheduler = Scheduler(self._roofline)
-        self._primers = PrefixWarmer.of(entry, self._roofline.batched_tokens, self._prefill)
-        self._generations: dict[int, _SimulatedGeneration] = {}
-        self._arrivals = 0
-        self._work = asyncio.Event()
-        self._loop: asyncio.Task[None] | None = None
+        self._arrivals = count()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._running = 0
+        self._counts = Counter[str]()
+        self._seen = SeenKeys()
+        self._end: asyncio.Future[None] | None = None
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is: simulated or scripted, in so many words."""
+        """The engine's name, which says that it is simulated or scripted."""
         name = "scripted" if self._script else "simulated"
         budget = str(self._entry.visual_budget)
-        return EngineInfo(name=name, version="2", device="simulated", simulated=True, budget=budget)
+        return EngineInfo(name=name, version="3", device="simulated", simulated=True, budget=budget)
 
     @property
     def phase(self) -> EnginePhase | None:
@@ -117,17 +82,12 @@ class SimulatedEngine:
 
     @property
     def places(self) -> ChatSlots | None:
-        """How many chats may be played at once, of a model with recurrent states."""
-        return chat_slots(self._entry, self._roofline.kv_tokens)
-
-    @property
-    def counts(self) -> WorkCounts:
-        """Work since the start, in more detail than `stats`."""
-        return self._scheduler.counts
+        """None: any number of chats may be played, and their prompts wait here."""
+        return None
 
     async def start(self) -> None:
-        """Start the loop of steps."""
-        self._loop = asyncio.create_task(self._run(), name="simulated-engine")
+        """Be there."""
+        self._end = asyncio.get_running_loop().create_future()
 
     async def generate(
         self,
@@ -139,164 +99,140 @@ class SimulatedEngine:
     ) -> TurnResponse:
         """Answer the chat's last message; lower `priority` goes first. Raises EngineError and EngineDeadError.
 
-        `grow` hears the first of the answer's tokens when it is made, and what each further step makes.
+        `grow` hears each token when it is written.
         """
-        if not await self.healthy():
-            raise EngineDeadError("the simulated engine is not running")
-        prompt = self._prompt(chat)
-        if prompt.tokens >= self._entry.max_model_len:
-            context = self._entry.max_model_len
-            message = f"the prompt has {prompt.tokens} tokens; the context holds {context}"
-            raise ContextExceededError(message, excess=prompt.tokens - context + 1)
-        written = self._script.write(chat) if self._script else self._drawn(chat, sampling, prompt)
-        answer = first_tokens(_cut_at_stop(written, sampling), sampling.max_tokens)
-        tokens = min(sampling.max_tokens, count_tokens(answer) + self._thought_tokens)
-        async with self._primers.primed(chat, priority) as primed:
-            generation = self._generation(prompt, primed.priority, tokens, answer)
-            generation.grow = grow
-            await self._play(generation)
-        if generation.scheduled.cached < primed.tokens:
-            self._primers.forget(chat)
-        return _turn_response(generation, sampling)
+        end, arrived = self._require_running(), time.monotonic()
+        prompt = self._read(chat)
+        written = self._script.write(chat) if self._script else draw_answer(chat[-1].text, sampling, prompt.name)
+        pieces = split_tokens(cut_at_stop(written, sampling))[: sampling.max_tokens]
+        async with self._slot(priority, end):
+            begun = time.monotonic()
+            usage = self._count(chat, prompt, len(pieces))
+            new, declared = usage.prompt_tokens - usage.cached_tokens, self._latencies
+            first = begun + self._seconds(declared.prompt + new * declared.prompt_token)
+            await self._write(pieces, first, end, grow)
+        text = "".join(pieces)
+        prompt.add(Message("assistant", (text,)))
+        self._see(prompt, chat[0].salt)
+        self._counts.update(generated_tokens=len(pieces))
+        return TurnResponse(
+            text=text,
+            finish_reason="length" if len(pieces) == sampling.max_tokens else "stop",
+            usage=usage,
+            timings=Timings(queued=begun - arrived, prefill=first - begun, decode=max(0, time.monotonic() - first)),
+        )
 
     async def stats(self) -> EngineStats:
         """Counters and gauges of now."""
-        return EngineStats(
-            running=len(self._scheduler.running),
-            waiting=len(self._scheduler.waiting),
-            prompt_tokens=self.counts.prompt_tokens,
-            cached_prompt_tokens=self.counts.cached_tokens,
-            generated_tokens=self.counts.generated_tokens,
-            processed_rasters=self.counts.encoder_runs,
-            encoder_runs=self.counts.encoder_runs,
-            primers=self._primers.count,
-        )
+        return EngineStats(running=self._running, waiting=len(self._waiting), **self._counts)
 
     async def healthy(self) -> bool:
-        """Return whether the loop runs."""
-        return self._loop is not None and not self._loop.done()
+        """Return whether it has started and not ended."""
+        return self._end is not None and not self._end.done()
 
     async def sleep(self, host_bytes: int) -> int:
-        """Stop the loop and forget what is cached; returns the bytes of the weights, 0 when they are too many."""
-        if not await self.healthy():
-            raise EngineDeadError("the simulated engine is not running")
-        weights = int(self._roofline.model.weight_bytes)
-        if weights > host_bytes:
+        """Stop, and forget what is cached; returns the bytes of its weights, 0 when they are too many."""
+        self._require_running()
+        if host_bytes < WEIGHT_BYTES:
             return 0
         await self.stop()
-        return weights
+        return WEIGHT_BYTES
 
     async def wake(self) -> None:
-        """Start the loop again."""
+        """Start again."""
         await self.start()
 
     async def stop(self) -> None:
-        """End the loop; what it was generating and what was cached is gone. Safe to call twice."""
-        if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.gather(self._loop, return_exceptions=True)
-        for generation in self._generations.values():
-            if not generation.done.done():
-                generation.done.set_exception(EngineDeadError("the simulated engine was stopped"))
-        self._generations.clear()
-        self._primers.forget_all()
-        self._scheduler = Scheduler(self._roofline, self.counts)
+        """End; what it was writing and what was cached is gone. Safe to call twice."""
+        if self._end is not None and not self._end.done():
+            self._end.set_result(None)
+        self._seen = SeenKeys()
 
-    async def _play(self, generation: _SimulatedGeneration) -> None:
-        scheduled = generation.scheduled
-        self._generations[scheduled.arrival] = generation
-        self._scheduler.add(scheduled)
-        self._work.set()
-        try:
-            await generation.done
-        finally:
-            if self._generations.pop(scheduled.arrival, None):
-                self._scheduler.drop(scheduled)
+    def _require_running(self) -> asyncio.Future[None]:
+        """Return what will be done at the engine's end."""
+        if self._end is None or self._end.done():
+            raise EngineDeadError("the simulated engine is not running")
+        return self._end
 
-    async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
-        """Keep what is made of `chat` up to the end of its last view; returns how many tokens others will find."""
-        prompt = self._prompt(chat, is_answered=False)
-        await self._play(self._generation(prompt, priority))
-        unit = self._roofline.model.match_tokens
-        return prompt.pictures[-1].end // unit * unit
+    def _read(self, chat: Sequence[Message]) -> PromptPrefixes:
+        shown = sum(len(message.rasters) for message in chat)
+        prompt = PromptPrefixes(lambda raster: self._visual_tokens(raster, shown))
+        for message in chat:
+            prompt.add(message)
+        excess = prompt.asked_tokens - self._entry.max_model_len + 1
+        if excess > 0:
+            told = f"the prompt has {prompt.asked_tokens} tokens; the context holds {self._entry.max_model_len}"
+            raise ContextExceededError(told, excess=excess)
+        return prompt
 
-    def _generation(
-        self, prompt: SimulatedPrompt, priority: int, tokens: int = 1, answer: str = ""
-    ) -> _SimulatedGeneration:
-        self._arrivals += 1
-        said = "" if self._thought_tokens else answer
-        return _SimulatedGeneration(
-            Scheduled(priority, self._arrivals, prompt, tokens, said),
-            text=answer,
-            done=asyncio.get_running_loop().create_future(),
-            arrived=time.monotonic(),
-        )
-
-    def _drawn(self, chat: Sequence[Message], sampling: Sampling, prompt: SimulatedPrompt) -> str:
-        plain = (
-            self._prompt(with_cache_salt(chat, "")) if chat[0].salt else prompt
-        )  # salts are the caches', not the answers'
-        return _draw_answer(chat, sampling, plain.digest)
-
-    def _prompt(self, chat: Sequence[Message], *, is_answered: bool = True) -> SimulatedPrompt:
-        shown = [raster for message in chat for raster in message.rasters]
-        visual = {raster.key: self._visual_tokens(raster.pixels.shape[:2], len(shown)) for raster in shown}
-        return lay_out_prompt(chat, visual, self._roofline.model.match_tokens, is_answered=is_answered)
-
-    def _visual_tokens(self, shape: tuple[int, ...], num_images: int) -> int:
-        height, width = shape
+    def _visual_tokens(self, raster: PromptRaster, num_images: int) -> int:
+        height, width = raster.pixels.shape[:2]
         return self._plan(Size(width, height), num_images).visual_tokens
 
-    async def _run(self) -> None:
-        due = time.monotonic()
-        while True:
-            if not self._generations:
-                self._work.clear()
-                await self._work.wait()
-                due = time.monotonic()
-            # Timers are coarse: a step that ends before they can tell is followed by the next, and time is made up for.
-            most = self._speed * _TIMER_SECONDS if self._speed else math.inf
-            seconds = self._scheduler.step(time.monotonic(), most)
-            due += seconds / self._speed if self._speed else 0
-            ahead = due - time.monotonic() if self._speed else 0
-            await asyncio.sleep(ahead if ahead > _TIMER_SECONDS else 0)
-            self._finish_step()
+    @asynccontextmanager
+    async def _slot(self, priority: int, end: asyncio.Future[None]) -> AsyncIterator[None]:
+        """Wait for one of the slots, and hold it; lower priority first, and then the earlier one."""
+        entrance: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        turn = (priority, next(self._arrivals), entrance)
+        insort(self._waiting, turn)
+        # Behind all that arrive in this turn of the loop, so that priority decides between them.
+        asyncio.get_running_loop().call_soon(self._fill_slots)
+        try:
+            await asyncio.wait([entrance, end], return_when=asyncio.FIRST_COMPLETED)
+            _raise_at(end)
+            yield
+        finally:
+            if entrance.done():
+                self._running -= 1
+            else:
+                self._waiting.remove(turn)
+            self._fill_slots()
 
-    def _finish_step(self) -> None:
-        ended_now = self._scheduler.finish(time.monotonic())
-        for generation in self._generations.values():
-            if generation.grow:
-                generation.tell(generation.scheduled.decoded - self._thought_tokens)
-        for ended in ended_now:
-            generation = self._generations.pop(ended.arrival)
-            if not generation.done.done():
-                generation.done.set_result(None)
+    def _fill_slots(self) -> None:
+        while self._waiting and self._running < self._slots:
+            self._waiting.pop(0)[2].set_result(None)
+            self._running += 1
+
+    def _count(self, chat: Sequence[Message], prompt: PromptPrefixes, written: int) -> Usage:
+        """Count a prompt that is begun, and return its tokens and those of its answer."""
+        tokens = prompt.asked_tokens
+        cached = min(self._see(prompt, chat[0].salt), tokens - 1)
+        encoded = sum(not self._seen.see(raster.key) for message in chat for raster in message.rasters)
+        self._counts.update(
+            prompt_tokens=tokens, cached_prompt_tokens=cached, processed_rasters=encoded, encoder_runs=encoded
+        )
+        return Usage(prompt_tokens=tokens, completion_tokens=written, cached_tokens=cached)
+
+    def _see(self, prompt: PromptPrefixes, salt: str) -> int:
+        """Return how many tokens the longest beginning has that was seen before; all of them are seen now."""
+        return max((tokens for name, tokens in prompt.found if self._seen.see((salt, name))), default=0)
+
+    async def _write(
+        self, pieces: Sequence[str], first: float, end: asyncio.Future[None], grow: OnTokens | None
+    ) -> None:
+        """Take the time of an answer whose first token is due at `first`, and tell each token when it is due."""
+        told, step = 0, self._seconds(self._latencies.output_token)
+        await asyncio.sleep(0)
+        if not grow:
+            await _until(first + step * max(0, len(pieces) - 1), end)
+            return
+        await _until(first, end)
+        for number, piece in enumerate(pieces):
+            await _until(first + step * number, end)
+            grow(told, piece, None)
+            told += len(piece)
+
+    def _seconds(self, declared: float) -> float:
+        return declared / self._speed if self._speed else 0.0
 
 
-def _turn_response(generation: _SimulatedGeneration, sampling: Sampling) -> TurnResponse:
-    scheduled, now = generation.scheduled, time.monotonic()
-    begun, first = scheduled.scheduled or now, scheduled.first_token or now
-    return TurnResponse(
-        text=generation.text,
-        finish_reason="length" if scheduled.answer_tokens == sampling.max_tokens else "stop",
-        usage=Usage(
-            prompt_tokens=scheduled.prompt.tokens,
-            completion_tokens=scheduled.answer_tokens,
-            cached_tokens=scheduled.cached,
-        ),
-        timings=Timings(queued=begun - generation.arrived, prefill=first - begun, decode=now - first),
-    )
+async def _until(due: float, end: asyncio.Future[None]) -> None:
+    """Wait for a moment of the clock. Raises EngineDeadError when the engine's end comes first."""
+    if (ahead := due - time.monotonic()) > 0:
+        await asyncio.wait([end], timeout=ahead)
+    _raise_at(end)
 
 
-def _cut_at_stop(text: str, sampling: Sampling) -> str:
-    """Return what stands before the first of the texts that are to stop it."""
-    stops = sampling.steering.stop if sampling.steering else ()
-    return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
-
-
-def _draw_answer(chat: Sequence[Message], sampling: Sampling, digest: int) -> str:
-    held = sampling.steering.structure.choice if sampling.steering and sampling.steering.structure else None
-    letters = held or _OPTION.findall(chat[-1].text) or ["A", "B", "C", "D"]
-    drawn = hashlib.blake2b(f"{sampling.seed}:{digest}".encode(), digest_size=8).digest()
-    letter = letters[int.from_bytes(drawn, "big") % len(letters)]
-    return letter if held else f"The answer is {letter}."
+def _raise_at(end: asyncio.Future[None]) -> None:
+    if end.done():
+        raise EngineDeadError("the simulated engine was stopped")

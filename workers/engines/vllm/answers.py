@@ -1,9 +1,10 @@
-"""What vLLM is asked for, and what it tells of an answer while it is generated."""
+"""Requests to vLLM, and the answers that it publishes while it generates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gigavqa.contract.models import FINISH_REASONS, GenerationConstraints, OnTokens, Sampling, TokenLogprob
+from gigavqa.contract.requests import GenerationConstraints, Sampling
+from gigavqa.contract.responses import FINISH_REASONS, OnTokens, TokenLogprob
 from gigavqa.workers.engines.engine import GenerationFailedError
 from gigavqa.workers.engines.vllm.detokenization import Decode, IncrementalDetokenizer
 
@@ -49,7 +50,7 @@ class VllmAnswer:
 
     @property
     def finish_reason(self) -> str:
-        """Why it ended."""
+        """The reason for which it ended."""
         return "stop" if self.is_stopped else self.output.outputs[0].finish_reason or "unknown"
 
     @property

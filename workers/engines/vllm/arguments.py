@@ -1,4 +1,4 @@
-"""What vLLM is told: arguments and environment by the entry and the device, so that nothing is left to the machine.
+"""Build vLLM's arguments and environment by the entry and the device, so that nothing is left to the machine.
 
 And what else the command line may tell it, as `NAME=VALUE`, of the arguments that vLLM's AsyncEngineArgs knows.
 """
@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.catalogue.entry import MAX_PROMPT_IMAGES, CatalogueEntry
-from gigavqa.runtime.names import did_you_mean
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.decode_threads import usable_cores
 from gigavqa.workers.errors import EngineArgumentError
 
 _TEXT_TOKENS = 1024  # room for text beside the largest raster in one step of the scheduler
-RECURRENT_ARGUMENTS: dict[str, Any] = {
+_RECURRENT_ARGUMENTS: dict[str, Any] = {
     "prefix_match_unit": 16,  # a block is as large as a state, 784 tokens with Qwen3.5-27B, and always of so many
     "watermark": 0.3,  # for what nobody uses now: states of views, and of chats between two turns
 }
 """What families of linear attention find again of earlier prompts rests on: docs/decisions/0008-engine.md
 has the figures."""
+_SHARED_RASTERS: dict[str, Any] = {"mm_processor_cache_type": "shm"}
+"""Where several GPUs hold a model, each of their processes reads rasters there: docs/performance/feeding.md."""
 _RESERVED_ARGUMENTS = frozenset(
     {
         "model",
@@ -53,10 +55,11 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
         "enable_chunked_prefill": True,
         "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
-        **(RECURRENT_ARGUMENTS if family and family.linear_attention else {}),
+        **(_RECURRENT_ARGUMENTS if family and family.linear_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
         # The next engine asks for nearly all of the device's memory: of one that sleeps nothing should stay there.
         **({"sleep_mode_offload_cudagraph": True} if can_sleep else {}),
+        **(_SHARED_RASTERS if _shares_memory(entry) and not is_cpu else {}),
         **entry.engine,
         **(_multimodal_arguments(entry) if entry.takes_pictures else {}),
         "hf_overrides": entry.visual_budget.config_overrides() | entry.engine.get("hf_overrides", {}),
@@ -67,6 +70,12 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
     asked = int(arguments.get("max_num_batched_tokens", 0))
     needed = entry.visual_budget.max_visual_tokens + _TEXT_TOKENS
     return arguments | {"max_num_batched_tokens": max(asked, whole, needed)}
+
+
+def _shares_memory(entry: CatalogueEntry) -> bool:
+    """Whether several processes of one machine, and no other, see the rasters: vLLM's own, not Ray's, have its lock."""
+    backend, machines = entry.engine.get("distributed_executor_backend", "mp"), entry.engine.get("nnodes", 1)
+    return entry.takes_pictures and entry.tensor_parallel_size > 1 and backend == "mp" and machines == 1
 
 
 def _multimodal_arguments(entry: CatalogueEntry) -> dict[str, Any]:
@@ -145,7 +154,7 @@ def _parse(text: str) -> tuple[str, Any]:
     name, separator, value = text.partition("=")
     name = name.replace("-", "_")
     if not (separator and name):
-        raise EngineArgumentError(f"'{text}' is not NAME=VALUE, such as gpu_memory_utilization=0.8")
+        raise EngineArgumentError(f"--engine-arg '{text}' is not NAME=VALUE, such as gpu_memory_utilization=0.8")
     if name in _RESERVED_ARGUMENTS:
         raise EngineArgumentError(
             f"'{name}' is no argument of the engine's alone; write it into an entry of the catalogue "

@@ -41,7 +41,6 @@ class CPUWorker(cpu_worker.CPUWorker):  # type: ignore[misc]
     """vLLM's own, with that model runner."""
 
     def init_device(self) -> None:
-        """Set the device up."""
         super().init_device()
         if not self.use_v2_model_runner:
             self.model_runner = SeedRestoringModelRunner(self.vllm_config, torch.device("cpu"))

@@ -14,7 +14,8 @@ from importlib import metadata
 from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
-from gigavqa.contract.models import EngineInfo, GenerationConstraints, OnTokens, Sampling, Timings, TurnResponse, Usage
+from gigavqa.contract.requests import GenerationConstraints, Sampling
+from gigavqa.contract.responses import EngineInfo, OnTokens, Timings, TurnResponse, Usage
 from gigavqa.runtime.extras import install_advice
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.workers.engines.encoder_cache import enlarge_encoder_cache
@@ -27,15 +28,18 @@ from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_argum
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.vllm.delivery import CoreRequest, PromptDelivery, RenderPrompt
 from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
+from gigavqa.workers.engines.vllm.device_memory import device_bytes
 from gigavqa.workers.engines.vllm.errors import translate_error
+from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.engines.vllm.prompts import end_of_views, render_prompt
+from gigavqa.workers.engines.vllm.start_errors import describe_error, explain_start_failure
 from gigavqa.workers.engines.vllm.startup_progress import PhaseFile, VllmStatLogger, report_phase
 from gigavqa.workers.engines.vllm.weights import checkpoint_revision, weights_bytes
 from gigavqa.workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
 
-_MAX_ATTEMPTS = 3
+_MAX_ATTEMPTS = 3  # for another end than stop, length or content_filter: decision 0002
 _LIVENESS_POLL_SECONDS = 0.5
 
 
@@ -65,7 +69,7 @@ class VllmEngine:
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is, for the provenance of responses."""
+        """The engine's name and version, for the provenance of responses."""
         return EngineInfo(
             name="vllm",
             version=self._version,
@@ -77,12 +81,12 @@ class VllmEngine:
 
     @property
     def phase(self) -> EnginePhase | None:
-        """How far the start is, as the engine's processes tell it."""
+        """The phase of the start, as the engine's processes publish it."""
         return self._phases.read()
 
     @property
     def places(self) -> ChatSlots | None:
-        """How many chats may be played at once, of a model with recurrent states."""
+        """The number of chats that may be played at once, of a model with recurrent states."""
         if self._llm is None:
             return None
         cache = self._llm.vllm_config.cache_config
@@ -96,7 +100,9 @@ class VllmEngine:
             report_phase("loading vLLM")
             await _in_daemon_thread(self._load)
         except (Exception, SystemExit) as error:  # drivers, too, have errors of their own, and some are plain
-            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {_describe_error(error)}") from error
+            said = self._phases.failure() or describe_error(error)
+            why = explain_start_failure(said, self._entry.id)
+            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {why}") from error
         finally:
             self._phases.close()
         gc.freeze()  # vLLM's modules stay: to look through them each time would hold the event loop
@@ -275,7 +281,7 @@ class VllmEngine:
         except EngineDeadError:
             raise
         except Exception as error:  # failures of the process come back as plain ones
-            raise EngineDeadError(f"vLLM's engine did not live through the change: {_describe_error(error)}") from error
+            raise EngineDeadError(f"vLLM's engine did not live through the change: {describe_error(error)}") from error
         finally:
             asked.cancel()
 
@@ -318,22 +324,28 @@ class VllmEngine:
         become_engine_owner()
         repair_torch_companions()
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
+        import torch
         from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.platforms import current_platform
         from vllm.usage.usage_lib import UsageContext
         from vllm.v1.engine.async_llm import AsyncLLM
 
+        if current_platform.is_unspecified():
+            raise RuntimeError("vLLM's build for GPUs finds no NVIDIA GPU")
         is_cpu = bool(current_platform.is_cpu())
         if is_cpu:
             self._set_defaults(cpu_environment(small=self._entry.weights.startswith(BUILT_IN_PREFIX)))
+            # torch has counted them as it was imported.
+            torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"].partition(",")[0]))
         self._device = "cpu" if is_cpu else str(current_platform.get_device_name())
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
-        if not is_cpu and (lack := self._lack_of_memory(int(current_platform.get_device_total_memory()))):
+        memory = device_bytes(current_platform)
+        if not is_cpu and (lack := shortage(self._entry, [memory] * self._entry.tensor_parallel_size)):
             log.warning("%s", lack)
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu, can_sleep=self._can_sleep)
         config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
-        enlarge_encoder_cache(config, self._entry, int(current_platform.get_device_total_memory()))
+        enlarge_encoder_cache(config, self._entry, memory)
         if config.cache_config.enable_prefix_caching:
             batched = config.scheduler_config.max_num_batched_tokens
             self._primers = PrefixWarmer.of(self._entry, batched, self._prefill)
@@ -344,11 +356,6 @@ class VllmEngine:
         self._delivery = PromptDelivery(self._llm)
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
-
-    def _lack_of_memory(self, device_bytes: int) -> str | None:
-        entry, gpus = self._entry, self._entry.gpus
-        number = int(entry.engine.get("tensor_parallel_size") or 1)
-        return gpus.lack(entry.id, number * device_bytes / 2**20) if gpus else None
 
     def _set_defaults(self, environment: Mapping[str, str]) -> None:
         missing = {name: value for name, value in environment.items() if name not in os.environ}
@@ -371,12 +378,6 @@ def _in_daemon_thread(call: Callable[[], None]) -> "asyncio.Future[None]":
 
     threading.Thread(target=run, name=getattr(call, "__name__", "call"), daemon=True).start()
     return asyncio.wrap_future(future)
-
-
-def _describe_error(error: BaseException) -> str:
-    """Return what an error says; with its type where that says more, as of those of assertions and keys."""
-    is_sentence = isinstance(error, (RuntimeError, ValueError, OSError, ImportError)) and str(error)
-    return str(error) if is_sentence else f"{type(error).__name__}: {error}"
 
 
 def _end_ids(entry: CatalogueEntry, vocabulary: Mapping[str, int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What vLLM says of a prompt that it refuses, as the errors that players know."""
+"""Translate vLLM's refusals of a prompt into the errors of `gigavqa.workers.engines.engine`."""
 
 import re
 
@@ -17,7 +17,9 @@ def translate_error(error: Exception, context: int) -> EngineError:
 
 
 def _is_too_long(error: Exception) -> bool:
-    """Whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its pictures."""
+    """Return whether vLLM refuses a prompt for its length, before it counts tokens, when it does, or with its
+    pictures.
+    """
     told = getattr(error, "parameter", None) in ("input_tokens", "input_text")
     return told or bool(_TOO_LONG.search(str(error)))
 

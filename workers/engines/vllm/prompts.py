@@ -15,7 +15,7 @@ async def render_prompt(
     """Write a chat up to where the model is to answer; a raster that vLLM knows by its key is not processed again.
 
     `asked` goes to the template beside what the entry says. The prompt holds the pixels of rasters that the engine has
-    not got yet, and prompts that are rendered after it rely on its being sent: `vllm_delivery` sees to that.
+    not got yet, and prompts that are rendered after it rely on its being sent: `engines.vllm.delivery` sees to that.
     """
     from vllm.renderers.params import ChatParams
 

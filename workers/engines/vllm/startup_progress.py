@@ -1,4 +1,4 @@
-"""What an engine tells of itself: how far its start is, and what it counts while it runs.
+"""Publish an engine's progress: the phase of its start, and its counters while it runs.
 
 Its own processes write the phases of the start into a file, which the worker reads and announces.
 `report_vllm_phases` runs in each of these processes, as part of the plugin of `gigavqa.workers.architectures`.
@@ -15,9 +15,9 @@ from typing import Any
 from uuid import uuid4
 
 from gigavqa.store.worker_registry import EnginePhase
+from gigavqa.workers.engines.vllm.start_errors import PHASE_VARIABLE, failure_path, report_first_error
 from gigavqa.workers.engines.vllm.weights import cache_folder, weights_bytes
 
-PHASE_VARIABLE = "GIGAVQA_ENGINE_PHASE"
 DOWNLOADING, READING = "downloading weights", "reading weights"
 _EVERY_SECONDS = 1.0
 
@@ -49,9 +49,17 @@ class PhaseFile:
             return []
         return [EnginePhase.model_validate_json(line) for line in lines]
 
+    def failure(self) -> str | None:
+        """Why the engine's processes did not start, as the first of them says it; None when none said anything."""
+        try:
+            return failure_path(self._path).read_text(encoding="utf-8") or None
+        except FileNotFoundError:
+            return None
+
     def close(self) -> None:
         """Forget the phase: the engine runs, or has ended."""
-        self._path.unlink(missing_ok=True)
+        for path in (self._path, failure_path(self._path)):
+            path.unlink(missing_ok=True)
         if os.environ.get(PHASE_VARIABLE) == str(self._path):
             del os.environ[PHASE_VARIABLE]
 
@@ -65,10 +73,11 @@ def report_phase(name: str, done_bytes: int | None = None, total_bytes: int | No
 
 @functools.cache
 def report_vllm_phases() -> None:
-    """Make vLLM's loader and executor tell what they begin, and how much of the weights is read."""
+    """Make vLLM's loader and executor tell what they begin, how much of the weights is read, and what went wrong."""
     from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
     from vllm.v1.executor.abstract import Executor
 
+    report_first_error()
     _wrap(DefaultModelLoader, "_prepare_weights", _reporting_download)
     _wrap(DefaultModelLoader, "get_all_weights", _reporting_weights)
     _wrap(Executor, "determine_available_memory", functools.partial(_reporting, "profiling memory"))
@@ -124,7 +133,7 @@ def _downloaded_bytes(weights: str) -> int | None:
 
 
 class VllmStatLogger:
-    """What vLLM tells its stat loggers, kept for one engine.
+    """Keep the counters of one vLLM engine.
 
     The series in the process's registry cannot say it: each engine that starts takes those of all others away.
     """

@@ -1,4 +1,4 @@
-"""Which weights a folder or a Hugging Face id stands for, for the provenance of responses."""
+"""Identify the weights of a folder or a Hugging Face id, for the provenance of responses."""
 
 import functools
 import hashlib

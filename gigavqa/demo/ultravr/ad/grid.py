@@ -18,7 +18,7 @@ _VARIANTS = 12
 
 
 class Grid(NamedTuple):
-    """Where the anomalous cell is (row, column; 1-based from the top left), and the normal variant in each cell."""
+    """The anomalous cell (row, column; 1-based from the top left), and the normal variant in each cell."""
 
     seed: int
     product: Product

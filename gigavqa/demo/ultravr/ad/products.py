@@ -1,4 +1,4 @@
-"""What the two products are: their normality as conditions, and which of them the anomalous one violates."""
+"""The two products: their normality as conditions, and which of them the anomalous one violates."""
 
 from collections.abc import Callable
 from typing import NamedTuple

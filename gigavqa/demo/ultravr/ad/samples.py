@@ -3,9 +3,10 @@
 from gigavqa.answers.coordinates import format_coordinate
 from gigavqa.benchmarks.ultravr.samples import BLOCK_SIZE
 from gigavqa.demo.draws import stream
+from gigavqa.demo.records import Record, shuffled
 from gigavqa.demo.ultravr.ad.grid import Grid
 from gigavqa.demo.ultravr.ad.products import GRID, Product
-from gigavqa.demo.ultravr.records import Record, RecordQuestion, shuffled, step, supervision
+from gigavqa.demo.ultravr.records import RecordQuestion, step, supervision
 
 _COORDINATE = (
     "Which cell does not follow this description? "

@@ -14,7 +14,7 @@ _TYRE: Color = (28, 28, 30)
 
 
 class FigureClothing(NamedTuple):
-    """What a figure wears; `accent` is the umbrella, the bicycle's frame or the motorcycle's body."""
+    """The clothing of a figure; `accent` is the umbrella, the bicycle's frame or the motorcycle's body."""
 
     upper: Color
     lower: Color

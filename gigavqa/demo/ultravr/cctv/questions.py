@@ -1,4 +1,4 @@
-"""What is asked about the plaza, drawn before the plaza: first the texts, then which option shall be true.
+"""Questions about the plaza, drawn before the plaza: first the texts, then which option shall be true.
 
 So whoever reads the texts alone learns nothing of the answers; the plaza is then drawn such that they hold.
 """
@@ -11,8 +11,9 @@ import numpy as np
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
 from gigavqa.benchmarks.ultravr.vocabulary import CLAIM_FAMILIES, CLAIM_PATTERNS, RELATIONS
 from gigavqa.demo.draws import stream
+from gigavqa.demo.records import letter_of, lettered, shuffled
 from gigavqa.demo.ultravr.cctv.figures import KINDS
-from gigavqa.demo.ultravr.records import RecordQuestion, letter_of, lettered, shuffled
+from gigavqa.demo.ultravr.records import RecordQuestion
 
 _ANCHOR = "standing"
 """The kind that every comparison has on one side, and its least count."""
@@ -25,14 +26,14 @@ _COUPLES = (("pink", "turquoise"), ("orange", "yellow"), ("white", "bright green
 
 
 class CountRange(NamedTuple):
-    """How many there are, and the least number of its block."""
+    """A count, and the least number of its block."""
 
     value: int
     least: int
 
 
 class PlazaComparison(NamedTuple):
-    """Which claim on the counts of two kinds is true."""
+    """The claim on the counts of two kinds that is true."""
 
     question: RecordQuestion
     kinds: tuple[str, str]
@@ -40,7 +41,7 @@ class PlazaComparison(NamedTuple):
 
 
 class PlazaVerification(NamedTuple):
-    """Which of two claims on one kind are true: its count, and the quadrant with the most or fewest."""
+    """The claims on one kind that are true: its count, and the quadrant with the most or fewest."""
 
     question: RecordQuestion
     kind: str
@@ -51,7 +52,7 @@ class PlazaVerification(NamedTuple):
 
 
 class PlazaRelation(NamedTuple):
-    """Where one person of a couple stands relative to the other; both are in one quadrant, which says nothing of it."""
+    """The direction from one person of a couple to the other; both are in one quadrant, which says nothing of it."""
 
     question: RecordQuestion
     clothing: tuple[str, str]

@@ -1,6 +1,8 @@
 """Questions about the plaza, worded and checked as appendix F.1 says; boxes and counts are those that were drawn."""
 
-from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category
+from functools import partial
+
+from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
 from gigavqa.benchmarks.ultravr.vocabulary import (
     CLAIM_FAMILIES,
     CLAIM_PATTERNS,
@@ -10,10 +12,11 @@ from gigavqa.benchmarks.ultravr.vocabulary import (
     ORDERINGS,
     RELATIONS,
 )
+from gigavqa.demo.records import Record
 from gigavqa.demo.ultravr.cctv.figures import KINDS
 from gigavqa.demo.ultravr.cctv.questions import PlazaComparison, PlazaRelation, PlazaVerification, reduced
 from gigavqa.demo.ultravr.cctv.scene import SIZE, Plaza, PlazaFigure, position
-from gigavqa.demo.ultravr.records import Record, RecordQuestion, step, supervision
+from gigavqa.demo.ultravr.records import quadrant_record, step
 
 IMAGE = "images/plaza.jpg"
 
@@ -28,34 +31,18 @@ def plaza_records(plaza: Plaza) -> list[Record]:
     ]
 
 
-def _record(
-    category: Category, number: int, question: RecordQuestion, steps: list[Record], quadrants: list[str]
-) -> Record:
-    return {
-        "id": f"cctv-{category.replace('_', '-')}-{number}",
-        "domain": "cctv",
-        "category": category,
-        "subcategory": SUBCATEGORIES["cctv", category],
-        "image": IMAGE,
-        **question.fields,
-        "reasoning_supervision": supervision(steps),
-        "evidence": {"quadrants": quadrants},
-    }
+_record = partial(quadrant_record, "cctv")
 
 
 def _boxes(figures: list[PlazaFigure]) -> list[list[float]]:
     return [figure.box.normalized(SIZE) for figure in figures]
 
 
-def _quadrants(figures: list[PlazaFigure]) -> list[str]:
-    return [quadrant for quadrant in QUADRANTS if any(figure.quadrant == quadrant for figure in figures)]
-
-
 def _comparison(plaza: Plaza, number: int, case: PlazaComparison) -> Record:
     group_a, group_b = (plaza.of(kind) for kind in case.kinds)
     a, b = (KINDS[kind].label for kind in case.kinds)
     steps = _comparison_steps(a, b, _boxes(group_a), _boxes(group_b), case.supported)
-    return _record("comparison", number, case.question, steps, _quadrants(group_a + group_b))
+    return _record("comparison", number, IMAGE, case.question, steps, {figure.quadrant for figure in group_a + group_b})
 
 
 def _comparison_steps(
@@ -102,7 +89,7 @@ def _verification(plaza: Plaza, number: int, case: PlazaVerification) -> Record:
         step("S12", match, extreme == region, "boolean"),
         step("S13", "Which evidence pattern is supported by the image?", pattern, "multiple_choice", patterns),
     ]
-    return _record("logical_verification", number, case.question, steps, list(QUADRANTS))
+    return _record("logical_verification", number, IMAGE, case.question, steps, QUADRANTS)
 
 
 def _region_steps(plaza: Plaza, kind: str, label: str) -> list[Record]:
@@ -119,7 +106,7 @@ def _region_steps(plaza: Plaza, kind: str, label: str) -> list[Record]:
 def _relation(plaza: Plaza, number: int, case: PlazaRelation) -> Record:
     a, b = (next(f for f in plaza.figures if f.clothing == clothing) for clothing in case.clothing)
     steps = _relation_steps(a, b, position(a.box, b.box) or "")
-    return _record("relational_inference", number, case.question, steps, _quadrants([a, b]))
+    return _record("relational_inference", number, IMAGE, case.question, steps, {a.quadrant, b.quadrant})
 
 
 def _relation_steps(person_a: PlazaFigure, person_b: PlazaFigure, stands: str) -> list[Record]:

@@ -1,4 +1,4 @@
-"""What is seen from the air, drawn from a few shapes each; one unit is one pixel of the full-size image."""
+"""Objects seen from the air, drawn from a few shapes each; one unit is one pixel of the full-size image."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What is asked about the land, drawn before the land: first the texts, then which option shall be true.
+"""Questions about the land, drawn before the land: first the texts, then which option shall be true.
 
 So whoever reads the texts alone learns nothing of the answers; the land is then drawn such that they hold.
 """
@@ -9,7 +9,8 @@ import numpy as np
 
 from gigavqa.benchmarks.ultravr.taxonomy import LETTERS, Quadrant
 from gigavqa.demo.draws import stream
-from gigavqa.demo.ultravr.records import RecordQuestion, lettered, shuffled
+from gigavqa.demo.records import lettered, shuffled
+from gigavqa.demo.ultravr.records import RecordQuestion
 from gigavqa.demo.ultravr.rs.objects import KINDS, LANDMARKS
 
 Pair = tuple[Quadrant, Quadrant]
@@ -55,14 +56,14 @@ class LandVerification(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """Which object of a quadrant a relational question selects."""
+    """The object of a quadrant that a relational question selects."""
 
     selector: str
     quadrant: Quadrant
 
 
 class LandRelation(NamedTuple):
-    """How the extreme objects of two adjacent quadrants lie to each other: the answer's letter has the paper's meaning.
+    """The relation of the extreme objects of two adjacent quadrants: the answer's letter has the paper's meaning.
 
     A: the first is north (or west) of the second; B: the opposite; C, D: the first, or second, quadrant has none.
     """

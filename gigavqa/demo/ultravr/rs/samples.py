@@ -1,7 +1,10 @@
 """Questions about the land, worded and checked as appendix F.2 says; boxes and counts are those that were drawn."""
 
-from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category, Quadrant
-from gigavqa.demo.ultravr.records import Record, RecordQuestion, step, supervision
+from functools import partial
+
+from gigavqa.benchmarks.ultravr.taxonomy import Quadrant
+from gigavqa.demo.records import Record
+from gigavqa.demo.ultravr.records import quadrant_record, step
 from gigavqa.demo.ultravr.rs.objects import KINDS
 from gigavqa.demo.ultravr.rs.questions import (
     LandComparison,
@@ -27,19 +30,7 @@ def land_records(land: Land) -> list[Record]:
     ]
 
 
-def _record(
-    category: Category, number: int, question: RecordQuestion, steps: list[Record], regions: tuple[Quadrant, Quadrant]
-) -> Record:
-    return {
-        "id": f"rs-{category.replace('_', '-')}-{number}",
-        "domain": "rs",
-        "category": category,
-        "subcategory": SUBCATEGORIES["rs", category],
-        "image": IMAGE,
-        **question.fields,
-        "reasoning_supervision": supervision(steps),
-        "evidence": {"quadrants": [quadrant for quadrant in QUADRANTS if quadrant in regions]},
-    }
+_record = partial(quadrant_record, "rs")
 
 
 def _boxes(things: list[Thing]) -> list[list[float]]:
@@ -53,7 +44,7 @@ def _comparison(land: Land, number: int, case: LandComparison) -> Record:
         boxes = _boxes([thing for thing in land.of("vehicle", region) if thing.parked])
         halves.extend(_half(first, region, land.landmarks[region].normalized(SIZE), boxes))
     last = step("S9", "Compute the absolute difference |Step 4 count - Step 8 count|.", case.difference, "integer")
-    return _record("comparison", number, case.question, [*halves, last], case.regions)
+    return _record("comparison", number, IMAGE, case.question, [*halves, last], case.regions)
 
 
 def _half(first: int, region: Quadrant, landmark: list[float], boxes: list[list[float]]) -> list[Record]:
@@ -78,7 +69,7 @@ def _verification(land: Land, number: int, case: LandVerification) -> Record:
     ]
     a, b = (the(region) for region in case.regions)
     steps = _verification_steps(oriented(case.kind, vertical=case.vertical), (a, b), found)
-    return _record("logical_verification", number, case.question, steps, case.regions)
+    return _record("logical_verification", number, IMAGE, case.question, steps, case.regions)
 
 
 def _verification_steps(label: str, regions: tuple[str, str], found: list[list[Thing]]) -> list[Record]:
@@ -109,5 +100,4 @@ def _relation(land: Land, number: int, case: LandRelation) -> Record:
         f"is the object from Step 2 {case.first} the object from Step 4?"
     )
     steps.append(step("S5", compare, holds(a, b, case.axis), "boolean"))
-    regions = (case.sides[0].quadrant, case.sides[1].quadrant)
-    return _record("relational_inference", number, case.question, steps, regions)
+    return _record("relational_inference", number, IMAGE, case.question, steps, {side.quadrant for side in case.sides})

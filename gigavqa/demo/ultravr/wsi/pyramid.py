@@ -1,22 +1,20 @@
 """Paints the slide tile by tile, level by level, into a tiled BigTIFF of JPEG tiles with x2 levels.
 
-Most tiles hold one material alone. Such a tile is encoded once and its bytes are written wherever it occurs; only
-tiles with an outline in them are composed. No level is ever in memory as a whole.
+Most tiles hold one material alone. Such a tile is encoded and stored once, wherever it occurs; only tiles with an
+outline in them are composed. No level is ever in memory as a whole.
 """
 
-from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 import imagecodecs
 import numpy as np
-import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
-from gigavqa.demo.canvas import Pixels, replacing
+from gigavqa.demo.canvas import Pixels
 from gigavqa.demo.draws import stream
+from gigavqa.demo.pyramid_file import PyramidFile, TiffTag, new_pyramid, rational
 from gigavqa.demo.ultravr.wsi.scene import COVERS, MATERIALS, MICRONS_PER_PIXEL, SIZE, STEP, Slide
 from gigavqa.demo.ultravr.wsi.textures import paint_materials, seamless_noise
 from gigavqa.tiling.geometry import Size
@@ -26,62 +24,54 @@ _Value = TypeVar("_Value", bound=np.generic)
 TILE = 512
 _QUALITY = 78
 _RAGGED = 0.009  # how far the fine noise moves an outline, in units of a field
-_SMALLEST = 2048
+_DESCRIPTION = b"Synthetic slide drawn by a program; it shows no patient and no pathology.\0"
 
 
 def paint_slide(slide: Slide, path: Path, scale: float = 1.0) -> None:
     """Write the slide as a pyramidal BigTIFF of 60000 x 40000 pixels times `scale`, a quarter of a micron each."""
     size = Size(round(SIZE.width * scale), round(SIZE.height * scale))
-    painter = TilePainter(slide, SIZE.width / size.width)
-    with replacing(path) as temporary, tifffile.TiffWriter(temporary, bigtiff=True) as file:
-        level = 0
-        while level == 0 or max(size) >> (level - 1) > _SMALLEST:
-            _write_level(file, painter, Size(size.width >> level, size.height >> level), level)
-            level += 1
+    with new_pyramid(path, size, TILE) as file:
+        painter = TilePainter(slide, SIZE.width / size.width, file)
+        for level, (_, numbers) in enumerate(file.levels):
+            for row, column in np.ndindex(*numbers.shape):
+                numbers[row, column] = painter.tile(column * TILE, row * TILE, level)
+        file.finish(_tags)
 
 
-def _write_level(file: tifffile.TiffWriter, painter: "TilePainter", size: Size, level: int) -> None:
-    pixels_per_centimeter = 1e4 / (MICRONS_PER_PIXEL * 2**level)
-    file.write(
-        painter.encoded_tiles(size, level),
-        shape=(size.height, size.width, 3),
-        dtype=np.uint8,
-        tile=(TILE, TILE),
-        photometric="ycbcr",
-        subsampling=(2, 2),
-        compression="jpeg",
-        subfiletype=1 if level else 0,
-        resolution=(pixels_per_centimeter, pixels_per_centimeter),
-        resolutionunit="CENTIMETER",
-        description="Synthetic slide drawn by a program; it shows no patient and no pathology." if level == 0 else None,
-        software="gigavqa",
-        metadata=None,
-    )
+def _tags(level: int) -> list[TiffTag]:
+    """Tiles are JPEG files of YCbCr with a quarter of the colours; the resolution is in centimeters."""
+    per_centimeter = rational(round(1e4 / MICRONS_PER_PIXEL), 2**level)
+    described: list[TiffTag] = [] if level else [(270, "ascii", _DESCRIPTION)]
+    return [
+        (259, "short", [7]), (262, "short", [6]), (530, "short", [2, 2]), *described,
+        (282, "rational", [per_centimeter]), (283, "rational", [per_centimeter]), (296, "short", [3]),
+    ]  # fmt: skip
 
 
 class TilePainter:
     """Composes tiles of any level from the slide's fields and the materials' patches, reduced to that level."""
 
-    def __init__(self, slide: Slide, zoom: float) -> None:
+    def __init__(self, slide: Slide, zoom: float, file: PyramidFile) -> None:
         """`zoom`: pixels of the full-size slide per pixel of level 0."""
+        self._file = file
         self._fields = slide.fields
         self._zoom = zoom
         materials = paint_materials(slide.seed)
         self._patches = [[_packed(materials.pop(name))] for name in MATERIALS]
         self._noise = _RAGGED * seamless_noise(stream(slide.seed, "wsi", "outlines"), 40, 40)
         self._margin = float(np.abs(self._noise).max())
-        self._encoded = lru_cache(maxsize=512)(self._encode_plain)
+        self._plain: dict[tuple[int, ...], int] = {}
 
-    def encoded_tiles(self, size: Size, level: int) -> Iterator[bytes]:
-        """Yield the JPEG bytes of a level's tiles, row by row."""
-        for top in range(0, size.height, TILE):
-            for left in range(0, size.width, TILE):
-                material = self._only_material(left, top, level)
-                if material is None:
-                    yield _encode(self.compose(left, top, level))
-                else:
-                    side = self._patch(material, level).shape[0]
-                    yield self._encoded(material, left % side, top % side, level)
+    def tile(self, left: int, top: int, level: int) -> int:
+        """Store the tile at (left, top) of a level, and return its number; one of a material alone is stored once."""
+        material = self._only_material(left, top, level)
+        if material is None:
+            return self._file.add(_encode(self.compose(left, top, level)))
+        side = self._patch(material, level).shape[0]
+        key = (material, left % side, top % side, level)
+        if key not in self._plain:
+            self._plain[key] = self._file.add(_encode(_unpacked(self._material(material, left, top, level))))
+        return self._plain[key]
 
     def compose(self, left: int, top: int, level: int) -> Pixels:
         """Return a tile's pixels, TILE x TILE x 3; (left, top) in pixels of the level."""
@@ -158,9 +148,6 @@ class TilePainter:
     def _material(self, material: int, left: int, top: int, level: int) -> NDArray[np.uint32]:
         """Return a tile of the material alone, packed."""
         return _wrapped(self._patch(material, level), left, top)
-
-    def _encode_plain(self, material: int, left: int, top: int, level: int) -> bytes:
-        return _encode(_unpacked(self._material(material, left, top, level)))
 
 
 def _packed(pixels: Pixels) -> NDArray[np.uint32]:

@@ -1,4 +1,4 @@
-"""What is asked about the slide, from the templates T1 to T4 of appendix F.3, drawn with the findings that it shows.
+"""Questions about the slide, from the templates T1 to T4 of appendix F.3, drawn with the findings that it shows.
 
 Every finding is drawn, each of its values as likely, and every text but for the claims is the same whatever is found:
 so whoever reads the texts alone learns nothing of the answers. Answers say what was drawn, not pathology.
@@ -10,7 +10,8 @@ import numpy as np
 
 from gigavqa.benchmarks.ultravr.taxonomy import LETTERS, Category
 from gigavqa.demo.draws import stream
-from gigavqa.demo.ultravr.records import RecordQuestion, lettered, shuffled
+from gigavqa.demo.records import lettered, sentence, shuffled
+from gigavqa.demo.ultravr.records import RecordQuestion
 
 IN_SITU = ("none", "one nest", "some nests", "many nests")
 """How much in-situ component a slide has; from the third on it counts as distinct."""
@@ -29,7 +30,9 @@ _SUMMARIZED = ("grade", "focality", "in situ")
 
 
 class SlideFindings(NamedTuple):
-    """What a slide shows: indices into IN_SITU and FOCI, and whether it has a high-grade hotspot and benign glands."""
+    """The findings of a slide: indices into IN_SITU and FOCI, and whether it has a high-grade hotspot and benign
+    glands.
+    """
 
     in_situ: int
     foci: int
@@ -137,9 +140,9 @@ def _relate(a: str, b: str, level: int | None) -> SlideQuestion:
     """T4: how two components relate, by how much there is of the first; without a level it awaits an expert."""
     options = lettered(
         [
-            f"{_sentence(b)} is the dominant process, and {a} is present only as a secondary component.",
-            f"{_sentence(a)} and {b} both appear substantial, without a clearly dominant component.",
-            f"{_sentence(b)} is supported, but {a} is not convincingly established as a distinct additional component.",
+            f"{sentence(b)} is the dominant process, and {a} is present only as a secondary component.",
+            f"{sentence(a)} and {b} both appear substantial, without a clearly dominant component.",
+            f"{sentence(b)} is supported, but {a} is not convincingly established as a distinct additional component.",
             f"The relationship between {a} and {b} cannot be determined confidently from the visible evidence.",
         ]
     )
@@ -148,7 +151,3 @@ def _relate(a: str, b: str, level: int | None) -> SlideQuestion:
     return SlideQuestion(
         "T4", "relational_inference", RecordQuestion(text, options, answer), "grade" if level is None else "in situ"
     )
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -1,6 +1,7 @@
 """Records of the slide: its questions, with the workflow of steps and the cells that are looked at."""
 
-from gigavqa.demo.ultravr.records import Record, supervision
+from gigavqa.demo.records import Record
+from gigavqa.demo.ultravr.records import supervision
 from gigavqa.demo.ultravr.wsi.questions import SlideFindings, SlideQuestion
 from gigavqa.demo.ultravr.wsi.scene import Slide
 from gigavqa.demo.ultravr.wsi.workflow import (

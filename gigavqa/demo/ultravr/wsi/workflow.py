@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from gigavqa.benchmarks.ultravr.schemas import WSI_FORMATS
 from gigavqa.benchmarks.ultravr.vocabulary import WSI_OPTIONS
-from gigavqa.demo.ultravr.records import Record, step
+from gigavqa.demo.records import Record
+from gigavqa.demo.ultravr.records import step
 
 _QUESTIONS = {
     "Q1": (
@@ -46,7 +47,7 @@ _QUESTIONS = {
 
 
 class SlideReading(NamedTuple):
-    """What one line of reasoning looks at and finds; the names are those of the paper's option lists."""
+    """The places and findings of one line of reasoning; the names are those of the paper's option lists."""
 
     screened: tuple[str, ...]
     magnification: str

@@ -13,6 +13,7 @@ from typing import Any
 
 from gigavqa.evaluation.outcomes import SampleOutcome
 from gigavqa.reports.report import Report
+from gigavqa.reports.writers.cost_lines import job_line, work_lines
 from gigavqa.reports.writers.drawings import inline_svg, list_drawings
 from gigavqa.reports.writers.numbers import format_percent
 from gigavqa.reports.writers.page.samples import (
@@ -24,7 +25,6 @@ from gigavqa.reports.writers.page.samples import (
     load_previews,
 )
 from gigavqa.reports.writers.page.tables import layout_table, summarize_rows, titles_of_models
-from gigavqa.reports.writers.work import job_line, work_lines
 
 _PAGE = Path(__file__).parent
 SCRIPTS = ("data.js", "filters.js", "matrix.js", "rounds.js", "sample.js", "page.js")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gigavqa.answers.text import thoughts_apart
-from gigavqa.contract.models import RasterRecord, TurnResponse
+from gigavqa.contract.responses import RasterRecord, TurnResponse
 from gigavqa.contract.tool_loops import ToolCall
 from gigavqa.evaluation.outcomes import SampleOutcome
 from gigavqa.reports.writers.page.texts import PageTexts
@@ -28,12 +28,12 @@ class PageRounds:
 
     @property
     def shown(self) -> list[RasterRecord]:
-        """What the chat showed before its rounds; all of a chat without."""
+        """The rasters shown before the first tool round; all of them in a chat without rounds."""
         return [raster for at, raster in enumerate(self._outcome.rasters) if at not in self._by_round]
 
     @property
     def rasters(self) -> list[RasterRecord]:
-        """What the page shows of the chat."""
+        """The rasters that the page shows."""
         return [*self._outcome.rasters] if self._fits else self.shown
 
     @property

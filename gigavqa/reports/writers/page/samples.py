@@ -1,4 +1,4 @@
-"""What the page's script draws of the samples: questions, pictures, chats and verdicts, within bounds."""
+"""Data of samples for the page's script: questions, pictures, chats and verdicts, within bounds."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
@@ -6,11 +6,11 @@ from pathlib import PurePath
 from typing import Any
 
 from gigavqa.answers.text import thoughts_apart
-from gigavqa.contract.models import RasterRecord
+from gigavqa.contract.responses import RasterRecord
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.outcomes import PartOutcome, SampleOutcome
+from gigavqa.evaluation.reply_costs import ReplyCost
 from gigavqa.evaluation.score_frame import CellKey
-from gigavqa.evaluation.work import ReplyCost
 from gigavqa.reports.report import Report
 from gigavqa.reports.writers.page.rounds import PageRounds
 from gigavqa.reports.writers.page.texts import PageTexts, written_value

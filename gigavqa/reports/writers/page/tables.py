@@ -59,7 +59,7 @@ class PageTable(NamedTuple):
 
     @property
     def form(self) -> str:
-        """Whether it is drawn upright, turned, or as a block for each group of its only row."""
+        """The layout: upright, turned, or a block for each group of its only row."""
         if len(self.table.columns) <= _MOST_COLUMNS or len(self.table.rows) > _MOST_TURNED:
             return "upright"
         return "turned" if len(self.table.rows) > 1 else "blocks"

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from gigavqa.contract.models import Turn, TurnResponse
+from gigavqa.contract.requests import Turn
+from gigavqa.contract.responses import TurnResponse
 from gigavqa.evaluation.outcomes import PartOutcome
 
 _LONGEST, _SHORTEST = 6000, 300
@@ -48,7 +49,7 @@ class PageTexts:
 
     @property
     def steps(self) -> list[tuple[Any, ...]]:
-        """What was asked in parts, by their numbers: name, question, truth (as numbers), tags, true boxes."""
+        """The parts of a question, by number: name, question, truth (as numbers), tags, true boxes."""
         return list(self._steps)
 
     def step(self, part: PartOutcome) -> int:

@@ -1,0 +1,175 @@
+"""Plan GPUs for a model and a workload: whether it fits, how fast it answers, and what that costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.gpus import GPU_CARDS, GpuCard
+from gigavqa.catalogue.shapes import ModelShape, shape_of
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.workloads import EvaluationLoad
+from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.workers.engines.vllm.arguments import engine_arguments
+from gigavqa.workers.engines.vllm.memory import GIB, MemoryFit, fits
+from gigavqa.workers.engines.vllm.roofline import BEST, MOST_CHATS, ROOFLINE, WORST, EngineRoom, Rates, seconds
+
+_SPREADS = tuple(1 << power for power in range(1, 7))
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One model on `count` cards: the catalogue's entry, the entry as it would be served, and what that takes."""
+
+    published: CatalogueEntry
+    entry: CatalogueEntry
+    shape: ModelShape
+    card: GpuCard
+    count: int
+    fit: MemoryFit
+
+    @property
+    def workers(self) -> int:
+        """Workers that the GPUs hold."""
+        return self.count // self.fit.number
+
+    @property
+    def condition(self) -> str | None:
+        """What `gigavqa up` has to be told to serve the model so; None where the entry says the same."""
+        if not self.fit.holds or self.fit.number == self.published.tensor_parallel_size:
+            return None
+        return f"gigavqa up --model {self.entry.id} --engine-arg tensor_parallel_size={self.fit.number}"
+
+    def lack(self) -> str | None:
+        """Say that the model does not fit, and what to do: more of this GPU, or a shorter context."""
+        if self.fit.holds or not self.fit.is_divided:
+            return self.fit.lack()
+        own, remedies = fits(self.published, self.card.memory_bytes), []
+        if enough := next((size for size in _SPREADS if size > self.count and self._holds_on(size)), None):
+            remedies.append(f"spread it over more GPUs (--count {enough})")
+        if own.number <= self.count and own.shorter_context:
+            remedies.append(own.shorter_context)
+        return f"{self.fit.reason}; {', or '.join(remedies) or 'take larger GPUs'}"
+
+    def _holds_on(self, count: int) -> bool:
+        return place(self.published, self.card, count).fit.holds
+
+    @property
+    def pictures_in_cache(self) -> int:
+        """Pictures of the largest budget that the KV cache holds at once."""
+        if not self.entry.takes_pictures:
+            return 0
+        return max(0, self.fit.kv_bytes) // self.fit.layout.kept_bytes(self.entry.visual_budget.max_visual_tokens)
+
+    def share(self, workload: EvaluationLoad) -> int:
+        """Requests of the worker that has most of them."""
+        return -(-workload.scaled(workload.requests) // self.workers)
+
+    def chats(self, workload: EvaluationLoad) -> int:
+        """Chats that are answered at once by one worker where each has a picture of its own."""
+        room = self.fit.kv_bytes // self.fit.layout.request_bytes(int(workload.context), self.fit.batched)
+        most = int(self.entry.engine.get("max_num_seqs") or MOST_CHATS)
+        return max(1, min(most, room, most if workload.is_endless else self.share(workload)))
+
+    def hours(self, workload: EvaluationLoad) -> tuple[float, float, float]:
+        """Hours of the workload on all GPUs: the least that they allow, then the expected range."""
+        return self._hours(workload, ROOFLINE), self._hours(workload, BEST), self._hours(workload, WORST)
+
+    def _hours(self, workload: EvaluationLoad, rates: Rates) -> float:
+        layout, number = self.fit.layout, self.fit.number
+        engine = EngineRoom(self.card, number, self.chats(workload), (layout.full_token + layout.window_token) * number)
+        taken = seconds(self.shape, workload.work, engine, rates)
+        part = 1 / self.workers if workload.is_endless else self.share(workload) / workload.requests
+        return taken * part / 3600
+
+
+def gpu_card(name: str) -> GpuCard:
+    """Return the card of a name; raises ArgumentError."""
+    if name.lower() in GPU_CARDS:
+        return GPU_CARDS[name.lower()]
+    raise ArgumentError(f"there is no GPU '{name}'{did_you_mean(name, GPU_CARDS) or ';'} name {', '.join(GPU_CARDS)}")
+
+
+def place(entry: CatalogueEntry, card: GpuCard, count: int) -> Placement:
+    """Spread a model over as many GPUs as its entry says, or over twice, four times as many where that has no room.
+
+    Raises ShapeUnknownError and CheckpointInvalidError.
+    """
+    shape = shape_of(entry)
+    own = entry.tensor_parallel_size
+    number = min(own, 1 << count.bit_length() - 1)
+    while True:
+        spread = entry
+        if number != own:
+            spread = entry.model_copy(update={"engine": {**entry.engine, "tensor_parallel_size": number}})
+        fit = fits(spread, card.memory_bytes)
+        if fit.holds or number * 2 > count or not shape.language.divides_among(number * 2):
+            return Placement(entry, spread, shape, card, count, fit)
+        number *= 2
+
+
+def describe(placement: Placement, workload: EvaluationLoad, answer: int, price: float | None) -> dict[str, Any]:
+    """Everything of a plan, each figure with how it is known; nothing of it was measured."""
+    fit, entry = placement.fit, placement.entry
+    memory = {
+        "usable": (fit.usable, "computed"),
+        "weights": (fit.weights, "computed"),
+        "encoder cache": (fit.encoder_cache, "computed"),
+        "activations": (fit.activations, "estimated"),
+        "CUDA context": (fit.context, "assumed"),
+        "KV cache": (fit.kv_bytes, "computed from these"),
+    }
+    described: dict[str, Any] = {
+        "model": entry.id,
+        "gpu": placement.card.title,
+        "count": placement.count,
+        "fits": fit.holds,
+        "lack": placement.lack(),
+        "condition": placement.condition,
+        "shape": placement.shape.source,
+        "parameters": placement.shape.parameters,
+        "tensor_parallel_size": fit.number,
+        "workers": placement.workers,
+        "memory": {name: {"gib": round(size / GIB, 2), "known": known} for name, (size, known) in memory.items()},
+        "kv": {
+            "bytes_per_token": fit.layout.full_token,
+            "bytes_per_token_in_window": fit.layout.window_token,
+            "window": fit.layout.window,
+            "bytes_of_states": fit.layout.states,
+            "tokens": fit.kv_tokens,
+            "pictures": placement.pictures_in_cache,
+            "visual_tokens": entry.visual_budget.max_visual_tokens,
+            "known": "computed",
+        },
+        "arguments": engine_arguments(entry, entry.weights, is_cpu=False),
+    }
+    if not fit.holds:
+        return described
+    described["workload"] = workload.told() | {"known": "computed; tokens of texts and answers are assumed"}
+    described["limits"] = list(_limits(entry, workload, answer))
+    if not workload.work.generated:
+        return described
+    least, best, worst = placement.hours(workload)
+    requests = workload.scaled(workload.requests)
+    described["chats_at_once"] = placement.chats(workload)
+    described["speed"] = {
+        "requests_per_hour": [round(requests / hours, 1) for hours in (worst, best)],
+        "requests_per_hour_at_most": round(requests / least, 1),
+        "hours": [best, worst],
+        "hours_at_least": least,
+        "known": "computed",
+    }
+    if price is not None:
+        described["price"] = [hours * placement.count * price for hours in (best, worst)]
+    return described
+
+
+def _limits(entry: CatalogueEntry, workload: EvaluationLoad, answer: int) -> Iterator[str]:
+    """Yield what the entry allows less of than was asked for."""
+    if answer > (most := entry.decoding.max_tokens):
+        yield f"answers of {answer:,} tokens were asked for, and the entry allows {most:,} (decoding.max_tokens)"
+    context = f"the context of {entry.max_model_len:,} tokens (max_model_len)"
+    if workload.cut:
+        yield f"{workload.scaled(workload.cut):,} answer(s) are shorter than asked for: {context} has no room for more"
+    if workload.refused:
+        yield f"{workload.scaled(workload.refused):,} turn(s) would be refused, for their prompts fill {context}"

@@ -1,0 +1,139 @@
+"""Processes that others connect to: where each listens, what it is called, and whether it asks who somebody is."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from gigavqa.runtime.embedded_store import running_store
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.hosts import is_loopback
+from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
+from gigavqa.store.api_keys import ApiKeys
+from gigavqa.store.connection import connect
+
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gigavqa"'}
+"""The header of an answer that asks for a key."""
+
+_SECURITY_HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+_PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
+"""What holds for every page, beside what it says of its own scripts."""
+
+_PATIENCE_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+def security_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Headers beside those of an answer that keep browsers from guessing its kind, telling its address, framing it."""
+    if headers.get("content-type", "").startswith("text/html") and "content-security-policy" not in headers:
+        return {**_SECURITY_HEADERS, "content-security-policy": _PAGE_POLICY}
+    return _SECURITY_HEADERS
+
+
+def lowercase_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of machines, which are the same in any case."""
+    return tuple(name.lower() for name in names)
+
+
+class HttpServerSettings(Home):
+    """Settings of a process that others connect to."""
+
+    everybody_may: ClassVar[str] = ""
+    """What whoever connects could do where no key is asked for."""
+
+    host: Annotated[str, FieldSpelling(metavar="ADDRESS")] = Field(
+        default="127.0.0.1", description="address to listen on"
+    )
+    port: int = Field(default=0, ge=0, le=65535, description="its port; 0 takes any free one")
+    allow_unauthenticated: bool = Field(
+        default=False,
+        description="listen beyond this machine without keys, though anybody who connects may do or see everything",
+    )
+    require_keys: bool = Field(
+        default=False, description="ask for API keys on this machine's own address, too, such as behind a proxy"
+    )
+    trusted_hosts: Annotated[CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("trusted-host", "NAME")] = (
+        Field(
+            default=(),
+            description="names that clients call it by, besides `localhost` and addresses: `*.example.org`",
+        )
+    )
+
+
+def requires_keys(settings: HttpServerSettings) -> bool:
+    """Return whether a request must present a key: wherever other machines can connect, unless the operator said
+    otherwise.
+
+    Raises SettingsInvalidError.
+    """
+    if settings.require_keys and settings.allow_unauthenticated:
+        prefix = _prefix(settings)
+        raise SettingsInvalidError(f"{prefix}REQUIRE_KEYS and {prefix}ALLOW_UNAUTHENTICATED contradict each other")
+    return settings.require_keys or not (settings.allow_unauthenticated or is_loopback(settings.host))
+
+
+def require_protected(settings: HttpServerSettings) -> None:
+    """Refuse to serve where keys are asked for and there is none, so that nobody could do anything.
+
+    Nor where what belongs to one owner lies among the pictures that all share. Raises SettingsInvalidError.
+    """
+    if not requires_keys(settings):
+        return
+    if not _has_key(settings):
+        where = "" if settings.require_keys else f"{settings.host} can be reached from other machines, so "
+        raise SettingsInvalidError(
+            f"{where}whoever connects is asked for a key, and there is none yet. Make one with "
+            "`gigavqa admin keys create --name NAME --owner OWNER --role operate`; or listen on 127.0.0.1; or, where "
+            f"the network lets in only who may {settings.everybody_may}, say "
+            f"{_prefix(settings)}ALLOW_UNAUTHENTICATED=1 (or --allow-unauthenticated)"
+        )
+    _require_separate_folders(settings)
+
+
+def presented_key(headers: Mapping[str, str]) -> str:
+    """Return the key that a request presents, or ''; the names of `headers` are in small letters."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+
+
+def _require_separate_folders(settings: Home) -> None:
+    results = settings.results_uri.removeprefix("file://")
+    owned = {"GIGAVQA_UPLOADS": settings.uploads, "RESULTS_URI": None if "://" in results else Path(results)}
+    for name, folder in owned.items():
+        if folder and folder.resolve().is_relative_to(settings.data.resolve()):
+            raise SettingsInvalidError(
+                f"{name}, {folder}, lies below the data root, {settings.data}, of which every key may see every "
+                "picture; move it elsewhere"
+            )
+
+
+def _prefix(settings: HttpServerSettings) -> str:
+    return str(settings.model_config.get("env_prefix", ""))
+
+
+def _has_key(settings: Home) -> bool:
+    url = settings.redis_url
+    if not url and not settings.server.exists():
+        return False  # an installation that never ran
+    with nullcontext(url) if url else running_store(settings.server) as found:
+        return asyncio.run(_any_key(found))
+
+
+async def _any_key(url: str) -> bool:
+    redis = connect(url)
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            return await ApiKeys(redis).any_valid()
+    except (TimeoutError, RedisConnectionError):
+        # Nobody is let in before it answers, so that the process may start before it.
+        log.warning("the state store at REDIS_URL does not answer yet, and so nobody knows whether there is a key")
+        return True
+    finally:
+        await redis.aclose()

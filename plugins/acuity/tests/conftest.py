@@ -1,0 +1,5 @@
+"""What holds of the product's own tests holds here, too."""
+
+from tests.conftest import _environment
+
+__all__ = ["_environment"]

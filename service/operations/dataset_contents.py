@@ -1,0 +1,181 @@
+"""Contents of data sets, page by page: samples, and pictures as their headers tell."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from gigavqa.evaluation.capabilities import RecordLayout
+from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.samples import Sample
+from gigavqa.service.errors import DatasetNotFoundError, SampleNotFoundError
+from gigavqa.service.http import examples
+from gigavqa.service.http.openapi import example, problem_responses
+from gigavqa.service.http.parameters import component
+from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.operations.image_headers import ImageHeaders, ImageInfo
+from gigavqa.tiling.errors import quote_text
+
+router = APIRouter(prefix="/v1", tags=["datasets"])
+CurrentDatasets = Annotated[Datasets, component(Datasets)]
+
+
+class SampleCard(BaseModel):
+    """One question, as the host knows it."""
+
+    id: str
+    images: tuple[str, ...] = Field(description="relative to the data set's folder")
+    question: str
+    options: dict[str, str] | None = None
+    truth: str = Field(description="the true answer; empty where it is not known")
+    groups: dict[str, str] = Field(description="what it belongs to, by level of the benchmark's grouping")
+
+
+class SampleDetail(SampleCard):
+    """One question with everything that its benchmark knows of it."""
+
+    record: dict[str, Any] = Field(description="a record that reads as the same sample")
+
+
+class SampleList(BaseModel):
+    """Samples in the order of the data set; give `last_id` as `after` for the next page."""
+
+    object: Literal["list"] = "list"
+    data: list[SampleCard]
+    has_more: bool
+    last_id: str | None
+
+
+class ImageCard(BaseModel):
+    """One picture that samples are about, by its header; no pixel was looked at."""
+
+    name: str = Field(description="relative to the data set's folder")
+    width: int | None = Field(default=None, description="level-0 pixels, in the oriented frame")
+    height: int | None = None
+    format: str | None = Field(default=None, examples=["svs"])
+    num_bytes: int | None = None
+    num_samples: int = Field(description="samples that show it")
+    error: str | None = Field(default=None, description="why it cannot be served")
+
+
+class ImageList(BaseModel):
+    """Pictures by name; give `last_id` as `after` for the next page."""
+
+    object: Literal["list"] = "list"
+    data: list[ImageCard]
+    has_more: bool
+    last_id: str | None
+
+
+@router.get(
+    "/datasets/{name}/samples",
+    summary="List a data set's samples",
+    responses={
+        200: example(examples.SAMPLES),
+        **problem_responses(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
+    },
+)
+async def list_samples(
+    datasets: CurrentDatasets,
+    name: str,
+    *,
+    after: Annotated[str | None, Query(description="id of the last sample of the previous page")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    image: Annotated[str | None, Query(description="only samples that show this picture")] = None,
+    group: Annotated[str | None, Query(description="only samples of this group or subgroup")] = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="only samples whose id or question holds this, in any case")
+    ] = None,
+) -> SampleList:
+    """List samples in the order of the data set, without what only their benchmark knows."""
+    dataset = await asyncio.to_thread(datasets.load, name)
+    chosen = [sample for sample in dataset.samples if _matches(sample, image, group, search)]
+    behind = _samples_after(dataset, chosen, after)
+    page = behind[:limit]
+    return SampleList(
+        data=[SampleCard(**_sample_fields(sample)) for sample in page],
+        has_more=len(behind) > limit,
+        last_id=page[-1].id if page else None,
+    )
+
+
+@router.get(
+    "/datasets/{name}/samples/{sample_id}",
+    summary="Get a sample",
+    responses={
+        200: example(examples.SAMPLE),
+        **problem_responses(DatasetNotFoundError, DatasetInvalidError, SampleNotFoundError),
+    },
+)
+async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> SampleDetail:
+    """Return a sample with everything that its benchmark knows of it: steps, evidence, whatever the record has."""
+    dataset = await asyncio.to_thread(datasets.load, name)
+    sample = _find_sample(dataset, sample_id)
+    return SampleDetail(**_sample_fields(sample), record=RecordLayout.of(dataset.benchmark).record(sample))
+
+
+@router.get(
+    "/datasets/{name}/images",
+    summary="List a data set's pictures",
+    responses={200: example(examples.IMAGES), **problem_responses(DatasetNotFoundError, DatasetInvalidError)},
+)
+async def list_images(
+    datasets: CurrentDatasets,
+    headers: Annotated[ImageHeaders, component(ImageHeaders)],
+    name: str,
+    *,
+    after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> ImageList:
+    """List the pictures that samples are about, with sizes and formats of their headers; unreadable ones say why."""
+    dataset = await asyncio.to_thread(datasets.load, name)
+    counts = Counter(image for sample in dataset.samples for image in set(sample.images))
+    behind = [pair for pair in sorted(counts.items()) if after is None or pair[0] > after]
+    page = behind[:limit]
+    found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image, _ in page])
+    cards = [_image_card(image, number, found[dataset.image_of(image)]) for image, number in page]
+    return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
+
+
+def _image_card(image: str, num_samples: int, found: ImageInfo | str) -> ImageCard:
+    if isinstance(found, str):
+        return ImageCard(name=image, num_samples=num_samples, error=found)
+    (width, height), kind, num_bytes = found
+    return ImageCard(name=image, width=width, height=height, format=kind, num_bytes=num_bytes, num_samples=num_samples)
+
+
+def _matches(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:
+    shown = image is None or image in sample.images
+    sorted_so = group is None or group in sample.groups.values()
+    return shown and sorted_so and (search is None or search.lower() in f"{sample.id}\n{sample.question}".lower())
+
+
+def _samples_after(dataset: Dataset, chosen: Sequence[Sample], after: str | None) -> Sequence[Sample]:
+    if after is None:
+        return chosen
+    places = {sample.id: at for at, sample in enumerate(dataset.samples)}
+    if after not in places:
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(after)}'")
+    return [sample for sample in chosen if places[sample.id] > places[after]]
+
+
+def _find_sample(dataset: Dataset, sample_id: str) -> Sample:
+    found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
+    if found is None:
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(sample_id)}'")
+    return found
+
+
+def _sample_fields(sample: Sample) -> dict[str, Any]:
+    return {
+        "id": sample.id,
+        "images": sample.images,
+        "question": sample.question,
+        "options": sample.options,
+        "truth": sample.truth,
+        "groups": dict(sample.groups),
+    }

@@ -1,0 +1,202 @@
+"""`gigavqa plan`: whether a model fits, how fast it is and what that costs, before there is a GPU."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.installation import Installation
+
+
+def test_a_model_that_fits_is_planned_as_a_worker_would_serve_it(installation: Installation) -> None:
+    """Memory, pictures in the cache, and vLLM's arguments; a range of speed below the roofline."""
+    told = installation.json("plan", "qwen3-vl-8b", "--gpu", "h100", "--count", "2", "--price", "3", "--json")
+    assert (told["fits"], told["tensor_parallel_size"], told["workers"]) == (True, 1, 2)
+    parts = {name: part["gib"] for name, part in told["memory"].items()}
+    assert parts.pop("usable") == pytest.approx(sum(parts.values()), abs=0.05)
+    assert told["kv"]["pictures"] == pytest.approx(told["kv"]["tokens"] // 16384, abs=1)
+    assert told["arguments"]["max_num_batched_tokens"] == 32768
+    slow, fast = told["speed"]["requests_per_hour"]
+    assert slow < fast < told["speed"]["requests_per_hour_at_most"]
+    assert told["price"] == [hours * 2 * 3 for hours in told["speed"]["hours"]]
+
+
+def test_every_figure_says_how_it_is_known(installation: Installation) -> None:
+    """Nothing was measured, and nothing claims it."""
+    said = installation.ok("plan", "gemma-4-26b")
+    assert {"computed", "estimated", "assumed"} <= set(said.split())
+    assert "measured" not in said
+
+
+def test_what_does_not_fit_is_told_and_ends_with_one(installation: Installation) -> None:
+    """With what to do."""
+    run = installation.run("plan", "glm-4.5v", "--gpu", "a100-40")
+    assert run.returncode == 1
+    assert "'glm-4.5v' does not fit one such GPU" in run.stdout
+    assert "spread it over more GPUs" in run.stdout
+
+
+def test_a_model_is_spread_over_as_many_gpus_as_it_needs(installation: Installation) -> None:
+    """Where its entry says fewer, of which each is too small."""
+    told = installation.json("plan", "qwen3.5-27b", "--gpu", "a100-40", "--count", "4", "--json")
+    assert (told["tensor_parallel_size"], told["workers"]) == (2, 2)
+    assert told["arguments"]["tensor_parallel_size"] == 2
+    assert told["condition"] == "gigavqa up --model qwen3.5-27b --engine-arg tensor_parallel_size=2"
+    assert told["condition"] in installation.ok("plan", "qwen3.5-27b", "--gpu", "a100-40", "--count", "4")
+    assert installation.json("plan", "qwen3.5-27b", "--json")["condition"] is None
+
+
+def test_a_model_is_spread_over_no_gpus_that_vllm_refuses(installation: Installation) -> None:
+    """Phi-4 has 10 KV heads: two workers of two GPUs, none of four."""
+    told = installation.json("plan", "phi-4-reasoning-vision-15b", "--gpu", "rtx4090", "--count", "4", "--json")
+    assert (told["fits"], told["tensor_parallel_size"], told["workers"]) == (True, 2, 2)
+
+
+def test_what_needs_more_gpus_is_told_how_many(installation: Installation) -> None:
+    """As its entry spreads it: of its context only where the entry's own GPUs have room for a picture and an answer."""
+    run = installation.run("plan", "qwen3-vl-235b-a22b", "--count", "4")
+    assert run.stdout.rstrip().endswith("spread it over more GPUs (--count 8)")
+    lack = installation.run("plan", "qwen2.5-vl-32b").stdout
+    assert ("(--count 2)" in lack, "--context" in lack) == (True, False)
+
+
+def test_a_data_set_is_counted_as_a_job_expands_it(installation: Installation) -> None:
+    """Four questions about one picture, with it and without: it is encoded once."""
+    told = installation.json("plan", "qwen3-vl-8b", "tiny", "table1", "--json")
+    work = told["workload"]
+    assert (work["samples"], work["requests"], work["pictures"], work["encoded rasters"]) == (4, 8, 1, 1)
+    assert work["answer tokens"] == 8 * 512
+    assert work["prompt tokens"] - work["prefilled tokens"] == 3 * 475  # 800 x 600 pixels: 25 x 19 tokens
+    once, twice = (
+        installation.json("plan", "qwen3-vl-8b", "tiny", "table1", "--samples", samples, "--json")["speed"]
+        for samples in ("640", "1280")
+    )
+    assert twice["hours_at_least"] == pytest.approx(2 * once["hours_at_least"])
+
+
+def test_no_number_of_gpus_answers_faster_than_one_reads_the_weights(installation: Installation) -> None:
+    """Of an answer's 512 tokens each takes the 15.1 GB of an H100's language model at 3.35 TB/s: 2.3 s."""
+    asked = ("plan", "qwen3-vl-8b", "tiny", "table1", "--json")
+    for more in (("--count", "8"), ("--count", "1024"), ("--count", "7"), ("--samples", "1")):
+        told = installation.json(*asked, *more)
+        assert told["speed"]["hours_at_least"] * 3600 > 512 * 15.1e9 / 3.35e12, more
+
+
+def test_a_sample_and_a_price_are_planned(installation: Installation) -> None:
+    """Of two requests, a picture at least; and assumed is what the page calls so."""
+    said = installation.ok("plan", "qwen3-vl-8b", "tiny", "table1", "--samples", "1", "--price", "2")
+    rows = {re.split(r" {2,}", line)[0]: re.split(r" {2,}", line.strip())[1:] for line in said.splitlines()}
+    assert {"hours", "price"} <= rows.keys()
+    assert rows["pictures"] == ["1", "counted"]
+    assert rows["answer tokens"] == ["1,024", "assumed"]
+    assert rows["prompt tokens"][1] == "counted, texts assumed"
+    assert "price of 1,000 requests" in installation.ok("plan", "qwen3-vl-8b", "--price", "2")
+
+
+def test_an_answer_is_no_longer_than_entry_and_context_allow(installation: Installation) -> None:
+    """DeepSeek-VL2 has a context of 4,096 tokens, and every entry a bound of its own."""
+    told = installation.json("plan", "deepseek-vl2", "--answer", "100000", "--json")
+    work = told["workload"]
+    assert work["prompt tokens"] + work["answer tokens"] == told["arguments"]["max_model_len"] == 4096
+    said = installation.ok("plan", "deepseek-vl2", "--answer", "100000")
+    assert "the entry allows 32,768 (decoding.max_tokens)" in said
+    assert "the context of 4,096 tokens (max_model_len) has no room for more" in said
+    assert installation.json("plan", "deepseek-vl2", "--json")["limits"] == []
+
+
+def test_a_context_without_room_for_an_answer_has_no_speed(installation: Installation) -> None:
+    """Of 5,120 tokens, a picture takes 16,384."""
+    installation.ok("models", "add", "qwen2.5-vl-7b", "--id", "short", "--context", "5120")
+    told = installation.json("plan", "short", "--json")
+    assert "speed" not in told
+    assert told["limits"] == [
+        "1 turn(s) would be refused, for their prompts fill the context of 5,120 tokens (max_model_len)"
+    ]
+
+
+def test_a_folder_with_a_config_is_enough(installation: Installation, tmp_path: Path) -> None:
+    """No weights."""
+    text = {
+        "hidden_size": 2048,
+        "intermediate_size": 6144,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 151936,
+        "max_position_embeddings": 262144,
+    }
+    vision = {"depth": 24, "patch_size": 16, "hidden_size": 1024, "intermediate_size": 4096}
+    config = {"model_type": "qwen3_vl", "text_config": text, "vision_config": vision}
+    for name, content in (("config.json", config), ("preprocessor_config.json", {"patch_size": 16})):
+        (tmp_path / name).write_text(json.dumps(content))
+    told = installation.json("plan", str(tmp_path), "--gpu", "l40s", "--json")
+    assert told["kv"]["bytes_per_token"] == 28 * 2 * 8 * 128 * 2
+    config["text_config"] = text | {"num_hidden_layers": -28}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    run = installation.run("plan", str(tmp_path))
+    assert (run.returncode, "text_config.num_hidden_layers is -28" in run.stderr) == (2, True)
+
+
+def test_a_paper_is_planned_model_by_model(installation: Installation) -> None:
+    """UltraVR's eleven on eight GPUs: those that are placed alike follow each other, the shortest first."""
+    told = installation.json("plan", "--paper", "ultravr", "tiny", "table1", "--count", "8", "--price", "2", "--json")
+    assert (len(told["models"]), len(told["vendors"]), told["samples"]) == (8, 3, 464)
+    order = [(one["tensor_parallel_size"], one["speed"]["hours"][0]) for one in told["models"]]
+    assert order == sorted(order)
+    assert told["hours"][0] == pytest.approx(sum(hours for _, hours in order) + 7 * 180 / 3600)
+    assert told["price"][0] == pytest.approx(told["hours"][0] * 8 * 2)
+    assert "gpt-5.5" in installation.ok("plan", "--paper", "ultravr", "tiny", "table1", "--count", "8")
+
+
+@pytest.mark.parametrize(("count", "swaps", "left_out"), [("1", 0, 8), ("2", 1, 6)])
+def test_a_total_is_of_the_models_that_fit_and_says_so(
+    installation: Installation, count: str, swaps: int, left_out: int
+) -> None:
+    """Nothing is swapped for a model that is not served."""
+    paper = ("plan", "--paper", "ultravr", "tiny", "table1", "--gpu", "rtx4090", "--count", count)
+    told = json.loads(installation.run(*paper, "--json").stdout)
+    assert (told["hours_of_swaps"], len(told["not_in_total"])) == (pytest.approx(swaps * 180 / 3600), left_out)
+    said = installation.run(*paper).stdout
+    assert f"without {left_out} of 8 models: " in said
+    assert ("there is no total" in said) == (left_out == 8)
+    assert said.count("--engine-arg tensor_parallel_size=2") == sum(
+        one["fits"] and one["tensor_parallel_size"] == 2 for one in told["models"]
+    )
+
+
+def test_a_model_of_texts_alone_is_left_out_of_a_papers_plan_and_said(installation: Installation) -> None:
+    """VistaHop's paper prints rows of one, and the others are planned."""
+    paper = ("plan", "--paper", "vistahop", "tiny", "table1", "--count", "8")
+    told = installation.json(*paper, "--json")
+    assert list(told["refused"]) == ["tongyi-deepresearch-30b-a3b"]
+    assert {one["model"] for one in told["models"]} == {"qwen3-vl-30b-a3b", "qwen3-vl-235b-a22b", "sensenova-mars-32b"}
+    assert "takes texts alone" in installation.ok(*paper)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name a MODEL"),
+        (("qwen3-vl-8b", "--gpu", "h10"), "did you mean 'h100'"),
+        (("qwen3vl-8b",), "did you mean 'qwen3-vl-8b'"),
+        (("qwen3-vl-8b", "--count", "0"), "--count '0' is no whole number (1 to 1024)"),
+        (("qwen3-vl-8b", "--price", "-1"), "--price '-1' is no number (0 or more)"),
+        (("qwen3-vl-8b", "--price", "inf"), "--price 'inf' is no number (0 or more)"),
+        (("qwen3-vl-8b", "--price", "nan"), "--price 'nan' is no number (0 or more)"),
+        (("qwen3-vl-8b", "--samples", "4"), "--samples scales a data set: name one"),
+        (("qwen3-vl-8b", "absent"), "there is no data set 'absent'"),
+        (("qwen3-vl-8b", "tiny", "table9"), "plan 'table9' is unknown"),
+        (("gpt-5",), "served elsewhere alone"),
+        (("demo-qwen3-vl",), "name its folder in GIGAVQA_HOME/checkpoints"),
+        (("--paper", "questions", "tiny"), "nothing says which models the paper of questions asks"),
+        (("--paper", "ultravr"), "there is no data set 'demo'"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_planned_is_refused(installation: Installation, arguments: tuple[str, ...], said: str) -> None:
+    """In one sentence."""
+    run = installation.run("plan", *arguments)
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert said in run.stderr
