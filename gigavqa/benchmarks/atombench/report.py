@@ -22,7 +22,7 @@ from gigavqa.benchmarks.atombench.tables import (
     table4,
 )
 from gigavqa.evaluation.tables import Caveat, Contents
-from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.plurals import count_noun, list_some
 
 _FULL = "V2"
 _NAMED = 3
@@ -62,20 +62,15 @@ def _sample_caveats(samples: Sequence[AtomSample]) -> Iterator[Caveat]:
         if lacking:
             have, are = ("images have", "are") if len(lacking) > 1 else ("image has", "is")
             text = f"{len(lacking)} {have} no {level} question with an answer, and {are} left out of RCS, HI and the"
-            yield Caveat(scope="report", text=f"{text} support curve: {_list_names(lacking)}")
+            yield Caveat(scope="report", text=f"{text} support curve: {list_some(lacking, _NAMED)}")
     found: dict[tuple[str, str], list[str]] = {}
     for sample in samples:
         for missing in missing_labels(sample):
             found.setdefault(missing, []).append(sample.id)
     for (label, tables), names in found.items():
         have, them = ("questions have", "them") if len(names) > 1 else ("question has", "it")
-        text = f"{len(names)} {have} no {label}: {tables} {leave_verb(tables)} {them} out ({_list_names(names)})"
+        text = f"{len(names)} {have} no {label}: {tables} {leave_verb(tables)} {them} out ({list_some(names, _NAMED)})"
         yield Caveat(scope="report", text=text)
-
-
-def _list_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _model_caveats(standings: Sequence[AtomScores]) -> Iterator[Caveat]:
@@ -90,11 +85,11 @@ def _score_caveats(one: AtomScores) -> Iterator[Caveat]:
     name = f"{one.model} {one.condition}"
     if alone := count_unpaired(one.trials):
         positions = sorted({at for trial in one.trials for at in trial.alone})
-        samples = _list_names([one.pictures.samples[at].id for at in positions])
+        samples = list_some([one.pictures.samples[at].id for at in positions], _NAMED)
         text = f"{name}: left out of RRS: {count_noun(alone, 'answer')} under {AG} without one under {A0} ({samples})"
         yield Caveat(scope="cell", text=text)
     if lonely := sorted(_missing_final_answers(one)):
-        samples = _list_names([one.pictures.samples[at].id for at in lonely])
+        samples = list_some([one.pictures.samples[at].id for at in lonely], _NAMED)
         text = (
             f"{name}: left out of RRS: {count_noun(len(lonely), 'answer')} under {A0} without one "
             f"under {AG} ({samples})"
@@ -106,7 +101,7 @@ def _score_caveats(one: AtomScores) -> Iterator[Caveat]:
         yield Caveat(
             scope="cell",
             text=f"{name}: failed requests take {taken} out of the numbers of {images}, whose RCS, HI and support rest "
-            f"on their other questions ({_list_names(sorted(places))})",
+            f"on their other questions ({list_some(sorted(places), _NAMED)})",
         )
 
 

@@ -17,6 +17,7 @@ from gigavqa.benchmarks.mmcr.tables import (
 )
 from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from gigavqa.evaluation.tables import Caveat, Contents, Figure
+from gigavqa.runtime.plurals import list_some
 
 _LISTED = 100
 
@@ -70,7 +71,7 @@ def _left_out_caveats(scores: MMCRScores) -> Iterator[Caveat]:
     for asked in scores.asked:
         names = asked.left_out
         if names and asked.is_circular:
-            listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+            listed = list_some(names, _LISTED)
             told = (
                 f"{scores.title(asked)}, {asked.family}0 to {asked.family}4: not all rotations of {listed} have a reply"
             )
