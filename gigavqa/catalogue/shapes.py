@@ -13,10 +13,16 @@ from gigavqa.catalogue.checkpoints import folder_checkpoint
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.errors import CheckpointInvalidError, ShapeUnknownError
 from gigavqa.catalogue.load import plugin_checkpoints
+from gigavqa.catalogue.quantization import Quantization, read_quantization
 
 SHAPES = Path(__file__).parent / "shapes"
 _LANGUAGE_PARTS = ("text_config", "llm_config", "language_config")
 _LARGEST = 1 << 32
+_MLP = ("gate_proj", "up_proj", "down_proj")
+_KINDS = frozenset({"full_attention", "sliding_attention", "linear_attention"})
+_UNCOUNTED = ("num_kv_shared_layers", "hidden_size_per_layer_input", "attention_chunk_size")
+_MODELOPT_FILE = "hf_quant_config.json"
+"""Where older checkpoints of NVIDIA's say how they are quantized; vLLM reads it, too."""
 _SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14}
 """The tower that these families name, and may leave unsaid."""
 _SIGLIP_FAMILIES = frozenset({"deepseek_vl_v2", "minicpmo", "minicpmv", "phi4-siglip", "kimi_vl"})
@@ -32,6 +38,10 @@ class AttentionShape:
     head: int
     window: int | None = None
 
+    def token_bytes(self, number: int, itemsize: float) -> float:
+        """Bytes of a token's keys and values in one layer, on each of `number` GPUs: heads are divided, or copied."""
+        return 2 * max(1, -(-self.kv_heads // number)) * self.head * itemsize
+
 
 @dataclass(frozen=True)
 class LatentShape:
@@ -44,6 +54,10 @@ class LatentShape:
     turned: int
     value: int
 
+    def token_bytes(self, itemsize: float) -> float:
+        """Bytes of a token's vector in one layer, on every GPU."""
+        return (self.rank + self.turned) * itemsize
+
 
 @dataclass(frozen=True)
 class RecurrentShape:
@@ -55,6 +69,18 @@ class RecurrentShape:
     key: int
     value: int
     kernel: int
+
+
+@dataclass(frozen=True)
+class LinearShape:
+    """Matrices of one name, in `layers` of the layers, with `parameters` in all; `is_routed` where experts have them,
+    each its own.
+    """
+
+    name: str
+    layers: int
+    parameters: int
+    is_routed: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,27 +121,47 @@ class LanguageShape:
         return states and all(not heads % number and (not kv % number or not number % kv) for heads, kv in counts)
 
     @property
-    def mixer_parameters(self) -> int:
-        """Weights of attention of every kind."""
-        count = 0
-        for part in self.attention:
-            query, both = part.heads * part.head, 2 * part.kv_heads * part.head
-            count += part.layers * self.hidden * ((2 + self.gated) * query + both)
+    def linears(self) -> tuple[LinearShape, ...]:
+        """Matrices of the layers, under the names that checkpoints give them; routers are none that is quantized."""
+        found = [each for part in self.attention for each in self._attention_linears(part)]
         if mla := self.latent:
-            up = mla.rank * mla.heads * (mla.plain + mla.value)
             query, out = mla.heads * (mla.plain + mla.turned), mla.heads * mla.value
-            count += mla.layers * (self.hidden * (query + out + mla.rank + mla.turned) + up)
+            widths = {"q_proj": query, "kv_a_proj_with_mqa": mla.rank + mla.turned, "o_proj": out}
+            found += self._linears("self_attn", mla.layers, widths)
+            up = mla.layers * mla.rank * mla.heads * (mla.plain + mla.value)
+            found.append(LinearShape("self_attn.kv_b_proj", mla.layers, up))
         if rec := self.recurrent:
-            keys, values = rec.key_heads * rec.key, rec.value_heads * rec.value
-            convolution = (2 * keys + values) * rec.kernel
-            count += rec.layers * (self.hidden * (2 * keys + 3 * values + 2 * rec.value_heads) + convolution)
-        return count
+            keys, values, heads = rec.key_heads * rec.key, rec.value_heads * rec.value, rec.value_heads
+            inner = {"in_proj_qkv": 2 * keys + values, "in_proj_z": values, "in_proj_b": heads, "in_proj_a": heads}
+            found += self._linears("linear_attn", rec.layers, inner | {"out_proj": values})
+        mlps = {"mlp": (self.dense_layers, self.intermediate), "mlp.shared_experts": (self.expert_layers, self.shared)}
+        for name, (layers, width) in mlps.items():
+            found += self._linears(name, layers, dict.fromkeys(_MLP, width))
+        routed = self._linears("mlp.experts.0", self.expert_layers, dict.fromkeys(_MLP, self.expert_intermediate))
+        found += [LinearShape(each.name, each.layers, self.experts * each.parameters, True) for each in routed]
+        return tuple(each for each in found if each.parameters)
 
-    def mlp_parameters(self, experts: int) -> int:
-        """Weights of dense MLPs, and of so many experts of each layer that has some, with their router."""
-        routed = experts * self.expert_intermediate + self.shared
-        dense = self.dense_layers * 3 * self.hidden * self.intermediate
-        return dense + self.expert_layers * self.hidden * (3 * routed + self.experts)
+    def _attention_linears(self, part: AttentionShape) -> list[LinearShape]:
+        query, keys = part.heads * part.head, part.kv_heads * part.head
+        widths = {"q_proj": (1 + self.gated) * query, "k_proj": keys, "v_proj": keys, "o_proj": query}
+        return self._linears("self_attn", part.layers, widths)
+
+    def _linears(self, within: str, layers: int, widths: Mapping[str, int]) -> list[LinearShape]:
+        """Matrices between the hidden size and these widths."""
+        each = {f"{within}.{name}": layers * self.hidden * width for name, width in widths.items()}
+        return [LinearShape(name, layers, parameters) for name, parameters in each.items()]
+
+    @property
+    def other_parameters(self) -> int:
+        """Weights of the layers beside those matrices: routers, and convolutions of linear attention."""
+        rec = self.recurrent
+        convolution = (2 * rec.key_heads * rec.key + rec.value_heads * rec.value) * rec.kernel if rec else 0
+        return self.expert_layers * self.hidden * self.experts + (rec.layers * convolution if rec else 0)
+
+    def layer_parameters(self, experts: float) -> float:
+        """Weights of all layers, with so many experts of each layer that has some."""
+        shares = ((each.parameters, experts / self.experts if each.is_routed else 1) for each in self.linears)
+        return sum(parameters * share for parameters, share in shares) + self.other_parameters
 
     @property
     def head_parameters(self) -> int:
@@ -126,12 +172,12 @@ class LanguageShape:
     def parameters(self) -> int:
         """All weights but those of norms."""
         tables = self.head_parameters * (1 if self.tied else 2)
-        return self.mixer_parameters + self.mlp_parameters(self.experts) + tables
+        return round(self.layer_parameters(self.experts)) + tables
 
     @property
     def active_parameters(self) -> int:
         """Weights that a token is multiplied with before its scores."""
-        return self.mixer_parameters + self.mlp_parameters(self.active)
+        return round(self.layer_parameters(self.active))
 
 
 @dataclass(frozen=True)
@@ -170,13 +216,43 @@ class ModelShape:
     language: LanguageShape
     vision: VisionShape | None
     source: str
-    quantized_bits: int | None = None
-    """Of each weight of the language model's layers, where the checkpoint is quantized."""
+    quantization: Quantization | None = None
 
     @property
     def parameters(self) -> int:
         """All weights but those of norms."""
         return self.language.parameters + (self.vision.parameters if self.vision else 0)
+
+    def quantized(self, experts: float) -> float:
+        """Weights of the layers that are quantized, with so many experts of each layer that has some."""
+        if (how := self.quantization) is None:
+            return 0
+        layers = self.language.layers
+        return sum(
+            each.parameters
+            * how.share(each.name, each.layers, layers)
+            * (experts / self.language.experts if each.is_routed else 1)
+            for each in self.language.linears
+        )
+
+    def layer_bytes(self, experts: float, itemsize: float) -> float:
+        """Bytes of the layers, with so many experts of each that has some; what is not quantized has `itemsize`."""
+        saved = itemsize - self.quantization.bits / 8 if self.quantization else 0
+        return self.language.layer_parameters(experts) * itemsize - self.quantized(experts) * saved
+
+    def vision_bytes(self, itemsize: float) -> float:
+        """Bytes of the vision encoder, and of what is between it and the language model."""
+        if not self.vision:
+            return 0
+        is_quantized = self.quantization is not None and self.quantization.has_vision
+        saved = itemsize - self.quantization.bits / 8 if self.quantization and is_quantized else 0
+        return self.vision.parameters * itemsize - (self.vision.block_parameters + self.vision.merger) * saved
+
+    def weight_bytes(self, itemsize: float) -> float:
+        """Bytes of all weights; tables of tokens are never taken to be quantized."""
+        tables = self.language.parameters - self.language.layer_parameters(self.language.experts)
+        layers = self.layer_bytes(self.language.experts, itemsize)
+        return layers + tables * itemsize + self.vision_bytes(itemsize)
 
 
 def shape_of(entry: CatalogueEntry) -> ModelShape:
@@ -191,6 +267,9 @@ def shape_of(entry: CatalogueEntry) -> ModelShape:
     folder = built_in or Path(entry.weights).expanduser()
     if folder.is_dir():
         config, source = folder_checkpoint(folder).read("config.json"), str(folder / "config.json")
+        if not config.get("quantization_config") and (folder / _MODELOPT_FILE).is_file():
+            told = {"quant_method": "modelopt", **folder_checkpoint(folder).read(_MODELOPT_FILE)}
+            config = {**config, "quantization_config": told}
         shape = read_shape(config, source)
         if entry.takes_pictures and shape.vision is None:
             raise ConfigFields(config, source, "").wrong("vision_config", "is missing")
@@ -215,21 +294,15 @@ def read_shape(config: Mapping[str, Any], source: str) -> ModelShape:
     vision = config.get("vision_config")
     if isinstance(tower := config.get("vit_config"), dict):
         vision = {**tower, "visual_vocab_size": config.get("visual_vocab_size")}
-    bits = _quantized_bits(ConfigFields(config.get("quantization_config") or {}, source, "quantization_config"))
+    said = config.get("quantization_config") or config.get("compression_config")
+    inner = config[name].get("quantization_config") if name else None
+    quantization = read_quantization(said or inner, source)
     if vision is None:
-        return ModelShape(language, None, source, bits)
+        return ModelShape(language, None, source, quantization)
     if not isinstance(vision, dict):
         raise ConfigFields(config, source, "").wrong("vision_config", "is no object")
     tower = _vision(ConfigFields(vision, source, "vision_config"), str(config.get("model_type")), language)
-    return ModelShape(language, tower, source, bits)
-
-
-def _quantized_bits(fields: "ConfigFields") -> int | None:
-    if not isinstance(fields.values, dict):
-        raise CheckpointInvalidError(f"{fields.source}: quantization_config is no object; take it as it was published")
-    if not fields.values:
-        return None
-    return 8 if "fp8" in str(fields.values.get("quant_method")) else fields.number("bits", "w_bit")
+    return ModelShape(language, tower, source, quantization)
 
 
 class ConfigFields:
@@ -269,12 +342,18 @@ class ConfigFields:
 
 
 def _language(fields: ConfigFields) -> LanguageShape:
+    if unknown := next((name for name in _UNCOUNTED if fields.values.get(name)), None):
+        raise fields.wrong(
+            unknown, f"is {fields.values[unknown]}, and neither its weights nor its cache are counted here"
+        )
     hidden, layers = fields.number("hidden_size"), fields.number("num_hidden_layers")
     heads = fields.number("num_attention_heads")
     latent = _latent(fields, layers, heads) if fields.has("kv_lora_rank") else None
     full, recurrent = layers, None
     if fields.has("linear_num_value_heads"):
-        full = _full_layers(fields, layers, "full_attention_interval", 4)
+        full = _full_layers(fields, layers)
+        if not 0 < full < layers:
+            raise fields.wrong("full_attention_interval", f"leaves {full} of {layers} layers that see everything")
         recurrent = RecurrentShape(
             layers - full,
             fields.number("linear_num_key_heads"),
@@ -317,29 +396,35 @@ def _attention(fields: ConfigFields, layers: int, full: int, heads: int, hidden:
     head = fields.number("head_dim", default=max(1, hidden // heads))
     if heads % kv_heads:
         raise fields.wrong("num_key_value_heads", f"is {kv_heads}, which does not divide {heads} heads")
-    window = fields.values.get("sliding_window")
-    if not window or fields.values.get("use_sliding_window") is False or not _slides(fields):
-        return (AttentionShape(full, heads, kv_heads, head),)
-    full = _full_layers(fields, layers, "sliding_window_pattern", 6)
-    wide = fields.number("num_global_key_value_heads", default=kv_heads)
-    return (
-        AttentionShape(full, heads, wide, fields.number("global_head_dim", default=head)),
-        AttentionShape(layers - full, heads, kv_heads, head, fields.number("sliding_window")),
-    )
+    near = 0 if fields.has("linear_num_value_heads") else layers - _full_layers(fields, layers)
+    wide = fields.number("num_global_key_value_heads", default=kv_heads) if near else kv_heads
+    broad = fields.number("global_head_dim", default=head) if near else head
+    parts = (AttentionShape(full - near, heads, wide, broad),) if full > near else ()
+    if near:
+        parts += (AttentionShape(near, heads, kv_heads, head, fields.number("sliding_window")),)
+    return parts
 
 
-def _slides(fields: ConfigFields) -> bool:
-    kinds = fields.values.get("layer_types")
-    return fields.has("sliding_window_pattern") or (isinstance(kinds, list) and "sliding_attention" in kinds)
-
-
-def _full_layers(fields: ConfigFields, layers: int, interval: str, default: int) -> int:
+def _full_layers(fields: ConfigFields, layers: int) -> int:
+    """Count the layers that see everything; the others see a window or keep a state, as vLLM 0.32 makes them."""
     kinds = fields.values.get("layer_types")
     if isinstance(kinds, list):
         if len(kinds) != layers:
             raise fields.wrong("layer_types", f"names {len(kinds)} layers, and num_hidden_layers {layers}")
+        if unknown := sorted(set(map(str, kinds)) - _KINDS):
+            raise fields.wrong("layer_types", f"names '{unknown[0]}', whose cache is not counted here")
         return sum(kind == "full_attention" for kind in kinds)
-    return layers // fields.number(interval, default=default)
+    if fields.has("linear_num_value_heads"):
+        return layers // fields.number("full_attention_interval", default=4)
+    slides = fields.values.get("use_sliding_window", not fields.has("max_window_layers"))
+    if not (fields.values.get("sliding_window") and slides):
+        return layers
+    if fields.has("sliding_window_pattern"):
+        return layers // fields.number("sliding_window_pattern")
+    full = min(layers, fields.number("max_window_layers", default=0))
+    if 0 < full < layers:
+        raise fields.wrong("max_window_layers", f"is {full} of {layers}, which vLLM 0.32 does not serve")
+    return full
 
 
 def _vision(vision: ConfigFields, kind: str, language: LanguageShape) -> VisionShape:

@@ -11,8 +11,8 @@ from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
-from gigavqa.workers.engines.vllm.memory import GIB, MemoryFit, fits
-from gigavqa.workers.engines.vllm.roofline import BEST, MOST_CHATS, ROOFLINE, WORST, EngineRoom, Rates, seconds
+from gigavqa.workers.engines.vllm.memory import GIB, MemoryFit, dtype_bytes, fits, kv_itemsize
+from gigavqa.workers.engines.vllm.roofline import MOST_CHATS, EngineRoom, SpeedRange, speed_range
 
 _SPREADS = tuple(1 << power for power in range(1, 7))
 
@@ -71,16 +71,13 @@ class Placement:
         most = int(self.entry.engine.get("max_num_seqs") or MOST_CHATS)
         return max(1, min(most, room, most if workload.is_endless else self.share(workload)))
 
-    def hours(self, workload: EvaluationLoad) -> tuple[float, float, float]:
-        """Hours of the workload on all GPUs: the least that they allow, then the expected range."""
-        return self._hours(workload, ROOFLINE), self._hours(workload, BEST), self._hours(workload, WORST)
-
-    def _hours(self, workload: EvaluationLoad, rates: Rates) -> float:
-        layout, number = self.fit.layout, self.fit.number
-        engine = EngineRoom(self.card, number, self.chats(workload), (layout.full_token + layout.window_token) * number)
-        taken = seconds(self.shape, workload.work, engine, rates)
+    def hours(self, workload: EvaluationLoad) -> SpeedRange:
+        """Hours of the workload on all GPUs."""
+        itemsizes = dtype_bytes(self.entry), kv_itemsize(self.entry, self.shape)
+        engine = EngineRoom(self.card, self.fit.number, self.chats(workload), self.fit.batched, *itemsizes)
+        taken = speed_range(self.shape, workload.work, engine)
         part = 1 / self.workers if workload.is_endless else self.share(workload) / workload.requests
-        return taken * part / 3600
+        return SpeedRange(*(each * part / 3600 for each in (taken.least, taken.best, taken.worst)))
 
 
 def gpu_card(name: str) -> GpuCard:
@@ -149,18 +146,18 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
     described["limits"] = list(_limits(entry, workload, answer))
     if not workload.work.generated:
         return described
-    least, best, worst = placement.hours(workload)
+    taken = placement.hours(workload)
     requests = workload.scaled(workload.requests)
     described["chats_at_once"] = placement.chats(workload)
     described["speed"] = {
-        "requests_per_hour": [round(requests / hours, 1) for hours in (worst, best)],
-        "requests_per_hour_at_most": round(requests / least, 1),
-        "hours": [best, worst],
-        "hours_at_least": least,
+        "requests_per_hour": [round(requests / hours, 1) for hours in (taken.worst, taken.best)],
+        "requests_per_hour_at_most": round(requests / taken.least, 1),
+        "hours": [taken.best, taken.worst],
+        "hours_at_least": taken.least,
         "known": "computed",
     }
     if price is not None:
-        described["price"] = [hours * placement.count * price for hours in (best, worst)]
+        described["price"] = [hours * placement.count * price for hours in (taken.best, taken.worst)]
     return described
 
 
