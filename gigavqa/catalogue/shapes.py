@@ -399,7 +399,7 @@ def _attention(fields: ConfigFields, layers: int, full: int, heads: int, hidden:
     near = 0 if fields.has("linear_num_value_heads") else layers - _full_layers(fields, layers)
     wide = fields.number("num_global_key_value_heads", default=kv_heads) if near else kv_heads
     broad = fields.number("global_head_dim", default=head) if near else head
-    parts = (AttentionShape(full - near, heads, wide, broad),) if full > near else ()
+    parts: tuple[AttentionShape, ...] = (AttentionShape(full - near, heads, wide, broad),) if full > near else ()
     if near:
         parts += (AttentionShape(near, heads, kv_heads, head, fields.number("sliding_window")),)
     return parts

@@ -29,7 +29,9 @@ class _ProcessingInfo(Ovis2_5ProcessingInfo):  # type: ignore[misc]
     def get_hf_processor(self, **_: object) -> ByteOvisProcessor:
         tower = self.get_hf_config().vit_config
         names = ("patch_size", "hidden_stride", "temporal_patch_size")
-        return self.ctx.get_hf_processor(ByteOvisProcessor, **{name: getattr(tower, name) for name in names})
+        sizes = {name: getattr(tower, name) for name in names}
+        processor: ByteOvisProcessor = self.ctx.get_hf_processor(ByteOvisProcessor, **sizes)
+        return processor
 
 
 @MULTIMODAL_REGISTRY.register_processor(

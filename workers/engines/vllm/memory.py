@@ -106,9 +106,14 @@ class MemoryFit:
         if not self.is_divided:
             return f"'{self.model}' cannot be spread over {self.number} GPUs, among which vLLM cannot divide its heads"
         on = f"{self.number} such GPUs" if self.number > 1 else "one such GPU"
+        said = f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each,"
+        if self.kv_bytes < 0:
+            taken = (self.usable - self.kv_bytes) / GIB
+            return (
+                f"{said} {taken:.1f} are taken before there is a KV cache, {self.weights / GIB:.1f} of them by weights"
+            )
         return (
-            f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each, "
-            f"{max(self.kv_bytes, 0) / GIB:.1f} GiB are left for the KV cache, and a context of "
+            f"{said} {self.kv_bytes / GIB:.1f} GiB are left for the KV cache, and a context of "
             f"{self.max_model_len:,} tokens needs {self.longest_request / GIB:.1f}"
         )
 
