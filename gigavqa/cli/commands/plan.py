@@ -83,7 +83,8 @@ def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
     if told["condition"]:
         out.print(f"its entry spreads it otherwise; serve it so by: {told['condition']}", markup=False)
     if told["fits"] and not has_dataset:
-        out.print(f"a request is one question{_about_picture(told)}, and an answer", markup=False)
+        answer = f"{told['workload']['answer tokens']:,}"
+        out.print(f"a request is one question{_about_picture(told)}, and an answer of {answer} tokens", markup=False)
     out.print()
     kv = told["kv"]
     parts = {("left for the KV cache" if name == "KV cache" else name): part for name, part in told["memory"].items()}
