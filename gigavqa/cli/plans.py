@@ -6,7 +6,8 @@ from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuCard
-from gigavqa.catalogue.shapes import ModelShape, shape_of
+from gigavqa.catalogue.shape_configs import shape_of
+from gigavqa.catalogue.shapes import ModelShape
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean

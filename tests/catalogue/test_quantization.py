@@ -10,7 +10,8 @@ import pytest
 from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.catalogue.quantization import read_quantization
-from gigavqa.catalogue.shapes import SHAPES, ModelShape, read_shape, shape_of
+from gigavqa.catalogue.shape_configs import SHAPES, read_shape, shape_of
+from gigavqa.catalogue.shapes import ModelShape
 
 GIB = 1 << 30
 WEIGHTS = {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True}

@@ -170,6 +170,5 @@ def test_smaller_pictures_are_played_on_a_cpu(model: str, tmp_path: Path) -> Non
     assert found["model"] == f"{model}, 256 x 256"
     assert (found["requests"], found["processed_pictures"], found["repeated_tokens"]) == (4, 2, 2 * 64)
     unique = found["prompt_tokens"] - found["repeated_tokens"]
-    assert found["prefilled_tokens"] <= 1.05 * unique
-    assert found["prefilled_tokens"] > 0.5 * unique
+    assert 0.9 * unique < found["prefilled_tokens"] < 1.1 * unique  # parts of blocks weigh in prompts of 100 tokens
     assert "128 x 128 are left out" in ended.stderr

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gigavqa.catalogue.errors import CheckpointInvalidError
-from gigavqa.catalogue.shapes import LanguageShape, read_shape
+from gigavqa.catalogue.shape_configs import read_shape
+from gigavqa.catalogue.shapes import LanguageShape
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.vllm.kv_layout import kv_layout
 

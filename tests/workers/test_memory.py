@@ -10,7 +10,7 @@ import pytest
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.catalogue.shapes import shape_of
+from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.engines.vllm.kv_layout import kv_layout
 from gigavqa.workers.engines.vllm.memory import GIB, fits, least_gpus, shortage

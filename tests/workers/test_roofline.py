@@ -8,7 +8,8 @@ import pytest
 from gigavqa.catalogue.gpus import GPU_CARDS
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.catalogue.quantization import Quantization
-from gigavqa.catalogue.shapes import SHAPES, ModelShape, shape_of
+from gigavqa.catalogue.shape_configs import SHAPES, shape_of
+from gigavqa.catalogue.shapes import ModelShape
 from gigavqa.workers.engines.vllm.roofline import EngineRoom, Work, speed_range
 
 CATALOGUE = load_catalogue()

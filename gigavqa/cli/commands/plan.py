@@ -110,10 +110,10 @@ def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
             ["requests an hour at the roofline", f"{speed['requests_per_hour_at_most']:,.0f}", "computed"],
         ]
         if has_dataset:
-            rows.append(["hours", f"{least:,.2f} to {longest:,.2f}", "computed, answers assumed"])
+            rows.append(["hours", _range(least, longest), "computed, answers assumed"])
         if price := told.get("price"):
             name, times = ("price", 1) if has_dataset else ("price of 1,000 requests", 1000)
-            rows.append([name, f"{price[0] * times:,.2f} to {price[1] * times:,.2f}", "computed from your price"])
+            rows.append([name, _range(price[0] * times, price[1] * times), "computed from your price"])
     print_table((TableColumn("what"), TableColumn("figure", right=True), TableColumn("how known")), rows)
     for limit in told.get("limits", ()):
         out.print(f"\n{limit}", markup=False)
@@ -134,6 +134,15 @@ def _verdict(told: dict[str, Any]) -> str:
     left = count - used
     idle = f"; {left} of {count} GPUs {'is' if left == 1 else 'are'} left over" if left else ""
     return f"{told['model']} fits: {workers}{idle}"
+
+
+def _range(least: float, most: float) -> str:
+    return f"{_figure(least)} to {_figure(most)}"
+
+
+def _figure(number: float) -> str:
+    """Write two digits at least of what is small, and none behind the point of what is large."""
+    return f"{number:.2g}" if number < 0.1 else f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
 
 
 def _about_picture(told: dict[str, Any]) -> str:
@@ -194,8 +203,7 @@ def _plan_paper(
             vendors.append({"model": entry.id, "workload": workload.told()})
         else:
             planned.append(describe(placed, workload, answer, price))
-    # Those that are placed alike follow each other, the shortest first, so that tables fill early.
-    planned.sort(key=lambda one: (one["tensor_parallel_size"], *one.get("speed", {"hours": [0, 0]})["hours"]))
+    planned.sort(key=_order)
     told = _sums(planned, count, price) | {"models": planned, "vendors": vendors, "refused": refused, "samples": wanted}
     if json:
         print_json(told)
@@ -203,6 +211,14 @@ def _plan_paper(
         _print_paper(told, card, count)
     if not all(one["fits"] for one in planned):
         raise typer.Exit(1)
+
+
+def _order(planned: dict[str, Any]) -> tuple[bool, int, float]:
+    """Order those that are placed alike next to each other, the shortest first, so that tables fill early; what has no
+    room comes last.
+    """
+    is_served = "speed" in planned
+    return not is_served, planned["tensor_parallel_size"], planned["speed"]["hours"][0] if is_served else 0
 
 
 def _sums(planned: list[dict[str, Any]], count: int, price: float | None) -> dict[str, Any]:
@@ -220,20 +236,20 @@ def _print_paper(told: dict[str, Any], card: GpuCard, count: int) -> None:
     rows = []
     for one in told["models"]:
         lack = "no room for answers" if one["fits"] else "does not fit"
-        hours = "{:.2f} to {:.2f}".format(*one["speed"]["hours"]) if "speed" in one else lack
-        cost = "{:,.0f} to {:,.0f}".format(*one["price"]) if "price" in one else "-"
+        hours = _range(*one["speed"]["hours"]) if "speed" in one else lack
+        cost = _range(*one["price"]) if "price" in one else "-"
         requests = f"{one['workload']['requests']:,}" if one["fits"] else "-"
         placed = f"{one['workers']} x {one['tensor_parallel_size']}" if one["fits"] else "-"
         rows.append([one["model"], placed, requests, hours, cost])
     for one in told["vendors"]:
         counts = one["workload"]
-        tokens = f"{counts['prompt tokens'] / 1e6:,.0f} M in, {counts['answer tokens'] / 1e6:,.1f} M out"
+        tokens = f"{_figure(counts['prompt tokens'] / 1e6)} M in, {_figure(counts['answer tokens'] / 1e6)} M out"
         rows.append([one["model"], "vendor's", f"{counts['requests']:,}", tokens, "the vendor's"])
     heads = (TableColumn("model"), TableColumn("workers x GPUs"), TableColumn("requests", right=True))
     print_table((*heads, TableColumn("hours", right=True), TableColumn("price", right=True)), rows)
     left_out = told["not_in_total"]
-    total = "{:.1f} to {:.1f}".format(*told["hours"])
-    cost = ", price {:,.0f} to {:,.0f}".format(*told["price"]) if "price" in told else ""
+    total = _range(*told["hours"])
+    cost = f", price {_range(*told['price'])}" if "price" in told else ""
     swaps = f"{told['hours_of_swaps']:.2f} of them model swaps, which are assumed"
     partial = f"; without {len(left_out)} of {len(told['models'])} models: {', '.join(left_out)}" if left_out else ""
     if len(left_out) < len(told["models"]):
@@ -245,5 +261,6 @@ def _print_paper(told: dict[str, Any], card: GpuCard, count: int) -> None:
         told_of = [f"its entry spreads it otherwise; serve it so by: {one['condition']}"] if one["condition"] else []
         for said in (*told_of, *one.get("limits", ())):
             out.print(f"{one['model']}: {said}", markup=False)
-    for reason in [*(one["lack"] for one in told["models"] if one["lack"]), *told["refused"].values()]:
+    left_out = [f"{name} is left out: {reason}" for name, reason in told["refused"].items()]
+    for reason in [*(one["lack"] for one in told["models"] if one["lack"]), *left_out]:
         out.print(reason, markup=False)

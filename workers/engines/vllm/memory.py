@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
-from gigavqa.catalogue.shapes import ModelShape, VisionShape, shape_of
+from gigavqa.catalogue.shape_configs import shape_of
+from gigavqa.catalogue.shapes import ModelShape, VisionShape
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
 from gigavqa.workers.engines.vllm.kv_layout import KvLayout, kv_layout
