@@ -172,8 +172,8 @@ def _modelopt(fields: QuantizationFields) -> Quantization:
     if algorithm not in _MODELOPT:
         raise fields.wrong("quant_algo", f"is '{algorithm}' (known: {', '.join(_MODELOPT)})")
     bits, least, native = _MODELOPT[algorithm]
-    cache = inner.values.get("kv_cache_quant_algo") or _cache_bits(fields)
-    cache_bits = {"FP8": 8, "NVFP4": 4.5}.get(cache.upper()) if isinstance(cache, str) else cache
+    said = (part.values.get(name) for name in ("kv_cache_scheme", "kv_cache_quant_algo") for part in (inner, fields))
+    cache_bits = _cache_bits(next(filter(None, said), None))
     left_out = inner.names("ignore", "exclude_modules")
     return Quantization(f"ModelOpt {algorithm}", bits, least, native, left_out, cache_bits=cache_bits)
 
@@ -214,7 +214,7 @@ def _compressed(fields: QuantizationFields) -> Quantization:
         native,
         fields.names("ignore"),
         () if "Linear" in targets else targets,
-        cache_bits=_cache_bits(fields),
+        cache_bits=8 if fields.values.get("kv_cache_scheme") else None,  # whatever it says, vLLM takes FP8
     )
 
 
@@ -240,9 +240,12 @@ def _scheme(fields: QuantizationFields, group: QuantizationFields) -> tuple[str,
     raise fields.wrong("config_groups", f"has weights of {bits} bits and type '{kind}' in the format '{form}'")
 
 
-def _cache_bits(fields: QuantizationFields) -> int | None:
-    scheme = fields.values.get("kv_cache_scheme")
-    return fields.part(scheme).number("num_bits", default=8) if scheme else None
+def _cache_bits(scheme: Any) -> float | None:
+    """Bits of a number in the cache, as vLLM reads what ModelOpt says of it (utils/torch_utils.py)."""
+    if isinstance(scheme, dict):
+        known = {8: "fp8" if scheme.get("dynamic") is False else None, 4: "nvfp4"}
+        scheme = known.get(scheme.get("num_bits", 0)) if scheme.get("type") == "float" else None
+    return {"fp8": 8, "nvfp4": 4.5}.get(str(scheme).lower())
 
 
 def _of_group(size: int, bits: int) -> float:

@@ -149,6 +149,28 @@ def test_modules_are_left_out_layer_by_layer(left_out: list[str], share: float) 
     assert 1 - how.share("self_attn.q_proj", 36, 36) == pytest.approx(share)
 
 
+FP8_CACHE = {"num_bits": 8, "type": "float", "dynamic": False}
+
+
+@pytest.mark.parametrize(
+    ("said", "bits"),
+    [
+        ({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_scheme": FP8_CACHE}, 8),
+        ({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_scheme": FP8_CACHE | {"type": "int"}}, None),
+        ({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}}, 8),
+        (compressed("float-quantized", WEIGHTS, DYNAMIC, kv_cache_scheme=FP8_CACHE), 8),
+        (compressed("float-quantized", WEIGHTS, DYNAMIC, kv_cache_scheme=None), None),
+        ({"quant_method": "fp8"}, None),
+    ],
+    ids=str,
+)
+def test_a_cache_is_quantized_where_vllm_takes_it_to_be(said: dict[str, Any], bits: int | None) -> None:
+    """By what the checkpoint says of keys and values, unless the engine is told otherwise."""
+    how = read_quantization(said, "config.json")
+    assert how is not None
+    assert how.cache_bits == bits
+
+
 def test_experts_alone_are_quantized_in_mxfp4() -> None:
     """As vLLM serves it: 4 bits, and 8 for each 32."""
     plain = shape_of(load_catalogue()["qwen3-vl-30b-a3b"])
