@@ -129,9 +129,9 @@ def _fbgemm(fields: QuantizationFields) -> Quantization:
 
 def _awq(fields: QuantizationFields) -> Quantization:
     bits, group = fields.bits("bits", "w_bit"), fields.number("group_size", "q_group_size", default=128)
-    left_out = fields.names("modules_to_not_convert")
+    left_out, zeros = fields.names("modules_to_not_convert"), bits if fields.values.get("zero_point", True) else 0
     title = f"AWQ, {bits} bits"
-    return Quantization(title, bits + _of_group(group, _SCALE_BITS + bits), 75, None, left_out, is_of_texts=True)
+    return Quantization(title, bits + _of_group(group, _SCALE_BITS + zeros), 75, None, left_out, is_of_texts=True)
 
 
 def _gptq(fields: QuantizationFields) -> Quantization:

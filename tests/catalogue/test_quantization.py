@@ -43,6 +43,7 @@ KNOWN = {
     "FBGEMM": ({"quant_method": "fbgemm_fp8"}, 8, 80, 89),
     "AWQ": ({"quant_method": "awq", "bits": 4, "group_size": 128}, 4 + 20 / 128, 75, None),
     "AWQ of old": ({"quant_method": "awq", "w_bit": 4, "q_group_size": 64}, 4 + 20 / 64, 75, None),
+    "AWQ without zeros": ({"quant_method": "awq", "bits": 4, "zero_point": False}, 4 + 16 / 128, 75, None),
     "GPTQ": ({"quant_method": "gptq", "bits": 8, "group_size": -1}, 8, 60, None),
     "ModelOpt": ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, 4.5, 75, 100),
     "ModelOpt of old": ({"quant_method": "modelopt", "quantization": {"quant_algo": "FP8"}}, 8, 80, 89),
