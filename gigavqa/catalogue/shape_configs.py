@@ -27,6 +27,8 @@ _LANGUAGE_PARTS = ("text_config", "llm_config", "language_config")
 _LARGEST = 1 << 32
 _KINDS = frozenset({"full_attention", "sliding_attention", "linear_attention"})
 _UNCOUNTED = ("num_kv_shared_layers", "hidden_size_per_layer_input", "attention_chunk_size")
+_GEMMA4_DEFAULTS = {"hidden_size_per_layer_input": 256}
+"""What transformers takes where a file leaves it out, and leaves out where it writes one."""
 _MODELOPT_FILE = "hf_quant_config.json"
 """Where older checkpoints of NVIDIA's say how they are quantized; vLLM reads it, too."""
 _SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14}
@@ -121,10 +123,10 @@ class ConfigFields:
 
 
 def _language(fields: ConfigFields) -> LanguageShape:
-    if unknown := next((name for name in _UNCOUNTED if fields.values.get(name)), None):
-        raise fields.wrong(
-            unknown, f"is {fields.values[unknown]}, and neither its weights nor its cache are counted here"
-        )
+    is_gemma = str(fields.values.get("model_type")).startswith("gemma4")
+    said = {**(_GEMMA4_DEFAULTS if is_gemma else {}), **fields.values}
+    if unknown := next((name for name in _UNCOUNTED if said.get(name)), None):
+        raise fields.wrong(unknown, f"is {said[unknown]}, and neither its weights nor its cache are counted here")
     hidden, layers = fields.number("hidden_size"), fields.number("num_hidden_layers")
     heads = fields.number("num_attention_heads")
     latent = _latent(fields, layers, heads) if fields.has("kv_lora_rank") else None

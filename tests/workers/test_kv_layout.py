@@ -114,6 +114,7 @@ def test_layers_see_a_window_where_vllm_gives_them_one(config: dict[str, Any], w
         ({"layer_types": ["chunked_attention"] * 4}, "layer_types names 'chunked_attention'"),
         ({"num_kv_shared_layers": 2}, "num_kv_shared_layers is 2"),
         ({"hidden_size_per_layer_input": 256}, "hidden_size_per_layer_input is 256"),
+        ({"model_type": "gemma4"}, "hidden_size_per_layer_input is 256"),
         ({"attention_chunk_size": 8192}, "attention_chunk_size is 8192"),
     ],
     ids=str,
