@@ -29,7 +29,9 @@ from typing import Any
 import numpy as np
 
 from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.families.idefics3 import Idefics3Budget
 from gigavqa.catalogue.families.internvl import InternVLBudget
+from gigavqa.catalogue.families.llava_onevision import LlavaOnevisionBudget
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.tiling.geometry import Size
 from gigavqa.workers.engines.engine import Message, PromptRaster
@@ -43,11 +45,14 @@ CHECKPOINTS = {
     "qwen3-vl-8b": "qwen3-vl",
     "qwen3.5-27b": "qwen3.5",
     "glm-4.5v": "glm-4.5v",
+    "idefics3-8b": "idefics3",
     "internvl3.5-38b": "internvl3.5-hf",
     "internvl3.5-38b-chat": "internvl3.5",
     "gemma-4-26b": "gemma-4",
     "deepseek-vl2": "deepseek-vl2",
+    "llava-onevision-7b": "llava-onevision",
     "minicpm-v-4.5": "minicpm-v-4.5",
+    "ovis2.5-9b": "ovis2.5",
     "phi-4-reasoning-vision-15b": "phi-4-reasoning-vision",
     "kimi-vl-a3b-thinking": "kimi-vl",
 }
@@ -158,23 +163,34 @@ def _front_end(model: str, folder: Path, *, on_host: bool) -> tuple[Any, Catalog
 
 
 def _write_published_tile(weights: Path, entry: CatalogueEntry) -> None:
-    """Give an InternVL the tile of its budget, which the small checkpoint has smaller."""
+    """Give families of tiles the tile of their budget, which the small checkpoints have smaller."""
     budget = entry.visual_budget
-    if not isinstance(budget, InternVLBudget):
-        return
-    tile = budget.tile
-    config = json.loads((weights / "config.json").read_text())
-    vision = config["vision_config"]
-    if "force_image_size" in config:
-        config["force_image_size"] = vision["image_size"] = tile
-    else:
-        vision["image_size"] = [tile, tile]
-        config["image_seq_length"] = budget.tokens_per_tile
-    (weights / "config.json").write_text(json.dumps(config))
-    path = weights / "preprocessor_config.json"
-    processing = json.loads(path.read_text())
-    processing |= {"size": {"height": tile, "width": tile}} if "size" in processing else {"crop_size": tile}
-    path.write_text(json.dumps(processing))
+    if isinstance(budget, InternVLBudget):
+        is_chat = budget.layout == "chat"
+        side = budget.tile if is_chat else [budget.tile, budget.tile]
+        own = {"force_image_size": side} if is_chat else {"image_seq_length": budget.tokens_per_tile}
+        _change(weights / "config.json", own | {"vision_config": {"image_size": side}})
+        processing = {"crop_size": side} if is_chat else {"size": {"height": budget.tile, "width": budget.tile}}
+        _change(weights / "preprocessor_config.json", processing)
+    elif isinstance(budget, Idefics3Budget):
+        _change(weights / "config.json", {"vision_config": {"image_size": budget.tile}})
+        _change(weights / "preprocessor_config.json", {"max_image_size": {"longest_edge": budget.tile}})
+        _change(weights / "processor_config.json", {"image_seq_len": budget.tokens_per_tile})
+    elif isinstance(budget, LlavaOnevisionBudget):
+        sides = [budget.tile * number for number in range(1, budget.columns + 1)]
+        canvases = {"image_grid_pinpoints": [[height, width] for height in sides for width in sides]}
+        _change(weights / "config.json", canvases | {"vision_config": {"image_size": budget.tile}})
+        size = {"size": {"height": budget.tile, "width": budget.tile}}
+        _change(weights / "preprocessor_config.json", canvases | size)
+        _change(weights / "processor_config.json", {"num_image_tokens": budget.side**2})
+
+
+def _change(path: Path, changes: dict[str, Any]) -> None:
+    """Change fields of a JSON file, and of objects in it."""
+    content = json.loads(path.read_text())
+    for name, value in changes.items():
+        content[name] = content.get(name, {}) | value if isinstance(value, dict) else value
+    path.write_text(json.dumps(content))
 
 
 async def _message(renderer: Any, entry: CatalogueEntry, raster: PromptRaster) -> list[Any]:

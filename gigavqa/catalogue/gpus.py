@@ -55,8 +55,8 @@ class GpuRequirement(BaseModel):
 
 @dataclass(frozen=True)
 class GpuCard:
-    """A GPU as its data sheet has it: memory as it is sold, and as CUDA tells it, dense bfloat16 FLOPs, and bytes of
-    memory a second.
+    """A GPU as its data sheet has it: memory as it is sold, and as CUDA tells it, dense bfloat16 FLOPs, bytes of memory
+    a second, and ten times its compute capability.
     """
 
     title: str
@@ -64,14 +64,15 @@ class GpuCard:
     memory_bytes: int
     flops: float
     bandwidth: float
+    capability: int
 
 
 GPU_CARDS: Mapping[str, GpuCard] = {
-    "h100": GpuCard("H100 SXM 80 GB", 80, int(79.1 * _GIB), 989e12, 3.35e12),
-    "h200": GpuCard("H200 SXM 141 GB", 141, int(139.8 * _GIB), 989e12, 4.8e12),
-    "a100-80": GpuCard("A100 SXM 80 GB", 80, int(79.1 * _GIB), 312e12, 2.039e12),
-    "a100-40": GpuCard("A100 SXM 40 GB", 40, int(39.4 * _GIB), 312e12, 1.555e12),
-    "l40s": GpuCard("L40S 48 GB", 48, int(44.4 * _GIB), 362e12, 0.864e12),
-    "rtx4090": GpuCard("GeForce RTX 4090 24 GB", 24, int(23.5 * _GIB), 165e12, 1.008e12),
+    "h100": GpuCard("H100 SXM 80 GB", 80, int(79.1 * _GIB), 989e12, 3.35e12, 90),
+    "h200": GpuCard("H200 SXM 141 GB", 141, int(139.8 * _GIB), 989e12, 4.8e12, 90),
+    "a100-80": GpuCard("A100 SXM 80 GB", 80, int(79.1 * _GIB), 312e12, 2.039e12, 80),
+    "a100-40": GpuCard("A100 SXM 40 GB", 40, int(39.4 * _GIB), 312e12, 1.555e12, 80),
+    "l40s": GpuCard("L40S 48 GB", 48, int(44.4 * _GIB), 362e12, 0.864e12, 89),
+    "rtx4090": GpuCard("GeForce RTX 4090 24 GB", 24, int(23.5 * _GIB), 165e12, 1.008e12, 89),
 }
 """By the name that `gigavqa plan --gpu` takes; sources in docs/plan.md."""

@@ -91,7 +91,7 @@ def _held_by(entries: Sequence[CatalogueEntry], card: GpuCard, count: int) -> li
     held = []
     for entry in entries:
         try:
-            if place(entry, card, count).fit.holds:
+            if place(entry, card, count).holds:
                 held.append(entry)
         except CatalogueError:
             continue

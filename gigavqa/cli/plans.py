@@ -6,13 +6,14 @@ from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuCard
-from gigavqa.catalogue.shapes import ModelShape, shape_of
+from gigavqa.catalogue.shape_configs import shape_of
+from gigavqa.catalogue.shapes import ModelShape
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
-from gigavqa.workers.engines.vllm.memory import GIB, MemoryFit, fits
-from gigavqa.workers.engines.vllm.roofline import BEST, MOST_CHATS, ROOFLINE, WORST, EngineRoom, Rates, seconds
+from gigavqa.workers.engines.vllm.memory import GIB, MemoryFit, dtype_bytes, fits, kv_itemsize
+from gigavqa.workers.engines.vllm.roofline import MOST_CHATS, EngineRoom, SpeedRange, speed_range
 
 _SPREADS = tuple(1 << power for power in range(1, 7))
 
@@ -34,16 +35,31 @@ class Placement:
         return self.count // self.fit.number
 
     @property
+    def holds(self) -> bool:
+        """Whether the model fits the cards, and vLLM serves it there as it is quantized."""
+        return self.fit.holds and self._refusal is None
+
+    @property
+    def _refusal(self) -> str | None:
+        how = self.shape.quantization
+        if how is None or self.card.capability >= how.least:
+            return None
+        return (
+            f"vLLM 0.32 serves '{self.entry.id}' ({how.title}) from compute capability {how.least / 10} on, and "
+            f"{self.card.title} has {self.card.capability / 10}; take newer GPUs, or another checkpoint"
+        )
+
+    @property
     def condition(self) -> str | None:
         """What `gigavqa up` has to be told to serve the model so; None where the entry says the same."""
-        if not self.fit.holds or self.fit.number == self.published.tensor_parallel_size:
+        if not self.holds or self.fit.number == self.published.tensor_parallel_size:
             return None
         return f"gigavqa up --model {self.entry.id} --engine-arg tensor_parallel_size={self.fit.number}"
 
     def lack(self) -> str | None:
         """Say that the model does not fit, and what to do: more of this GPU, or a shorter context."""
-        if self.fit.holds or not self.fit.is_divided:
-            return self.fit.lack()
+        if self._refusal or self.fit.holds or not self.fit.is_divided:
+            return self._refusal or self.fit.lack()
         own, remedies = fits(self.published, self.card.memory_bytes), []
         if enough := next((size for size in _SPREADS if size > self.count and self._holds_on(size)), None):
             remedies.append(f"spread it over more GPUs (--count {enough})")
@@ -71,16 +87,13 @@ class Placement:
         most = int(self.entry.engine.get("max_num_seqs") or MOST_CHATS)
         return max(1, min(most, room, most if workload.is_endless else self.share(workload)))
 
-    def hours(self, workload: EvaluationLoad) -> tuple[float, float, float]:
-        """Hours of the workload on all GPUs: the least that they allow, then the expected range."""
-        return self._hours(workload, ROOFLINE), self._hours(workload, BEST), self._hours(workload, WORST)
-
-    def _hours(self, workload: EvaluationLoad, rates: Rates) -> float:
-        layout, number = self.fit.layout, self.fit.number
-        engine = EngineRoom(self.card, number, self.chats(workload), (layout.full_token + layout.window_token) * number)
-        taken = seconds(self.shape, workload.work, engine, rates)
+    def hours(self, workload: EvaluationLoad) -> SpeedRange:
+        """Hours of the workload on all GPUs."""
+        itemsizes = dtype_bytes(self.entry), kv_itemsize(self.entry, self.shape)
+        engine = EngineRoom(self.card, self.fit.number, self.chats(workload), self.fit.batched, *itemsizes)
+        taken = speed_range(self.shape, workload.work, engine)
         part = 1 / self.workers if workload.is_endless else self.share(workload) / workload.requests
-        return taken * part / 3600
+        return SpeedRange(*(each * part / 3600 for each in (taken.least, taken.best, taken.worst)))
 
 
 def gpu_card(name: str) -> GpuCard:
@@ -123,14 +136,14 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
         "model": entry.id,
         "gpu": placement.card.title,
         "count": placement.count,
-        "fits": fit.holds,
+        "fits": placement.holds,
         "lack": placement.lack(),
         "condition": placement.condition,
         "shape": placement.shape.source,
         "parameters": placement.shape.parameters,
         "tensor_parallel_size": fit.number,
         "workers": placement.workers,
-        "memory": {name: {"gib": round(size / GIB, 2), "known": known} for name, (size, known) in memory.items()},
+        "memory": {name: {"gib": round(size / GIB, 3), "known": known} for name, (size, known) in memory.items()},
         "kv": {
             "bytes_per_token": fit.layout.full_token,
             "bytes_per_token_in_window": fit.layout.window_token,
@@ -143,24 +156,30 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
         },
         "arguments": engine_arguments(entry, entry.weights, is_cpu=False),
     }
-    if not fit.holds:
+    if how := placement.shape.quantization:
+        described["quantization"] = {
+            "method": how.title,
+            "bits": how.bits,
+            "is_computed_in": how.native is not None and placement.card.capability >= how.native,
+        }
+    if not placement.holds:
         return described
     described["workload"] = workload.told() | {"known": "computed; tokens of texts and answers are assumed"}
     described["limits"] = list(_limits(entry, workload, answer))
     if not workload.work.generated:
         return described
-    least, best, worst = placement.hours(workload)
+    taken = placement.hours(workload)
     requests = workload.scaled(workload.requests)
     described["chats_at_once"] = placement.chats(workload)
     described["speed"] = {
-        "requests_per_hour": [round(requests / hours, 1) for hours in (worst, best)],
-        "requests_per_hour_at_most": round(requests / least, 1),
-        "hours": [best, worst],
-        "hours_at_least": least,
+        "requests_per_hour": [round(requests / hours, 1) for hours in (taken.worst, taken.best)],
+        "requests_per_hour_at_most": round(requests / taken.least, 1),
+        "hours": [taken.best, taken.worst],
+        "hours_at_least": taken.least,
         "known": "computed",
     }
     if price is not None:
-        described["price"] = [hours * placement.count * price for hours in (best, worst)]
+        described["price"] = [hours * placement.count * price for hours in (taken.best, taken.worst)]
     return described
 
 
@@ -170,6 +189,10 @@ def _limits(entry: CatalogueEntry, workload: EvaluationLoad, answer: int) -> Ite
         yield f"answers of {answer:,} tokens were asked for, and the entry allows {most:,} (decoding.max_tokens)"
     context = f"the context of {entry.max_model_len:,} tokens (max_model_len)"
     if workload.cut:
-        yield f"{workload.scaled(workload.cut):,} answer(s) are shorter than asked for: {context} has no room for more"
+        cut = workload.scaled(workload.cut)
+        shorter = f"{cut:,} answers are" if cut > 1 else "1 answer is"
+        yield f"{shorter} shorter than asked for: {context} has no room for more"
     if workload.refused:
-        yield f"{workload.scaled(workload.refused):,} turn(s) would be refused, for their prompts fill {context}"
+        refused = workload.scaled(workload.refused)
+        turns, prompts = (f"{refused:,} turns", "their prompts fill") if refused > 1 else ("1 turn", "its prompt fills")
+        yield f"{turns} would be refused, for {prompts} {context}"

@@ -130,7 +130,7 @@ class LoadCounter:
 
     def _encode(self, plan: RasterPlan) -> None:
         if self._shape and self._shape.vision:
-            self.workload.work += Work(encoder=encoder_flops(self._shape.vision, plan.decision))
+            self.workload.work += Work(rasters=1, encoder=encoder_flops(self._shape.vision, plan.decision))
 
     def _prefill(self, tokens: int, context: int, *, is_new: bool) -> None:
         if is_new:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.tiling.decode_threads import usable_cores
+from gigavqa.tiling.geometry import Size
 from performance.gpu.meter import ResourceMeter
 from performance.gpu.models import models, write_model
 from performance.gpu.table import write_table
@@ -125,11 +126,16 @@ def _beside(options: argparse.Namespace, model: str, work: Workload) -> list[dic
 
 
 def _sizes(options: argparse.Namespace, model: str, work: Workload) -> list[dict[str, Any]]:
-    """The engine alone with pictures of a half and a quarter of the side, which cost what they are large."""
+    """The engine alone with pictures of a half and a quarter of the side, which cost what they are large; not those
+    that the model's preprocessing would enlarge.
+    """
     if "sizes" not in options.parts:
         return []
     largest, rows = models(tiny=options.tiny)[model].side, []
     for side in (largest // 4, largest // 2):
+        if work.entry.visual_budget.plan(Size(side, side)).raster != (side, side):
+            print(f"{model}: pictures of {side} x {side} are left out, which it enlarges", file=sys.stderr)
+            continue
         folder = Path(work.folder) / f"pictures-{side}"
         *pictures, warm = draw_pictures(folder, options.pictures + 1, side)
         name = f"{model}, {side} x {side}"

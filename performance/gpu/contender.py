@@ -22,7 +22,8 @@ import numpy as np
 from PIL import Image
 
 from gigavqa.contract.requests import Sampling
-from gigavqa.workers.engines.engine import Message, PromptRaster
+from gigavqa.contract.responses import Usage
+from gigavqa.workers.engines.engine import EngineStats, Message, PromptRaster
 from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.vllm.engine import VllmEngine
@@ -46,13 +47,14 @@ async def _run_engine(work: Workload) -> dict[str, Any]:
     before, window, began = await engine.stats(), MeasurementWindow(), time.monotonic()
     slots = asyncio.Semaphore(max(1, work.at_once // work.questions))
     responses: list[float] = []
+    used: list[Usage] = []
 
     async def play(number: int, picture: str) -> None:
         async with slots:
             first, *others = questions_of(picture, work.questions)
-            await _ask(engine, work, picture, [first], number)
+            used.extend(await _ask(engine, work, picture, [first], number))
             responses.append(time.monotonic() - began)
-            await _ask(engine, work, picture, others, number)
+            used.extend(await _ask(engine, work, picture, others, number))
 
     await asyncio.gather(*(play(number, picture) for number, picture in enumerate(work.pictures)))
     took, after = window.close(), await engine.stats()
@@ -65,8 +67,10 @@ async def _run_engine(work: Workload) -> dict[str, Any]:
         | {
             "requests": len(work.requests),
             "first_response_seconds": min(responses),
-            "prompt_tokens": after.prompt_tokens - before.prompt_tokens,
-            "cached_tokens": after.cached_prompt_tokens - before.cached_prompt_tokens,
+            "prompt_tokens": sum(each.prompt_tokens for each in used),
+            "cached_tokens": sum(each.cached_tokens for each in used),
+            # Of the engine: beginnings that it asked for by itself are prefilled, too, and are no request's.
+            "prefilled_tokens": _prefilled(after) - _prefilled(before),
             "output_tokens": after.generated_tokens - before.generated_tokens,
             "device": engine.info.device,
             "version": engine.info.version,
@@ -81,15 +85,22 @@ async def _started(work: Workload, model: int) -> VllmEngine:
     return engine
 
 
-async def _ask(engine: VllmEngine, work: Workload, picture: str, questions: Sequence[str], priority: int) -> None:
+def _prefilled(stats: EngineStats) -> int:
+    return stats.prompt_tokens - stats.cached_prompt_tokens
+
+
+async def _ask(
+    engine: VllmEngine, work: Workload, picture: str, questions: Sequence[str], priority: int
+) -> Sequence[Usage]:
     raster = PromptRaster(picture, await asyncio.to_thread(_pixels, picture))
     sampling = Sampling(max_tokens=work.max_tokens, temperature=1.0, top_p=1.0, top_k=-1)
-    await asyncio.gather(
+    answers = await asyncio.gather(
         *(
             engine.generate((Message("user", (raster, text)),), sampling, f"{picture}-{text}", priority)
             for text in questions
         )
     )
+    return [answer.usage for answer in answers]
 
 
 def _pixels(path: str) -> Any:

@@ -90,8 +90,9 @@ def _switches(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _prefilled_per_unique(run: Mapping[str, Any]) -> float:
-    """1.0 where each view is prefilled once, and each text."""
-    return float((run["prompt_tokens"] - run["cached_tokens"]) / (run["prompt_tokens"] - run["repeated_tokens"]))
+    """1.0 where each view is prefilled once, and each text; as the engine counts it where a contender tells."""
+    prefilled = run.get("prefilled_tokens", run["prompt_tokens"] - run["cached_tokens"])
+    return float(prefilled / (run["prompt_tokens"] - run["repeated_tokens"]))
 
 
 def _rate(run: Mapping[str, Any]) -> float:

@@ -1,5 +1,6 @@
 """Reading entries."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,13 @@ def test_a_published_budget_that_differs_is_an_entry_of_its_own() -> None:
     assert own.visual_budget.max_visual_tokens == 13 * 256
     assert catalogue.find(own.weights).id == "internvl3.5-38b"
     assert [catalogue.published(name) for name in ("qwen3-vl-8b", own.id)] == [None] * 2
+
+
+def test_an_entry_says_what_is_not_verified_of_it() -> None:
+    """InternVL's 12 tiles, and licences that nobody has read."""
+    catalogue = load_catalogue()
+    notes = {name: " ".join(entry.notes) for name, entry in catalogue.items()}
+    tiles = [name for name in notes if name.startswith("internvl") and "12 tiles" in notes[name]]
+    assert set(tiles) >= {f"internvl{version}-{size}" for version in ("2.5", "3") for size in ("8b", "38b", "78b")}
+    for name in ("internvl3-38b", "tongyi-deepresearch-30b-a3b"):
+        assert re.search(r"[Nn]o[tr]\b.* its licence", notes[name]), name

@@ -9,7 +9,7 @@ import pytest
 
 from gigavqa.catalogue.errors import CheckpointInvalidError, ShapeUnknownError
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.catalogue.shapes import SHAPES, read_shape, shape_of
+from gigavqa.catalogue.shape_configs import SHAPES, read_shape, shape_of
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 
 CATALOGUE = load_catalogue()

@@ -33,8 +33,39 @@ def test_what_does_not_fit_is_told_and_ends_with_one(installation: Installation)
     """With what to do."""
     run = installation.run("plan", "glm-4.5v", "--gpu", "a100-40")
     assert run.returncode == 1
+    assert run.stdout.startswith("glm-4.5v does not fit 1 x A100 SXM 40 GB\n")
     assert "'glm-4.5v' does not fit one such GPU" in run.stdout
+    assert "are taken before there is a KV cache, 200.6 of them by weights" in run.stdout
     assert "spread it over more GPUs" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        (("qwen3-vl-8b",), "qwen3-vl-8b fits: 1 worker, on 1 x H100 SXM 80 GB"),
+        (("qwen3-vl-8b", "--count", "3"), "qwen3-vl-8b fits: 3 workers, each on 1 x H100 SXM 80 GB"),
+        (("qwen3.5-27b", "--gpu", "l40s", "--count", "3"), "1 worker, on 2 x L40S 48 GB; 1 of 3 GPUs is left over"),
+        (
+            ("qwen3.5-27b", "--gpu", "rtx4090", "--count", "6"),
+            "on 4 x GeForce RTX 4090 24 GB; 2 of 6 GPUs are left over",
+        ),
+        (("glm-4.5v", "--gpu", "l40s", "--count", "3"), "glm-4.5v does not fit 3 x L40S 48 GB"),
+    ],
+    ids=str,
+)
+def test_the_verdict_is_a_sentence(installation: Installation, arguments: tuple[str, ...], verdict: str) -> None:
+    """With as many workers and GPUs as there are, and those that serve nothing."""
+    said = installation.run("plan", *arguments).stdout
+    assert said.splitlines()[0].endswith(verdict)
+    assert "(s)" not in said
+    assert ("such pictures in the KV cache" in said) == ("left for the KV cache" in said)
+
+
+def test_a_model_of_texts_has_no_rows_of_pictures(installation: Installation) -> None:
+    """Nor is one asked about any."""
+    said = installation.ok("plan", "tongyi-deepresearch-30b-a3b")
+    assert "a request is one question, and an answer of 512 tokens" in said
+    assert "picture" not in said
 
 
 def test_a_model_is_spread_over_as_many_gpus_as_it_needs(installation: Installation) -> None:
@@ -111,32 +142,74 @@ def test_a_context_without_room_for_an_answer_has_no_speed(installation: Install
     told = installation.json("plan", "short", "--json")
     assert "speed" not in told
     assert told["limits"] == [
-        "1 turn(s) would be refused, for their prompts fill the context of 5,120 tokens (max_model_len)"
+        "1 turn would be refused, for its prompt fills the context of 5,120 tokens (max_model_len)"
     ]
 
 
 def test_a_folder_with_a_config_is_enough(installation: Installation, tmp_path: Path) -> None:
     """No weights."""
+    write_folder(tmp_path)
+    told = installation.json("plan", str(tmp_path), "--gpu", "l40s", "--json")
+    assert told["kv"]["bytes_per_token"] == 28 * 2 * 8 * 128 * 2
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["text_config"]["num_hidden_layers"] = -28
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    run = installation.run("plan", str(tmp_path))
+    assert (run.returncode, "text_config.num_hidden_layers is -28" in run.stderr) == (2, True)
+
+
+def write_folder(folder: Path, **quantization: object) -> str:
+    """A folder of a small Qwen3-VL that is quantized so."""
     text = {
         "hidden_size": 2048,
         "intermediate_size": 6144,
         "num_hidden_layers": 28,
         "num_attention_heads": 16,
         "num_key_value_heads": 8,
-        "head_dim": 128,
         "vocab_size": 151936,
         "max_position_embeddings": 262144,
     }
     vision = {"depth": 24, "patch_size": 16, "hidden_size": 1024, "intermediate_size": 4096}
     config = {"model_type": "qwen3_vl", "text_config": text, "vision_config": vision}
-    for name, content in (("config.json", config), ("preprocessor_config.json", {"patch_size": 16})):
-        (tmp_path / name).write_text(json.dumps(content))
-    told = installation.json("plan", str(tmp_path), "--gpu", "l40s", "--json")
-    assert told["kv"]["bytes_per_token"] == 28 * 2 * 8 * 128 * 2
-    config["text_config"] = text | {"num_hidden_layers": -28}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    run = installation.run("plan", str(tmp_path))
-    assert (run.returncode, "text_config.num_hidden_layers is -28" in run.stderr) == (2, True)
+    for name, content in (
+        ("config.json", config | {"quantization_config": quantization}),
+        ("preprocessor_config.json", {"patch_size": 16}),
+    ):
+        (folder / name).write_text(json.dumps(content))
+    return str(folder)
+
+
+def test_a_quantized_model_says_what_the_card_makes_of_it(installation: Installation, tmp_path: Path) -> None:
+    """An H100 computes in FP8, an A100 reads it and computes in 16 bits."""
+    folder = write_folder(tmp_path, quant_method="fp8", ignored_layers=["model.visual"])
+    for gpu, computes in (("h100", "computes in that type"), ("a100-80", "computes in 16 bits")):
+        assert f"quantized by FP8: 8 bits a weight; this GPU {computes}" in installation.ok(
+            "plan", folder, "--gpu", gpu
+        )
+
+
+def test_a_card_that_vllm_does_not_serve_a_quantized_model_on_is_refused(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """Weights of 4 bits with activations in FP8 want Hopper, however much memory there is."""
+    group = {
+        "targets": ["Linear"],
+        "weights": {"num_bits": 4, "type": "int", "group_size": 128},
+        "input_activations": {"num_bits": 8, "type": "float"},
+    }
+    said = {"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": {"group_0": group}}
+    folder = write_folder(tmp_path, **said)
+    assert installation.json("plan", folder, "--json")["fits"]
+    run = installation.run("plan", folder, "--gpu", "l40s", "--count", "8")
+    assert run.returncode == 1
+    assert "from compute capability 9.0 on, and L40S 48 GB has 8.9; take newer GPUs" in run.stdout
+
+
+def test_a_quantization_that_is_not_known_is_refused(installation: Installation, tmp_path: Path) -> None:
+    """In one sentence, with those that are."""
+    run = installation.run("plan", write_folder(tmp_path, quant_method="bitsandbytes", load_in_4bit=True))
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert "quant_method is 'bitsandbytes', which vLLM 0.32 or this count does not know" in run.stderr
 
 
 def test_a_paper_is_planned_model_by_model(installation: Installation) -> None:
@@ -166,13 +239,25 @@ def test_a_total_is_of_the_models_that_fit_and_says_so(
     )
 
 
+def test_what_is_small_is_not_rounded_to_nothing(installation: Installation) -> None:
+    """Hours, prices and tokens of a small data set have two digits; what does not fit comes last."""
+    said = installation.run(
+        "plan", "--paper", "ultravr", "tiny", "table1", "--gpu", "l40s", "--count", "2", "--price", "1"
+    )
+    rows = [re.split(r" {2,}", line) for line in said.stdout.splitlines() if re.search(r" {2,}", line)][1:]
+    assert not [row for row in rows if re.search(r"\b0 (to|M)|\b0\.00 ", " ".join(row))]
+    fitting = [len(row) > 3 and "does not fit" not in row for row in rows]
+    assert fitting[: len(rows) - 3] == sorted(fitting[: len(rows) - 3], reverse=True)
+    assert all(float(least) > 0 for row in rows for least in re.findall(r"([\d.]+) to ", " ".join(row)))
+
+
 def test_a_model_of_texts_alone_is_left_out_of_a_papers_plan_and_said(installation: Installation) -> None:
     """VistaHop's paper prints rows of one, and the others are planned."""
     paper = ("plan", "--paper", "vistahop", "tiny", "table1", "--count", "8")
     told = installation.json(*paper, "--json")
     assert list(told["refused"]) == ["tongyi-deepresearch-30b-a3b"]
     assert {one["model"] for one in told["models"]} == {"qwen3-vl-30b-a3b", "qwen3-vl-235b-a22b", "sensenova-mars-32b"}
-    assert "takes texts alone" in installation.ok(*paper)
+    assert "tongyi-deepresearch-30b-a3b is left out: " in installation.ok(*paper)
 
 
 @pytest.mark.parametrize(

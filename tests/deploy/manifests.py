@@ -18,15 +18,20 @@ OVERLAYS = sorted(path.parent.name for path in (K8S / "overlays").glob("*/kustom
 Object = dict[str, Any]
 
 
-@cache
 def render(overlay: str) -> tuple[Object, ...]:
-    """All objects of an overlay; skips the test where neither kubectl nor kustomize is installed."""
+    """All objects of an overlay."""
+    return build(f"overlays/{overlay}")
+
+
+@cache
+def build(folder: str) -> tuple[Object, ...]:
+    """All objects of a folder of manifests; skips the test where neither kubectl nor kustomize is installed."""
     beside = Path(sys.executable).with_name("kubectl")
     kubectl = str(beside) if beside.exists() else shutil.which("kubectl")
     command = [kubectl, "kustomize"] if kubectl else [shutil.which("kustomize") or "", "build"]
     if not command[0]:
         pytest.skip("kubectl is not installed: scripts/kubectl")
-    done = subprocess.run([*command, str(K8S / "overlays" / overlay)], check=False, capture_output=True, text=True)
+    done = subprocess.run([*command, str(K8S / folder)], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return tuple(yaml.safe_load_all(done.stdout))
 

@@ -1,26 +1,27 @@
 """What the manifests say of the program is true: variables, ports, paths, arguments, models, lanes and graces."""
 
+import os
 import re
 import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import redis
-import yaml
 from typer.testing import CliRunner
 
 from gigavqa.catalogue.load import Catalogue, load_catalogue
 from gigavqa.cli.app import app
-from gigavqa.runtime.embedded_store import find_store_binary
+from gigavqa.runtime.embedded_store import find_store_binary, running_store
 from gigavqa.store.queue import GROUP
 from gigavqa.store.redis_keys import KEYS, PRIORITIES
 from gigavqa.workers.settings import WorkerSettings
 from tests.deploy.manifests import (
-    K8S,
     OVERLAYS,
     ROOT,
     Object,
+    build,
     containers,
     environment,
     image_of,
@@ -116,13 +117,30 @@ def test_a_pod_outlives_its_drain(overlay: str) -> None:
 def test_commands_are_commands_of_the_program(overlay: str) -> None:
     """With options that they know."""
     objects = render(overlay)
-    first = yaml.safe_load((K8S / "jobs/first-key.yaml").read_text(encoding="utf-8"))
-    jobs = containers((*objects, first))
+    jobs = containers((*objects, *build("jobs")))
     called = [each["command"] for _, each, _ in jobs if "gigavqa" in each.get("command", [])]
     assert called
     for words in called:
         asked = CliRunner().invoke(app, [*words[1:], "--help"])  # which looks at the options before it
         assert asked.exit_code == 0, asked.output
+
+
+@pytest.mark.slow
+def test_the_first_keys_command_makes_a_key(tmp_path: Path) -> None:
+    """As the Job runs it, with its own variables; without a state store it fails, for which the Job tries again."""
+    jobs = build("jobs")
+    ((_, container, _),) = containers(jobs)
+    own = environment((*render("eight-gpus"), *jobs), container) | {"GIGAVQA_HOME": str(tmp_path / "home")}
+
+    def run(url: str) -> "subprocess.CompletedProcess[str]":
+        variables = os.environ | own | {"REDIS_URL": url}
+        argv = [sys.executable, "-m", *container["command"]]
+        return subprocess.run(argv, env=variables, capture_output=True, text=True, timeout=120, check=False)
+
+    with running_store(tmp_path / "server") as url:
+        made = run(url)
+    assert (made.returncode, made.stdout.startswith("gvq_")) == (0, True), made.stderr
+    assert run(url).returncode != 0
 
 
 @of_each_overlay

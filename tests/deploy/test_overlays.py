@@ -12,7 +12,7 @@ import yaml
 from cloudcoil.models.keda.v1alpha1 import ScaledObject, TriggerAuthentication
 from cloudcoil.models.prometheus_operator.v1 import PodMonitor, PrometheusRule
 
-from tests.deploy.manifests import K8S, OVERLAYS, Object, containers, named, of_kind, pods, render
+from tests.deploy.manifests import K8S, OVERLAYS, Object, build, containers, named, of_kind, pods, render
 
 VERSIONS = ("1.31", "1.34", "1.37")
 CUSTOM = {"ScaledObject": ScaledObject, "TriggerAuthentication": TriggerAuthentication, "PodMonitor": PodMonitor}
@@ -21,12 +21,17 @@ EXTERNAL = {"gigavqa-redis", "gigavqa-objects", "gigavqa-fleet", "gigavqa-metric
 of_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 
 
+def with_jobs(overlay: str) -> tuple[Object, ...]:
+    """All objects of an overlay, and of what is run once beside it."""
+    return (*render(overlay), *build("jobs"))
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_object_has_the_form_of_its_kind(version: str) -> None:
     """Strictly: a field that the API does not know is an error. All overlays together, each object once."""
     kinds: dict[tuple[str, str], list[Object]] = {}
     for overlay in OVERLAYS:
-        objects = render(overlay)
+        objects = with_jobs(overlay)
         spanning = [template for where, template in pods(objects) if "(" in where]
         within = [{"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": each["spec"]} for each in spanning]
         for each in (*objects, *within):
@@ -61,7 +66,7 @@ def _without_extras(kept: Any, given: Any) -> Any:
 @of_each_overlay
 def test_everything_that_is_named_is_there(overlay: str) -> None:
     """Settings, volumes, accounts and services; of Secrets only those that the README tells to make."""
-    objects = render(overlay)
+    objects = with_jobs(overlay)
     readme = (Path(__file__).parents[2] / "deploy/k8s/README.md").read_text(encoding="utf-8")
     for where, container, template in containers(objects):
         spec = template["spec"]
@@ -100,7 +105,7 @@ def _secrets(value: Any) -> set[str]:
 @of_each_overlay
 def test_no_secret_is_in_the_manifests(overlay: str) -> None:
     """They are named, and never made."""
-    objects = render(overlay)
+    objects = with_jobs(overlay)
     assert of_kind(objects, "Secret") == []
     for where, container, _ in containers(objects):
         for variable in container.get("env", []):
@@ -111,7 +116,7 @@ def test_no_secret_is_in_the_manifests(overlay: str) -> None:
 @of_each_overlay
 def test_every_pod_is_confined(overlay: str) -> None:
     """As the namespace's level `restricted` wants it, with a read-only root and bounds of its own on top."""
-    for where, container, template in containers(render(overlay)):
+    for where, container, template in containers(with_jobs(overlay)):
         pod, own = template["spec"]["securityContext"], container["securityContext"]
         assert pod["runAsNonRoot"] and pod["runAsUser"] == 10001, where
         assert pod["seccompProfile"] == {"type": "RuntimeDefault"}, where
@@ -140,6 +145,20 @@ def test_every_policy_is_about_pods_that_there_are(overlay: str) -> None:
             assert any(wanted <= have.items() for have in labels), each["metadata"]["name"]
     closed = named(objects, "NetworkPolicy", "gigavqa-closed")["spec"]
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+
+
+@of_each_overlay
+def test_the_first_key_is_made_beside_any_overlay(overlay: str) -> None:
+    """By the gateway's own image, where the policies let it reach the state store, again until that answers."""
+    objects = render(overlay)
+    ((_, container, template),) = containers(build("jobs"))
+    gateways = {each["image"] for where, each, _ in containers(objects) if where.startswith("gigavqa-gateway/")}
+    assert {container["image"]} == gateways
+    to_store = named(objects, "NetworkPolicy", "gigavqa-names-and-state")["spec"]["podSelector"]["matchLabels"]
+    assert to_store.items() <= template["metadata"]["labels"].items()
+    (job,) = build("jobs")
+    assert (template["spec"]["restartPolicy"], job["spec"]["backoffLimit"] > 0) == ("OnFailure", True)
+    assert job["metadata"]["namespace"] == named(objects, "ConfigMap", "gigavqa-settings")["metadata"]["namespace"]
 
 
 @of_each_overlay

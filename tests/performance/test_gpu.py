@@ -130,6 +130,10 @@ def test_the_table_has_medians_ratios_and_failures() -> None:
     assert "| m | vLLM bench | on | 2 | 1.50 (1.00 - 2.00) | 1.00x | 12 | - |" in text
     assert "| m | gigavqa, engine alone | on | 1 | 4.00 | 2.67x | 32 | 90 % | 70.0 |" in text
     assert "| - | - | 1.25 | 0.50 |" in text, "500 tokens were prefilled, of 400 that were no repetition"
+    own = row("gigavqa, engine alone", 2.5, **told, prefilled_tokens=400)
+    assert "| 1.00 | 0.50 |" in write_table(
+        {**facts, "versions": {}, "options": options, "missing": [], "rows": [own], "switches": []}
+    ), "what the engine asks for by itself is no request's, and is counted by the engine"
     assert "| engines by hand: wake | 2 | 2.00 | 1.00 - 3.00 |" in text
     assert "no space left" in text and "| gigavqa, whole service |" not in text
 
@@ -151,3 +155,20 @@ def test_the_command_compares_on_a_cpu(tmp_path: Path) -> None:
     assert engine["processed_pictures"] == 2
     assert {each["repeated_tokens"] for each in rows} == {2 * 256}
     assert 0 < engine["first_response_seconds"] < engine["ended"] - engine["began"]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("model", ["qwen3-vl-tiny", "qwen3.5-tiny"])
+def test_smaller_pictures_are_played_on_a_cpu(model: str, tmp_path: Path) -> None:
+    """Half the side is a quarter of the tokens, each prefilled once; a quarter of it would be enlarged, and is not."""
+    out = str(tmp_path / "found")
+    argv = [sys.executable, "-m", "performance.gpu", "--device", "cpu", "--tiny", "--engine-only", "--out", out]
+    argv += ["--parts", "sizes", "--models", model, "--pictures", "2", "--questions", "2", "--max-tokens", "2"]
+    ended = subprocess.run(argv, capture_output=True, text=True, timeout=480, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (found,) = json.loads(Path(f"{out}.json").read_text())["rows"]
+    assert found["model"] == f"{model}, 256 x 256"
+    assert (found["requests"], found["processed_pictures"], found["repeated_tokens"]) == (4, 2, 2 * 64)
+    unique = found["prompt_tokens"] - found["repeated_tokens"]
+    assert 0.9 * unique < found["prefilled_tokens"] < 1.1 * unique  # parts of blocks weigh in prompts of 100 tokens
+    assert "128 x 128 are left out" in ended.stderr

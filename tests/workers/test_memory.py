@@ -10,9 +10,10 @@ import pytest
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.catalogue.shapes import shape_of
+from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.workers.engines.vllm.engine import VllmEngine
-from gigavqa.workers.engines.vllm.memory import GIB, fits, kv_layout, least_gpus, shortage, weight_bytes
+from gigavqa.workers.engines.vllm.kv_layout import kv_layout
+from gigavqa.workers.engines.vllm.memory import GIB, fits, least_gpus, shortage
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY
 
@@ -140,7 +141,7 @@ def test_quantized_weights_are_counted_by_their_bits(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "config.json").write_text(json.dumps(config | {"vocab_size": 1000} | more))
     sizes = [
-        weight_bytes(shape_of(CATALOGUE["qwen3-32b"].model_copy(update={"weights": str(folder)})), 2)
+        shape_of(CATALOGUE["qwen3-32b"].model_copy(update={"weights": str(folder)})).weight_bytes(2)
         for folder in (plain, quantized)
     ]
     layers = 2 * (4 * 64 * 64 + 3 * 64 * 128)
@@ -192,5 +193,5 @@ async def test_a_small_model_takes_what_vllm_says(tmp_path: Path) -> None:
         tokens = int(cache.num_gpu_blocks) * int(cache.block_size)
     finally:
         await engine.stop()
-    assert weight_bytes(shape, 4) == pytest.approx((folder / "model.safetensors").stat().st_size, rel=0.2)
+    assert shape.weight_bytes(4) == pytest.approx((folder / "model.safetensors").stat().st_size, rel=0.2)
     assert GIB / kv_layout(shape.language, 1, 4).full_token == pytest.approx(tokens, rel=0.01)

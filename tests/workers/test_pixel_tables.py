@@ -27,15 +27,20 @@ pytestmark = [
 FAMILIES = (
     "deepseek-vl2",
     "gemma-4",
+    "idefics3",
     "internvl3.5",
     "internvl3.5-hf",
     "kimi-vl",
+    "llava-onevision",
     "minicpm-v-4.5",
+    "ovis2.5",
     "phi-4-reasoning-vision",
 )
 """Those that vLLM 0.32 normalizes on the host."""
 SIZE = (500, 700)
 """Height and width: a size that most of them scale, pad or cut into tiles."""
+OTHER_SIZES = ((97, 1100), (640, 640), (40, 30))
+"""A strip, a square, and a picture that is enlarged."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,10 +54,9 @@ def _process() -> Iterator[None]:
     os.environ.update(before)
 
 
-@pytest.fixture(scope="module")
-def raster() -> NDArray[np.uint8]:
-    """A raster of noise, with every byte in every channel."""
-    return np.random.default_rng(3).integers(0, 256, (*SIZE, 3), np.uint8)
+def noise(size: tuple[int, int]) -> NDArray[np.uint8]:
+    """A raster of this height and width, with every byte in every channel where it is large enough."""
+    return np.random.default_rng(3).integers(0, 256, (*size, 3), np.uint8)
 
 
 def sent(name: str, raster: NDArray[np.uint8], folder: Path, *, dtype: str, on_host: bool) -> tuple[Any, Any]:
@@ -90,15 +94,20 @@ def table(model: Any, dtype: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype"), [*((name, "bfloat16") for name in FAMILIES), ("internvl3.5", "float32"), ("kimi-vl", "float32")]
+    ("name", "dtype", "size"),
+    [
+        *((name, "bfloat16", SIZE) for name in FAMILIES),
+        *((name, "float32", SIZE) for name in ("internvl3.5", "kimi-vl")),
+        *((name, "float32", size) for name in ("idefics3", "llava-onevision", "ovis2.5") for size in OTHER_SIZES),
+    ],
 )
 def test_bytes_become_what_the_host_would_have_sent(
-    name: str, dtype: str, raster: NDArray[np.uint8], tmp_path_factory: pytest.TempPathFactory
+    name: str, dtype: str, size: tuple[int, int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """In the model's type: a bfloat16 is the float32 rounded once, and an engine in float32 gets float32."""
     import torch
 
-    folder = tmp_path_factory.getbasetemp() / "checkpoints"
+    folder, raster = tmp_path_factory.getbasetemp() / "checkpoints", noise(size)
     bytes_, model = sent(name, raster, folder, dtype=dtype, on_host=False)
     numbers, _ = sent(name, raster, folder, dtype=dtype, on_host=True)
     made = table(model, model.dtype)(bytes_)
@@ -132,7 +141,7 @@ def test_a_table_knows_channels_that_differ_wherever_they_lie() -> None:
     """By channel and by byte, in planes as in pixels; what is no byte stays as it is."""
     import torch
 
-    from gigavqa.workers.architectures.pixel_table import INTERLEAVED, PixelTable
+    from gigavqa.workers.architectures.pixel_table import INTERLEAVED, PLANAR, PixelTable
 
     values = torch.arange(768, dtype=torch.float32).reshape(3, 256)
     planes = torch.tensor([[[0, 255]], [[1, 2]], [[3, 4]]], dtype=torch.uint8)
@@ -140,6 +149,7 @@ def test_a_table_knows_channels_that_differ_wherever_they_lie() -> None:
     assert torch.equal(PixelTable(values, torch.float32, 0)(planes), expected)
     pixels, wanted = (each.permute(1, 2, 0).reshape(1, 6) for each in (planes, expected))
     assert torch.equal(PixelTable(values, torch.float32, INTERLEAVED)(pixels), wanted)
+    assert torch.equal(PixelTable(values, torch.float32, PLANAR)(planes.reshape(1, 6)), expected.reshape(1, 6))
     assert PixelTable(values, torch.float32, 0)([wanted])[0] is wanted
 
 

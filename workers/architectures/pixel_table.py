@@ -14,6 +14,9 @@ from torch import nn
 
 INTERLEAVED = -1
 """The channels lie side by side in the last dimension: red, green, blue, red ..."""
+PLANAR = -2
+"""They lie one after the other in the last dimension: all of red, all of green, all of blue."""
+_IN_LAST_DIMENSION = {INTERLEAVED: (-1, 3), PLANAR: (3, -1)}
 PIXEL_NAMES = ("pixel_values",)
 """The inputs of most models that are pictures."""
 
@@ -21,7 +24,7 @@ PIXEL_NAMES = ("pixel_values",)
 class PixelTable(nn.Module):  # type: ignore[misc]
     """Turns bytes into the numbers of `values`, 3 x 256 by channel and byte, in `dtype`; other numbers stay.
 
-    `axis` is the dimension of the channels, or INTERLEAVED.
+    `axis` is the dimension of the channels, or INTERLEAVED, or PLANAR.
     """
 
     values: torch.Tensor
@@ -42,7 +45,8 @@ class PixelTable(nn.Module):  # type: ignore[misc]
             return pixels
         if self._is_shared:
             return _look_up(self.values[0], pixels)
-        whole = pixels.unflatten(-1, (-1, 3)) if self._axis == INTERLEAVED else pixels
+        parts = _IN_LAST_DIMENSION.get(self._axis)
+        whole = pixels.unflatten(-1, parts) if parts else pixels
         found = torch.empty(whole.shape, dtype=self.values.dtype, device=pixels.device)
         for channel, values in enumerate(self.values):
             found.select(self._axis, channel).copy_(_look_up(values, whole.select(self._axis, channel)))

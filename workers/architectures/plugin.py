@@ -28,11 +28,14 @@ _PROCESSORS = {
 _MODELS = {
     "DeepseekVLV2ForCausalLM": "deepseek_vl2:SizedDeepseekVL2",
     "Gemma4ForConditionalGeneration": "gemma4:ByteGemma4",
+    "Idefics3ForConditionalGeneration": "idefics3:ByteIdefics3",
     "InternVLChatModel": "internvl:ByteInternVLChat",
     "InternVLForConditionalGeneration": "internvl_hf:ByteInternVL",
     "KimiVLForConditionalGeneration": "kimi_vl_model:ByteKimiVL",
+    "LlavaOnevisionForConditionalGeneration": "llava_onevision:ByteLlavaOnevision",
     "MiniCPMO": "minicpmv:OwnMiniCPMV",
     "MiniCPMV": "minicpmv:OwnMiniCPMV",
+    "Ovis2_5": "ovis:ByteOvis",
     "Phi4ForCausalLMV": "phi4_model:BytePhi4",
 }
 

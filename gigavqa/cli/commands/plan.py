@@ -16,6 +16,7 @@ from gigavqa.cli.workloads import count_workload, one_picture
 from gigavqa.evaluation.capabilities import PaperSettings
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.runtime.plurals import count_noun
 
 _SWAP_HOURS = 180 / 3600
 """From one model's answers to the next one's, with weights on a local disk; assumed."""
@@ -75,21 +76,29 @@ def plan(
 
 
 def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
-    fits = "fits" if told["fits"] else "does NOT fit"
-    size = f"{told['tensor_parallel_size']} x {told['gpu']}"
-    out.print(f"{told['model']} {fits} {size}: {told['workers']} worker(s) on {told['count']}", markup=False)
+    out.print(_verdict(told), markup=False)
+    if how := told.get("quantization"):
+        type_ = "computes in that type" if how["is_computed_in"] else "computes in 16 bits"
+        out.print(f"quantized by {how['method']}: {how['bits']:.3g} bits a weight; this GPU {type_}", markup=False)
     if told["condition"]:
-        out.print(f"its entry says otherwise: {told['condition']}", markup=False)
+        out.print(f"its entry spreads it otherwise; serve it so by: {told['condition']}", markup=False)
+    if told["fits"] and not has_dataset:
+        answer = f"{told['workload']['answer tokens']:,}"
+        out.print(f"a request is one question{_about_picture(told)}, and an answer of {answer} tokens", markup=False)
     out.print()
     kv = told["kv"]
-    rows = [[f"{name}, GiB a GPU", f"{part['gib']:,.1f}", part["known"]] for name, part in told["memory"].items()]
+    parts = {("left for the KV cache" if name == "KV cache" else name): part for name, part in told["memory"].items()}
+    rows = [[f"{name}, GiB a GPU", f"{part['gib']:,.1f}", part["known"]] for name, part in parts.items()]
     rows += [
         ["KV cache, bytes a token and GPU", f"{kv['bytes_per_token']:,}", "computed"],
         *_window_rows(kv),
         ["KV cache, tokens as vLLM tells it", f"{kv['tokens']:,}", "computed from these"],
-        ["tokens of the largest picture", f"{kv['visual_tokens']:,}", "computed"],
-        ["such pictures in the KV cache", f"{kv['pictures']:,}", "computed from these"],
     ]
+    if kv["visual_tokens"]:
+        rows += [
+            ["tokens of the largest picture", f"{kv['visual_tokens']:,}", "computed"],
+            ["such pictures in the KV cache", f"{kv['pictures']:,}", "computed from these"],
+        ]
     if speed := told.get("speed"):
         slow, fast = speed["requests_per_hour"]
         least, longest = speed["hours"]
@@ -101,10 +110,10 @@ def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
             ["requests an hour at the roofline", f"{speed['requests_per_hour_at_most']:,.0f}", "computed"],
         ]
         if has_dataset:
-            rows.append(["hours", f"{least:,.2f} to {longest:,.2f}", "computed, answers assumed"])
+            rows.append(["hours", _range(least, longest), "computed, answers assumed"])
         if price := told.get("price"):
             name, times = ("price", 1) if has_dataset else ("price of 1,000 requests", 1000)
-            rows.append([name, f"{price[0] * times:,.2f} to {price[1] * times:,.2f}", "computed from your price"])
+            rows.append([name, _range(price[0] * times, price[1] * times), "computed from your price"])
     print_table((TableColumn("what"), TableColumn("figure", right=True), TableColumn("how known")), rows)
     for limit in told.get("limits", ()):
         out.print(f"\n{limit}", markup=False)
@@ -113,6 +122,32 @@ def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
     else:
         arguments = " ".join(f"{name}={value}" for name, value in told["arguments"].items())
         out.print(f"\na worker's arguments to vLLM: {arguments}", markup=False)
+
+
+def _verdict(told: dict[str, Any]) -> str:
+    """Say whether the model fits, and how it would be served."""
+    number, count, gpu = told["tensor_parallel_size"], told["count"], told["gpu"]
+    if not told["fits"]:
+        return f"{told['model']} does not fit {count} x {gpu}"
+    used = told["workers"] * number
+    workers = f"{count_noun(told['workers'], 'worker')}, {'each ' if told['workers'] > 1 else ''}on {number} x {gpu}"
+    left = count - used
+    idle = f"; {left} of {count} GPUs {'is' if left == 1 else 'are'} left over" if left else ""
+    return f"{told['model']} fits: {workers}{idle}"
+
+
+def _range(least: float, most: float) -> str:
+    return f"{_figure(least)} to {_figure(most)}"
+
+
+def _figure(number: float) -> str:
+    """Write two digits at least of what is small, and none behind the point of what is large."""
+    return f"{number:.2g}" if number < 0.1 else f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
+
+
+def _about_picture(told: dict[str, Any]) -> str:
+    tokens = told["kv"]["visual_tokens"]
+    return f" about a new picture of {tokens:,} tokens" if tokens else ""
 
 
 def _known(name: str) -> str:
@@ -168,8 +203,7 @@ def _plan_paper(
             vendors.append({"model": entry.id, "workload": workload.told()})
         else:
             planned.append(describe(placed, workload, answer, price))
-    # Those that are placed alike follow each other, the shortest first, so that tables fill early.
-    planned.sort(key=lambda one: (one["tensor_parallel_size"], *one.get("speed", {"hours": [0, 0]})["hours"]))
+    planned.sort(key=_order)
     told = _sums(planned, count, price) | {"models": planned, "vendors": vendors, "refused": refused, "samples": wanted}
     if json:
         print_json(told)
@@ -177,6 +211,14 @@ def _plan_paper(
         _print_paper(told, card, count)
     if not all(one["fits"] for one in planned):
         raise typer.Exit(1)
+
+
+def _order(planned: dict[str, Any]) -> tuple[bool, int, float]:
+    """Order those that are placed alike next to each other, the shortest first, so that tables fill early; what has no
+    room comes last.
+    """
+    is_served = "speed" in planned
+    return not is_served, planned["tensor_parallel_size"], planned["speed"]["hours"][0] if is_served else 0
 
 
 def _sums(planned: list[dict[str, Any]], count: int, price: float | None) -> dict[str, Any]:
@@ -189,23 +231,25 @@ def _sums(planned: list[dict[str, Any]], count: int, price: float | None) -> dic
 
 
 def _print_paper(told: dict[str, Any], card: GpuCard, count: int) -> None:
-    out.print(f"{told['samples']} samples on {count} x {card.title}, in this order:\n", markup=False)
+    samples = count_noun(told["samples"], "sample") if told["samples"] else "The data set"
+    out.print(f"{samples} on {count} x {card.title}, in this order:\n", markup=False)
     rows = []
     for one in told["models"]:
         lack = "no room for answers" if one["fits"] else "does not fit"
-        hours = "{:.2f} to {:.2f}".format(*one["speed"]["hours"]) if "speed" in one else lack
-        cost = "{:,.0f} to {:,.0f}".format(*one["price"]) if "price" in one else "-"
+        hours = _range(*one["speed"]["hours"]) if "speed" in one else lack
+        cost = _range(*one["price"]) if "price" in one else "-"
         requests = f"{one['workload']['requests']:,}" if one["fits"] else "-"
-        rows.append([one["model"], f"{one['workers']} x {one['tensor_parallel_size']}", requests, hours, cost])
+        placed = f"{one['workers']} x {one['tensor_parallel_size']}" if one["fits"] else "-"
+        rows.append([one["model"], placed, requests, hours, cost])
     for one in told["vendors"]:
         counts = one["workload"]
-        tokens = f"{counts['prompt tokens'] / 1e6:,.0f} M in, {counts['answer tokens'] / 1e6:,.1f} M out"
+        tokens = f"{_figure(counts['prompt tokens'] / 1e6)} M in, {_figure(counts['answer tokens'] / 1e6)} M out"
         rows.append([one["model"], "vendor's", f"{counts['requests']:,}", tokens, "the vendor's"])
     heads = (TableColumn("model"), TableColumn("workers x GPUs"), TableColumn("requests", right=True))
     print_table((*heads, TableColumn("hours", right=True), TableColumn("price", right=True)), rows)
     left_out = told["not_in_total"]
-    total = "{:.1f} to {:.1f}".format(*told["hours"])
-    cost = ", price {:,.0f} to {:,.0f}".format(*told["price"]) if "price" in told else ""
+    total = _range(*told["hours"])
+    cost = f", price {_range(*told['price'])}" if "price" in told else ""
     swaps = f"{told['hours_of_swaps']:.2f} of them model swaps, which are assumed"
     partial = f"; without {len(left_out)} of {len(told['models'])} models: {', '.join(left_out)}" if left_out else ""
     if len(left_out) < len(told["models"]):
@@ -214,8 +258,9 @@ def _print_paper(told: dict[str, Any], card: GpuCard, count: int) -> None:
         said = f"there is no total{partial}"
     out.print(f"\n{said}", markup=False)
     for one in told["models"]:
-        told_of = [f"its entry says otherwise: {one['condition']}"] if one["condition"] else []
+        told_of = [f"its entry spreads it otherwise; serve it so by: {one['condition']}"] if one["condition"] else []
         for said in (*told_of, *one.get("limits", ())):
             out.print(f"{one['model']}: {said}", markup=False)
-    for reason in [*(one["lack"] for one in told["models"] if one["lack"]), *told["refused"].values()]:
+    left_out = [f"{name} is left out: {reason}" for name, reason in told["refused"].items()]
+    for reason in [*(one["lack"] for one in told["models"] if one["lack"]), *left_out]:
         out.print(reason, markup=False)

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
-from gigavqa.catalogue.shapes import LanguageShape, ModelShape, VisionShape, shape_of
+from gigavqa.catalogue.shape_configs import shape_of
+from gigavqa.catalogue.shapes import ModelShape, VisionShape
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
+from gigavqa.workers.engines.vllm.kv_layout import KvLayout, kv_layout
 
 GIB = 1 << 30
 _MIB = 1 << 20
@@ -27,41 +29,13 @@ _PEER_BYTES = int(0.6 * GIB)
 """And of NCCL where several GPUs hold a model; assumed."""
 _SAMPLED = 256
 """Sequences whose scores the profile run makes (`max_num_seqs` of vLLM)."""
-_IN_FLIGHT_STEPS = 2
-"""Steps of the scheduler at once, whose tokens windows keep (`max_concurrent_batches`)."""
-_STATE_COPIES = 2
-"""States of a running sequence in each layer of linear attention (MambaSpec in mode `align`)."""
-_BLOCK = 16
+_CACHE_BITS = {"fp8": 8, "int8": 8, "nvfp4": 4.5}
+"""Of a number in the KV cache, by the beginning of `kv_cache_dtype`; of four bits with their share of scales."""
 _DTYPE_BYTES = {"float32": 4, "float": 4}
 UNDIVIDED_REMEDY = (
     "set engine.tensor_parallel_size of its entry to a number that divides its query heads, and divides its KV heads "
     "or is divided by them"
 )
-
-
-@dataclass(frozen=True)
-class KvLayout:
-    """What one GPU's KV cache holds, in bytes: of a token in all layers that see everything, and in all that see a
-    window; of the states of one sequence in all layers of linear attention. Blocks have `block` tokens.
-    """
-
-    full_token: int
-    window_token: int = 0
-    window: int = 0
-    states: int = 0
-    block: int = _BLOCK
-
-    def request_bytes(self, tokens: int, batched: int) -> int:
-        """Bytes of one running sequence of so many tokens, as vLLM reserves them."""
-        kept = min(tokens, self.window - 1 + _IN_FLIGHT_STEPS * batched) if self.window else 0
-        return self._whole(tokens) * self.full_token + kept * self.window_token + _STATE_COPIES * self.states
-
-    def kept_bytes(self, tokens: int) -> int:
-        """Bytes of a prefix that is kept to be found again: windows keep every token, and a state its end."""
-        return self._whole(tokens) * (self.full_token + self.window_token) + self.states
-
-    def _whole(self, tokens: int) -> int:
-        return -(-tokens // self.block) * self.block
 
 
 @dataclass(frozen=True)
@@ -133,9 +107,14 @@ class MemoryFit:
         if not self.is_divided:
             return f"'{self.model}' cannot be spread over {self.number} GPUs, among which vLLM cannot divide its heads"
         on = f"{self.number} such GPUs" if self.number > 1 else "one such GPU"
+        said = f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each,"
+        if self.kv_bytes < 0:
+            taken = (self.usable - self.kv_bytes) / GIB
+            return (
+                f"{said} {taken:.1f} are taken before there is a KV cache, {self.weights / GIB:.1f} of them by weights"
+            )
         return (
-            f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each, "
-            f"{max(self.kv_bytes, 0) / GIB:.1f} GiB are left for the KV cache, and a context of "
+            f"{said} {self.kv_bytes / GIB:.1f} GiB are left for the KV cache, and a context of "
             f"{self.max_model_len:,} tokens needs {self.longest_request / GIB:.1f}"
         )
 
@@ -163,11 +142,11 @@ def fits(entry: CatalogueEntry, device_bytes: int) -> MemoryFit:
         model=entry.id,
         number=number,
         usable=int(float(arguments.get("gpu_memory_utilization", _UTILIZATION)) * device_bytes),
-        weights=weight_bytes(shape, itemsize) // number,
+        weights=math.ceil(shape.weight_bytes(itemsize) / number),
         encoder_cache=kept * embedding,
         activations=_activations(entry, shape, batched, number) * itemsize + _SAMPLED * shape.language.vocabulary * 8,
         context=_CONTEXT_BYTES + (_PEER_BYTES if number > 1 else 0),
-        layout=kv_layout(shape.language, number, _kv_bytes(entry, itemsize), itemsize),
+        layout=kv_layout(shape.language, number, kv_itemsize(entry, shape), itemsize),
         max_model_len=entry.max_model_len,
         batched=batched,
         visual_tokens=entry.visual_budget.max_visual_tokens if entry.takes_pictures else 0,
@@ -203,36 +182,13 @@ def dtype_bytes(entry: CatalogueEntry) -> int:
     return _DTYPE_BYTES.get(str(entry.engine.get("dtype")), 2)
 
 
-def weight_bytes(shape: ModelShape, itemsize: int) -> int:
-    """Bytes of all weights; of quantized ones as many bits as the checkpoint says, for the layers alone."""
-    language = shape.language
-    layers = language.mixer_parameters + language.mlp_parameters(language.experts)
-    rest = shape.parameters - layers
-    return rest * itemsize + (layers * shape.quantized_bits // 8 if shape.quantized_bits else layers * itemsize)
-
-
-def kv_layout(language: LanguageShape, number: int, itemsize: int, dtype_size: int = 2) -> KvLayout:
-    """Return what a token takes of the KV cache of each of `number` GPUs; heads are divided, latent vectors are not.
-
-    Keys and values have `itemsize` bytes, and what the model computes with `dtype_size`.
-    """
-    full = window_token = window = states = 0
-    block = _BLOCK
-    for part in language.attention:
-        token = 2 * max(1, -(-part.kv_heads // number)) * part.head * itemsize
-        if part.window is None:
-            full += part.layers * token
-        else:
-            window_token, window = part.layers * token, part.window
-    if mla := language.latent:
-        full += mla.layers * (mla.rank + mla.turned) * itemsize
-    if (rec := language.recurrent) and language.attention:
-        channels = 2 * rec.key_heads * rec.key + rec.value_heads * rec.value
-        state = (rec.value_heads * rec.key * rec.value * 4 + channels * (rec.kernel - 1) * dtype_size) // number
-        page = full // language.attention[0].layers
-        block = math.ceil(state / page / _BLOCK) * _BLOCK  # vLLM makes a block as large as a state
-        states = rec.layers * block * page
-    return KvLayout(full, window_token, window, states, block)
+def kv_itemsize(entry: CatalogueEntry, shape: ModelShape) -> float:
+    """Bytes of a number in the KV cache: as the entry says, else as the checkpoint was quantized for."""
+    asked = str(entry.engine.get("kv_cache_dtype", "auto"))
+    said = _CACHE_BITS.get(asked.partition("_")[0]) if asked != "auto" else None
+    if asked == "auto" and shape.quantization:
+        said = shape.quantization.cache_bits
+    return said / 8 if said else dtype_bytes(entry)
 
 
 def patches_of(entry: CatalogueEntry, vision: VisionShape) -> int:
@@ -240,10 +196,6 @@ def patches_of(entry: CatalogueEntry, vision: VisionShape) -> int:
     budget = entry.visual_budget
     kept = budget.effective_resolution**2 / vision.patch**2
     return math.ceil(kept * budget.max_visual_tokens / budget.nominal_visual_tokens)
-
-
-def _kv_bytes(entry: CatalogueEntry, itemsize: int) -> int:
-    return 1 if str(entry.engine.get("kv_cache_dtype", "")).startswith("fp8") else itemsize
 
 
 def _activations(entry: CatalogueEntry, shape: ModelShape, batched: int, number: int) -> int:
