@@ -31,10 +31,11 @@ from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
 from gigavqa.workers.engines.vllm.device_memory import device_bytes
 from gigavqa.workers.engines.vllm.errors import translate_error
 from gigavqa.workers.engines.vllm.memory import shortage
+from gigavqa.workers.engines.vllm.prompt_check import missing_part, require_prompt
 from gigavqa.workers.engines.vllm.prompts import end_of_views, render_prompt
 from gigavqa.workers.engines.vllm.start_errors import describe_error, explain_start_failure
 from gigavqa.workers.engines.vllm.startup_progress import PhaseFile, VllmStatLogger, report_phase
-from gigavqa.workers.engines.vllm.weights import checkpoint_revision, weights_bytes
+from gigavqa.workers.engines.vllm.weights import checkpoint_folder, checkpoint_revision, weights_bytes
 from gigavqa.workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
@@ -99,9 +100,12 @@ class VllmEngine:
         try:
             report_phase("loading vLLM")
             await _in_daemon_thread(self._load)
+            assert self._delivery is not None
+            await require_prompt(self._llm, self._delivery, self._entry)
         except (Exception, SystemExit) as error:  # drivers, too, have errors of their own, and some are plain
             said = self._phases.failure() or describe_error(error)
-            why = explain_start_failure(said, self._entry.id)
+            folder = checkpoint_folder(self._weights, self._entry.revision)
+            why = missing_part(said, folder) or explain_start_failure(said, self._entry.id)
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {why}") from error
         finally:
             self._phases.close()
