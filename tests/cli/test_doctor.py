@@ -10,7 +10,7 @@ import redis
 
 from gigavqa.cli.checks import Diagnosis, faults, hardware, software, state
 from gigavqa.cli.commands.doctor import check_one
-from gigavqa.launcher import machine
+from gigavqa.launcher import driver
 from gigavqa.runtime.embedded_store import start_store
 from tests.cli.installation import Installation
 from tests.workers.remote_server import Elsewhere, serving
@@ -69,7 +69,7 @@ def test_a_driver_that_is_out_of_order_is_a_finding(
     (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(machine, "_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(driver, "ANSWER_SECONDS", 0.5)
     found = [check() for check in (hardware.gpu, faults.repairs, hardware.models)]
     assert [each.status for each in found] == ["fail", "warn", "warn"]
     assert told in found[0].found
