@@ -9,7 +9,7 @@ from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.catalogue.resolve import find_checkpoint, resolve_model
+from gigavqa.catalogue.resolve import find_checkpoint, require_family, resolve_model
 from gigavqa.runtime.home import Home
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
 from gigavqa.workers.engines.engine import Engine
@@ -130,5 +130,5 @@ def _weights(entry: CatalogueEntry, home: Home) -> str:
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
     checkpoint = find_checkpoint(entry.weights, entry.revision)
     if checkpoint is not None:
-        checkpoint.read("config.json")  # raises one sentence where vLLM would try for minutes
+        require_family(entry, checkpoint)  # raises one sentence where vLLM would try for minutes
     return entry.weights
