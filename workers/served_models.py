@@ -18,6 +18,7 @@ from gigavqa.workers.engines.remote.engine import RemoteEngine
 from gigavqa.workers.engines.simulation.answers import read_answer_script
 from gigavqa.workers.engines.simulation.engine import SLOTS_ARGUMENT, SimulatedEngine
 from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm.division import require_divided
 from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.errors import ModelsAmbiguousError
 from gigavqa.workers.model_runtime import ServedModel
@@ -104,6 +105,7 @@ def _remote_engines(entries: Sequence[CatalogueEntry], settings: WorkerSettings)
 def _vllm_engines(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
     for entry in entries:
         require_open_weights(entry)
+        require_divided(entry)
     sleep_bytes = settings.sleep_bytes if len(entries) > 1 else 0
 
     def maker(entry: CatalogueEntry, weights: str) -> Callable[[], Engine]:

@@ -17,7 +17,7 @@ from gigavqa.catalogue.load import plugin_checkpoints
 SHAPES = Path(__file__).parent / "shapes"
 _LANGUAGE_PARTS = ("text_config", "llm_config", "language_config")
 _LARGEST = 1 << 32
-_SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14}
+_SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14, "heads": 16}
 """The tower that these families name, and may leave unsaid."""
 _SIGLIP_FAMILIES = frozenset({"deepseek_vl_v2", "minicpmo", "minicpmv", "phi4-siglip", "kimi_vl"})
 
@@ -84,16 +84,6 @@ class LanguageShape:
         others = (part.layers for part in (self.latent, self.recurrent) if part)
         return sum(part.layers for part in self.attention) + sum(others)
 
-    def divides_among(self, number: int) -> bool:
-        """Whether vLLM divides its heads among so many GPUs: query heads evenly, and KV heads evenly or as copies (its
-        0.32 asserts both in each model, llama.py).
-        """
-        counts = [(part.heads, part.kv_heads) for part in self.attention]
-        counts += [(self.latent.heads, 1)] if self.latent else []
-        rec = self.recurrent
-        states = not rec or not (rec.key_heads % number or rec.value_heads % number)
-        return states and all(not heads % number and (not kv % number or not number % kv) for heads, kv in counts)
-
     @property
     def mixer_parameters(self) -> int:
         """Weights of attention of every kind."""
@@ -151,6 +141,10 @@ class VisionShape:
     merged: int
     levels: int = 1
     positions: int = 0
+    heads: int = 0
+    """0 where nothing says how many."""
+    merger_intermediate: int = 0
+    """Of an MLP in the merger whose width is another one; else 0."""
 
     @property
     def block_parameters(self) -> int:
@@ -380,6 +374,8 @@ def _vision(vision: ConfigFields, kind: str, language: LanguageShape) -> VisionS
         merged=merged,
         levels=levels,
         positions=vision.number("num_position_embeddings", default=0),
+        merger_intermediate=vision.number("intermediate_size") if is_glm else 0,
+        heads=vision.number("num_heads", "num_attention_heads", "heads", default=known.get("heads", 0)),
     )
 
 

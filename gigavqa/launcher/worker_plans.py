@@ -16,6 +16,7 @@ from gigavqa.launcher.machine import HostMachine, NumaNode, format_cpus, read_ma
 from gigavqa.launcher.placement import WorkerPlan, devices_needed, fill_devices, place_on_devices, plans_for_models
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.extras import install_advice
+from gigavqa.workers.engines.vllm.division import require_divided
 from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.settings import WorkerSettings
 
@@ -40,12 +41,13 @@ def plan_workers(
 ) -> tuple[WorkerPlan, ...]:
     """Return the workers for these models on this machine, each with its share of it.
 
-    Raises SettingsInvalidError, CheckpointUnavailableError, DevicesTooFewError, DevicesTooSmallError and
+    Raises SettingsInvalidError, CatalogueError, EngineArgumentError, DevicesTooFewError, DevicesTooSmallError and
     DevicesUnusableError.
     """
     if wanted.engine == "vllm":
         for entry in entries:
             preflight.require_weights(entry)
+            require_divided(entry.model_copy(update={"engine": {**entry.engine, **chosen}}))
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
     if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
         raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {install_advice('gpu')}")

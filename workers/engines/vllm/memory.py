@@ -6,7 +6,7 @@ CUDA itself takes (v1/worker/gpu_worker.py); the peak is estimated here, and the
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
@@ -14,6 +14,7 @@ from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
 from gigavqa.catalogue.shapes import LanguageShape, ModelShape, VisionShape, shape_of
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
+from gigavqa.workers.engines.vllm.division import Division, describe_undivided, divide, keeps_encoder_whole
 
 GIB = 1 << 30
 _MIB = 1 << 20
@@ -33,10 +34,6 @@ _STATE_COPIES = 2
 """States of a running sequence in each layer of linear attention (MambaSpec in mode `align`)."""
 _BLOCK = 16
 _DTYPE_BYTES = {"float32": 4, "float": 4}
-UNDIVIDED_REMEDY = (
-    "set engine.tensor_parallel_size of its entry to a number that divides its query heads, and divides its KV heads "
-    "or is divided by them"
-)
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,12 @@ class MemoryFit:
     batched: int
     visual_tokens: int = 0
     """Of its largest picture."""
-    is_divided: bool = True
-    """Whether vLLM divides the model's heads among so many GPUs."""
+    division: Division = field(default_factory=Division)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether vLLM divides the model among so many GPUs."""
+        return not self.division.parts
 
     @property
     def kv_bytes(self) -> int:
@@ -97,7 +98,7 @@ class MemoryFit:
 
     @property
     def holds(self) -> bool:
-        """Whether vLLM starts: heads are divided, and one request of the whole context has room."""
+        """Whether vLLM starts: the model is divided, and one request of the whole context has room."""
         return self.is_divided and self.kv_bytes >= self.longest_request
 
     @property
@@ -131,7 +132,7 @@ class MemoryFit:
     def reason(self) -> str:
         """Why the model does not fit."""
         if not self.is_divided:
-            return f"'{self.model}' cannot be spread over {self.number} GPUs, among which vLLM cannot divide its heads"
+            return describe_undivided(self.model, self.number, self.division)
         on = f"{self.number} such GPUs" if self.number > 1 else "one such GPU"
         return (
             f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each, "
@@ -144,7 +145,7 @@ class MemoryFit:
         if self.holds:
             return None
         more = "spread it over more GPUs (engine.tensor_parallel_size of its entry), or take larger ones"
-        remedy = (self.shorter_context or more) if self.is_divided else UNDIVIDED_REMEDY
+        remedy = (self.shorter_context or more) if self.is_divided else self.division.remedy
         return f"{self.reason}; {remedy}"
 
 
@@ -163,7 +164,7 @@ def fits(entry: CatalogueEntry, device_bytes: int) -> MemoryFit:
         model=entry.id,
         number=number,
         usable=int(float(arguments.get("gpu_memory_utilization", _UTILIZATION)) * device_bytes),
-        weights=weight_bytes(shape, itemsize) // number,
+        weights=_weights_of_each(entry, shape, number, itemsize),
         encoder_cache=kept * embedding,
         activations=_activations(entry, shape, batched, number) * itemsize + _SAMPLED * shape.language.vocabulary * 8,
         context=_CONTEXT_BYTES + (_PEER_BYTES if number > 1 else 0),
@@ -171,7 +172,7 @@ def fits(entry: CatalogueEntry, device_bytes: int) -> MemoryFit:
         max_model_len=entry.max_model_len,
         batched=batched,
         visual_tokens=entry.visual_budget.max_visual_tokens if entry.takes_pictures else 0,
-        is_divided=shape.language.divides_among(number),
+        division=divide(entry, shape, number),
     )
 
 
@@ -240,6 +241,11 @@ def patches_of(entry: CatalogueEntry, vision: VisionShape) -> int:
     budget = entry.visual_budget
     kept = budget.effective_resolution**2 / vision.patch**2
     return math.ceil(kept * budget.max_visual_tokens / budget.nominal_visual_tokens)
+
+
+def _weights_of_each(entry: CatalogueEntry, shape: ModelShape, number: int, itemsize: int) -> int:
+    whole = shape.vision.parameters * itemsize if shape.vision and keeps_encoder_whole(entry) else 0
+    return whole + (weight_bytes(shape, itemsize) - whole) // number
 
 
 def _kv_bytes(entry: CatalogueEntry, itemsize: int) -> int:
