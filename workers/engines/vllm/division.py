@@ -108,8 +108,10 @@ def _undivided(entry: CatalogueEntry, shape: ModelShape, number: int) -> Iterato
 
 
 def _language_parts(language: LanguageShape, *, experts_are_split: bool) -> Iterator[tuple[int, str]]:
-    for heads in (*language.attention, *([language.latent] if language.latent else [])):
-        yield heads.heads, "query heads"
+    for part in language.attention:
+        yield part.heads, "query heads"
+    if language.latent:
+        yield language.latent.heads, "query heads"
     if rec := language.recurrent:
         yield rec.key_heads, "key heads of linear attention"
         yield rec.value_heads, "value heads of linear attention"
