@@ -1,5 +1,6 @@
-"""A worker whose engine dies leaves no process behind, and the job says what it waits for: at its start, and in a job."""
+"""A worker whose engine dies, at its start or in a job, leaves no process behind; the job says what it waits for."""
 
+import contextlib
 import importlib.util
 from pathlib import Path
 
@@ -29,29 +30,34 @@ def core_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "1")
 
 
-def engine_processes(worker: int) -> list[psutil.Process]:
-    """Processes of a worker's engine, whoever is their parent by now."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            is_owned = process.environ().get("GIGAVQA_ENGINE_OWNER") == str(worker)
-            if is_owned and process.pid != worker and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        except psutil.Error:  # another user's, or gone
-            continue
-    return found
+def engine_processes(worker: WorkerProcess) -> list[psutil.Process]:
+    """All that a worker has started, and what of them has started more."""
+    return psutil.Process(worker.pid).children(recursive=True)
 
 
-def cores(worker: WorkerProcess) -> list[psutil.Process]:
-    """Cores of its engine that have begun to work."""
-    return [process for process in engine_processes(worker.pid) if "spawn_main" in " ".join(process.cmdline())]
+def find_core(worker: WorkerProcess) -> psutil.Process | None:
+    """The engine's core, as it has just been spawned, or under the name that vLLM gives it."""
+    for process in engine_processes(worker):
+        with contextlib.suppress(psutil.Error):  # a helper of the start that has just ended
+            words = " ".join(process.cmdline())
+            if "EngineCore" in words or "spawn_main" in words:
+                return process
+    return None
 
 
-def kill_core(worker: WorkerProcess) -> None:
-    """Kill the engine's core, as the kernel does when memory ends."""
-    wait_until(lambda: cores(worker), timeout=240, what=worker.log)
-    for process in cores(worker):
-        process.kill()
+def kill_core(worker: WorkerProcess) -> list[psutil.Process]:
+    """Kill the engine's core, as the kernel does when memory ends; returns what the worker had started by then."""
+    wait_until(lambda: find_core(worker), timeout=240, what="the engine's core")
+    started, core = engine_processes(worker), find_core(worker)
+    assert core
+    core.kill()
+    return started
+
+
+def left_of(started: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that still run ten seconds later."""
+    _, alive = psutil.wait_procs(started, timeout=10)
+    return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
 async def what_it_waits_for(redis: Redis) -> list[str]:
@@ -65,10 +71,10 @@ async def test_an_engine_that_dies_at_its_start_leaves_no_process_and_a_job_that
     """The worker ends with 1; nothing of the job is lost or spent."""
     job_id = await submit(redis, 1, 2)
     with worker_process(tmp_path, data, server.url) as worker:
-        kill_core(worker)
+        started = kill_core(worker)
         assert worker.wait(120) == 1, worker.log
     assert f"vLLM cannot start {ENTRY.id}: " in worker.log
-    assert engine_processes(worker.pid) == []
+    assert started and left_of(started) == []
     (told,) = await what_it_waits_for(redis)
     assert told.startswith(WAITS)
     leases = await JobQueue(redis).claim([ENTRY.id], "next", 10, 0)
@@ -87,10 +93,10 @@ async def test_an_engine_that_dies_in_a_job_and_does_not_come_back_hands_the_job
             return (await job_of(redis, job_id)).request_counts.completed > 0
 
         await async_wait_until(has_begun, timeout=60, what="a response")
-        kill_core(worker)
+        started = kill_core(worker)
         assert worker.wait(120) == 1, worker.log
     assert "the engine died and did not start again in 0 attempts" in worker.log
-    assert engine_processes(worker.pid) == []
+    assert started and left_of(started) == []
     (told,) = await what_it_waits_for(redis)
     assert told.startswith(WAITS)
     depth = await JobQueue(redis).depth(ENTRY.id)
