@@ -128,7 +128,7 @@ def models() -> Diagnosis:
         devices = read_machine().visible(os.environ)
         return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
     except (LaunchError, CatalogueError) as error:
-        return Diagnosis("models", "warn", str(error), "mend it; `gigavqa models` lists what can be served")
+        return Diagnosis("models", "warn", str(error), "`gigavqa models` lists what can be served")
 
 
 def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
