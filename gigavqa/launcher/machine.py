@@ -133,6 +133,12 @@ def read_machine(folder: Path = _SYS, *, with_devices: bool = True) -> HostMachi
     return HostMachine(devices, nodes, usable_bytes())
 
 
+def shown_devices(environment: Mapping[str, str] = os.environ) -> tuple[GpuDevice, ...]:
+    """Return the visible GPUs that the driver knows; none without a driver. Raises DevicesUnusableError."""
+    machine = read_machine()
+    return machine.visible(environment) if machine.devices else ()
+
+
 def require_no_mig(devices: Iterable[GpuDevice]) -> None:
     """Raise DevicesUnusableError for a GPU that MIG has split: its slices have no NVLink, and no shares of a node."""
     if split := [device.number for device in devices if device.is_split]:

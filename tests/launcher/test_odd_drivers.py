@@ -208,3 +208,10 @@ def test_models_are_not_said_to_fit_memory_that_is_unknown(tmp_path: Path, monke
         "warn",
         True,
     )
+
+
+def test_a_machine_without_a_driver_has_no_gpu_to_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever CUDA_VISIBLE_DEVICES names there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert (hardware.models().status, hardware.models().found) == ("ok", "no GPU for those of the catalogue")

@@ -22,6 +22,7 @@ from gigavqa.launcher.machine import (
     format_cpus,
     memory_by_size,
     read_machine,
+    shown_devices,
 )
 from gigavqa.launcher.placement import WorkerPlan
 from gigavqa.launcher.preflight import engine_package
@@ -125,8 +126,7 @@ def _gpu_advice(visible: Sequence[GpuDevice], least_cpus: int) -> str:
 def models() -> Diagnosis:
     """Return the catalogue's models by whether the GPUs that are visible hold them."""
     try:
-        devices = read_machine().visible(os.environ)
-        return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
+        return describe_models(load_catalogue(Home.from_environment().catalogue).values(), shown_devices())
     except (LaunchError, CatalogueError) as error:
         return Diagnosis("models", "warn", str(error), "`gigavqa models` lists what can be served")
 
