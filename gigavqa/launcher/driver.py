@@ -117,9 +117,10 @@ def ask_driver(fields: Sequence[str], of: str = "gpu") -> list[DriverRow]:
 
 
 def ask_driver_if_known(fields: Sequence[str], of: str = "gpu") -> list[DriverRow]:
-    """Ask as `ask_driver` does; a driver that does not know the question has no rows."""
+    """Ask as `ask_driver` does; a driver that does not know the question, or the answer, has no rows."""
     ended = _run(fields, of)
-    return [] if ended.returncode else list(_rows(ended.stdout, fields))
+    is_answered = not ended.returncode and not _UNKNOWN.fullmatch(ended.stdout.strip())
+    return list(_rows(ended.stdout, fields)) if is_answered else []
 
 
 def _run(fields: Sequence[str], of: str) -> "subprocess.CompletedProcess[str]":

@@ -157,6 +157,7 @@ DRIVERS = {
         f"{row()}, 1", "nvidia-smi lists a GPU in a way that is not understood: 0, GPU-0", "is not understood: 0, GPU-0"
     ),
     "memory in use that is unknown": going_on(row(), KNOWN, H100_KNOWN, (USED, "echo GPU-0, [N/A], 81559")),
+    "no answer about memory in use": going_on(row(), KNOWN, H100_KNOWN, (USED, "echo '[Not Supported]'")),
     "memory in use that is no number": OddDriver(
         row(),
         "nvidia-smi says 'lots' for memory.used, which is no whole number",
