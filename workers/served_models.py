@@ -9,7 +9,7 @@ from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.catalogue.resolve import find_checkpoint, resolve_model
+from gigavqa.catalogue.resolve import find_checkpoint, require_family, resolve_model
 from gigavqa.runtime.home import Home
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
 from gigavqa.workers.engines.engine import Engine
@@ -18,6 +18,7 @@ from gigavqa.workers.engines.remote.engine import RemoteEngine
 from gigavqa.workers.engines.simulation.answers import read_answer_script
 from gigavqa.workers.engines.simulation.engine import SLOTS_ARGUMENT, SimulatedEngine
 from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
+from gigavqa.workers.engines.vllm.division import require_divided
 from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.errors import ModelsAmbiguousError
 from gigavqa.workers.model_runtime import ServedModel
@@ -104,6 +105,7 @@ def _remote_engines(entries: Sequence[CatalogueEntry], settings: WorkerSettings)
 def _vllm_engines(entries: Sequence[CatalogueEntry], settings: WorkerSettings) -> list[Callable[[], Engine]]:
     for entry in entries:
         require_open_weights(entry)
+        require_divided(entry)
     sleep_bytes = settings.sleep_bytes if len(entries) > 1 else 0
 
     def maker(entry: CatalogueEntry, weights: str) -> Callable[[], Engine]:
@@ -130,5 +132,5 @@ def _weights(entry: CatalogueEntry, home: Home) -> str:
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
     checkpoint = find_checkpoint(entry.weights, entry.revision)
     if checkpoint is not None:
-        checkpoint.read("config.json")  # raises one sentence where vLLM would try for minutes
+        require_family(entry, checkpoint)  # raises one sentence where vLLM would try for minutes
     return entry.weights

@@ -17,6 +17,10 @@ class FamilyUnsupportedError(CatalogueError):
     """The checkpoint's architecture belongs to no family whose visual budget is known."""
 
 
+class FamilyMismatchError(CatalogueError):
+    """An entry names another family than its weights are of."""
+
+
 class CheckpointUnavailableError(CatalogueError):
     """The name is no id of the catalogue, no checkpoint folder, and nothing that Hugging Face has."""
 

@@ -8,7 +8,12 @@ from pydantic import ValidationError
 
 from gigavqa.catalogue.checkpoints import Checkpoint, CheckpointConfig, folder_checkpoint, hub_checkpoint
 from gigavqa.catalogue.entry import HUB_ID, CatalogueEntry
-from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
+from gigavqa.catalogue.errors import (
+    CheckpointInvalidError,
+    CheckpointUnavailableError,
+    FamilyMismatchError,
+    FamilyUnsupportedError,
+)
 from gigavqa.catalogue.families.family import Family
 from gigavqa.catalogue.families.registry import BY_MODEL_TYPE
 from gigavqa.runtime.suggestions import did_you_mean
@@ -73,15 +78,48 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
         raise CheckpointInvalidError(f"{weights}: its limits cannot be read: {error!r}") from error
 
 
-def _family(weights: str, config: CheckpointConfig) -> Family:
-    architectures = [str(name) for name in config.get("architectures") or ()]
-    for name in (config.get("model_type"), *architectures):
-        if isinstance(name, str) and name in BY_MODEL_TYPE:
-            return BY_MODEL_TYPE[name]
-    raise FamilyUnsupportedError(
-        f"{weights}: model_type '{config.get('model_type')}' (architecture {', '.join(architectures) or 'unnamed'}) is "
-        f"of no supported family; supported: {', '.join(BY_MODEL_TYPE)}"
+def require_family(entry: CatalogueEntry, checkpoint: Checkpoint) -> None:
+    """Raise FamilyMismatchError where config.json is another family's than the entry's; of a family that only its
+    operator knows nothing is asked.
+
+    Raises CheckpointUnavailableError and CheckpointInvalidError, too.
+    """
+    config = checkpoint.read("config.json")
+    family = entry.known_family
+    if family is None or (found := _known_family(config)) is family:
+        return
+    remedy = (
+        f"`gigavqa models add {checkpoint.weights} --id {entry.id} --force` writes an entry of that family"
+        if found
+        else f"set its weights to a model of {entry.family}, or its family to a name of your own"
     )
+    raise FamilyMismatchError(
+        f"'{entry.id}' is of the family {entry.family} by its entry, and its weights {checkpoint.weights} are of "
+        f"{found.name if found else 'none that is known'} by their config.json, {_architecture(config)}: {remedy}"
+    )
+
+
+def _family(weights: str, config: CheckpointConfig) -> Family:
+    if family := _known_family(config):
+        return family
+    raise FamilyUnsupportedError(
+        f"{weights}: {_architecture(config)} is of no supported family; supported: {', '.join(BY_MODEL_TYPE)}"
+    )
+
+
+def _known_family(config: CheckpointConfig) -> Family | None:
+    names = (config.get("model_type"), *_architectures(config))
+    return next((BY_MODEL_TYPE[name] for name in names if isinstance(name, str) and name in BY_MODEL_TYPE), None)
+
+
+def _architecture(config: CheckpointConfig) -> str:
+    named = ", ".join(_architectures(config)) or "unnamed"
+    return f"model_type '{config.get('model_type')}' (architecture {named})"
+
+
+def _architectures(config: CheckpointConfig) -> list[str]:
+    named = config.get("architectures")
+    return [str(name) for name in named] if isinstance(named, list) else []
 
 
 def _context(config: CheckpointConfig) -> int:

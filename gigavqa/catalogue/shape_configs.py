@@ -31,7 +31,7 @@ _GEMMA4_DEFAULTS = {"hidden_size_per_layer_input": 256}
 """What transformers takes where a file leaves it out, and leaves out where it writes one."""
 _MODELOPT_FILE = "hf_quant_config.json"
 """Where older checkpoints of NVIDIA's say how they are quantized; vLLM reads it, too."""
-_SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14}
+_SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14, "heads": 16}
 """The tower that these families name, and may leave unsaid."""
 _SIGLIP_FAMILIES = frozenset({"deepseek_vl_v2", "minicpmo", "minicpmv", "phi4-siglip", "kimi_vl"})
 
@@ -246,6 +246,8 @@ def _vision(vision: ConfigFields, kind: str, language: LanguageShape) -> VisionS
         merged=merged,
         levels=levels,
         positions=vision.number("num_position_embeddings", default=0),
+        merger_intermediate=vision.number("intermediate_size") if is_glm else 0,
+        heads=vision.number("num_heads", "num_attention_heads", "heads", default=known.get("heads", 0)),
     )
 
 

@@ -90,16 +90,6 @@ class LanguageShape:
         others = (part.layers for part in (self.latent, self.recurrent) if part)
         return sum(part.layers for part in self.attention) + sum(others)
 
-    def divides_among(self, number: int) -> bool:
-        """Whether vLLM divides its heads among so many GPUs: query heads evenly, and KV heads evenly or as copies (its
-        0.32 asserts both in each model, llama.py).
-        """
-        counts = [(part.heads, part.kv_heads) for part in self.attention]
-        counts += [(self.latent.heads, 1)] if self.latent else []
-        rec = self.recurrent
-        states = not rec or not (rec.key_heads % number or rec.value_heads % number)
-        return states and all(not heads % number and (not kv % number or not number % kv) for heads, kv in counts)
-
     @property
     def linears(self) -> tuple[LinearShape, ...]:
         """Matrices of the layers, under the names that checkpoints give them; routers are none that is quantized."""
@@ -177,6 +167,10 @@ class VisionShape:
     merged: int
     levels: int = 1
     positions: int = 0
+    heads: int = 0
+    """0 where nothing says how many."""
+    merger_intermediate: int = 0
+    """Of an MLP in the merger whose width is another one; else 0."""
 
     @property
     def block_parameters(self) -> int:

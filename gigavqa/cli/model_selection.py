@@ -1,7 +1,5 @@
 """Choose models of the catalogue by what people ask about them: a paper, a family, a size, and GPUs that hold them."""
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +11,7 @@ from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.plans import gpu_card, place
 from gigavqa.evaluation.capabilities import PaperSettings
 from gigavqa.evaluation.installed import installed_benchmarks
-from gigavqa.launcher.machine import read_machine
+from gigavqa.launcher.machine import memory_by_size, shown_devices
 from gigavqa.launcher.worker_plans import lack_of_gpus
 from gigavqa.runtime.suggestions import did_you_mean
 
@@ -100,8 +98,7 @@ def _held_by(entries: Sequence[CatalogueEntry], card: GpuCard, count: int) -> li
 
 def _held_here(entries: Sequence[CatalogueEntry]) -> list[CatalogueEntry]:
     """Return those that `gigavqa up` would start on this machine's GPUs, one at a time."""
-    devices = read_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
-    memory = sorted((device.memory_bytes for device in devices), reverse=True)
+    memory = memory_by_size(shown_devices())
     if not memory:
         raise ArgumentError("--fits here: no GPU is visible here; name one, such as --fits h100")
     return [entry for entry in entries if entry.gpus and lack_of_gpus(entry, memory) is None]

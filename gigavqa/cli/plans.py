@@ -12,6 +12,7 @@ from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
+from gigavqa.workers.engines.vllm.division import divide, spread_over
 from gigavqa.workers.engines.vllm.memory import GIB, MemoryFit, dtype_bytes, fits, kv_itemsize
 from gigavqa.workers.engines.vllm.roofline import MOST_CHATS, EngineRoom, SpeedRange, speed_range
 
@@ -52,9 +53,12 @@ class Placement:
     @property
     def condition(self) -> str | None:
         """What `gigavqa up` has to be told to serve the model so; None where the entry says the same."""
+        others = {name: value for name, value in self.entry.engine.items() if self.published.engine.get(name) != value}
         if not self.holds or self.fit.number == self.published.tensor_parallel_size:
             return None
-        return f"gigavqa up --model {self.entry.id} --engine-arg tensor_parallel_size={self.fit.number}"
+        return " ".join(
+            [f"gigavqa up --model {self.entry.id}", *(f"--engine-arg {name}={value}" for name, value in others.items())]
+        )
 
     def lack(self) -> str | None:
         """Say that the model does not fit, and what to do: more of this GPU, or a shorter context."""
@@ -112,13 +116,12 @@ def place(entry: CatalogueEntry, card: GpuCard, count: int) -> Placement:
     own = entry.tensor_parallel_size
     number = min(own, 1 << count.bit_length() - 1)
     while True:
-        spread = entry
-        if number != own:
-            spread = entry.model_copy(update={"engine": {**entry.engine, "tensor_parallel_size": number}})
+        spread = entry if number == own else spread_over(entry, shape, number)
         fit = fits(spread, card.memory_bytes)
-        if fit.holds or number * 2 > count or not shape.language.divides_among(number * 2):
+        next_size = number * 2
+        if fit.holds or next_size > count or divide(spread_over(entry, shape, next_size), shape, next_size).parts:
             return Placement(entry, spread, shape, card, count, fit)
-        number *= 2
+        number = next_size
 
 
 def describe(placement: Placement, workload: EvaluationLoad, answer: int, price: float | None) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class EventPosition:
         self.job = self.whole = job  # as events tell of it, and as the gateway last gave it whole
         self._seconds = seconds
         self._ends_at = None if seconds is None else time.monotonic() + seconds
-        self._last: str | None = None
+        self._last = job.last_event_id  # those before it tell of what the job was
 
     def call(self) -> ApiCall[None]:
         """Return what asks for the events that were not heard."""

@@ -167,6 +167,9 @@ class Job(Contract):
         default=None,
         description="until it ends at its mean pace so far; null before the first response, and at the end",
     )
+    last_event_id: str | None = Field(
+        default=None, description="the newest event that it tells of: as `Last-Event-ID` it asks for those since"
+    )
 
 
 class JobSummary(Contract):

@@ -4,23 +4,21 @@ vLLM says the same half a minute later, in words of its own; `gigavqa up --skip-
 """
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.launcher.driver import ask_driver_if_known
 from gigavqa.launcher.errors import DevicesUnusableError
-from gigavqa.launcher.machine import GpuDevice, ask_driver
+from gigavqa.launcher.machine import GpuDevice
 from gigavqa.launcher.placement import WorkerPlan
+from gigavqa.workers.engines.vllm.device_support import capability_fault, driver_fault
 
-OLDEST_DRIVER = 580
-"""CUDA 13, which vLLM's wheels are built with, needs it."""
-
-_REMAPS = "--query-remapped-rows=gpu_uuid,remapped_rows.pending,remapped_rows.failure"
-_PAGES = "--query-gpu=uuid,retired_pages.pending,ecc.errors.uncorrected.volatile.total"
-_MEMORY = "--query-gpu=uuid,memory.used,memory.total"
-_PROCESSES = "--query-compute-apps=gpu_uuid,pid,used_memory"
+_REMAPS = ("gpu_uuid", "remapped_rows.pending", "remapped_rows.failure")
+_PAGES = ("uuid", "retired_pages.pending", "ecc.errors.uncorrected.volatile.total")
+_MEMORY = ("uuid", "memory.used", "memory.total")
+_PROCESSES = ("gpu_uuid", "pid")
 _SHARE = "gpu_memory_utilization"
 _ENGINE_SHARE = 0.92  # vLLM's own, of all memory, which has to be free when an engine starts
 _LEAST_SHARE = 0.3  # less holds no model that wants a GPU
@@ -40,11 +38,18 @@ class GpuRepairs:
 def read_repairs(devices: Sequence[GpuDevice]) -> GpuRepairs:
     """Ask the driver, which is there, of these GPUs' memory; one that does not know the question tells of none."""
     numbers = {device.id: device.number for device in devices}
-    remaps, pages = ([row for row in _ask(query) if row[0] in numbers] for query in (_REMAPS, _PAGES))
-    pending = dict.fromkeys(numbers[row[0]] for row in (*remaps, *pages) if _is_true(row[1]))
-    beyond = tuple(numbers[row[0]] for row in remaps if _is_true(row[2]))
-    errors = {numbers[row[0]]: int(row[2]) for row in pages if _is_true(row[2])}
-    return GpuRepairs(tuple(pending), beyond, errors, len({row[0] for row in (*remaps, *pages)}))
+    remaps = {numbers.get(row.text("gpu_uuid")): row for row in ask_driver_if_known(_REMAPS, of="remapped-rows")}
+    pages = {numbers.get(row.text("uuid")): row for row in ask_driver_if_known(_PAGES)}
+    told = [number for number in numbers.values() if number in remaps or number in pages]
+    waits = [(number, row.flag("remapped_rows.pending")) for number, row in remaps.items()]
+    waits += [(number, row.flag("retired_pages.pending")) for number, row in pages.items()]
+    errors = {number: row.number("ecc.errors.uncorrected.volatile.total") for number, row in pages.items()}
+    return GpuRepairs(
+        pending=tuple(dict.fromkeys(number for number, waiting in waits if number is not None and waiting)),
+        beyond=tuple(number for number, row in remaps.items() if number and row.flag("remapped_rows.failure")),
+        errors={number: count for number, count in errors.items() if number is not None and count},
+        num_told=len(told),
+    )
 
 
 def repair_advice(number: str) -> str:
@@ -66,29 +71,30 @@ def require_repaired(devices: Sequence[GpuDevice]) -> None:
         )
 
 
-def has_old_driver(device: GpuDevice) -> bool:
-    """Say whether its driver is known to be older than vLLM's CUDA needs."""
-    version = re.match(r"\d+", device.driver)
-    return version is not None and int(version[0]) < OLDEST_DRIVER
+def require_supported(devices: Sequence[GpuDevice]) -> None:
+    """Raise DevicesUnusableError for a GPU that vLLM has no kernels for, which nothing makes it have."""
+    for device in devices:
+        if fault := capability_fault(device.label, device.capability):
+            raise DevicesUnusableError(fault)
 
 
 def require_driver(devices: Sequence[GpuDevice]) -> None:
     """Raise DevicesUnusableError for a driver that is older than vLLM's CUDA needs."""
-    if old := next(filter(has_old_driver, devices), None):
+    if fault := next(filter(None, (driver_fault(device.driver) for device in devices)), None):
         raise DevicesUnusableError(
-            f"NVIDIA's driver {old.driver} is too old for vLLM's CUDA 13: install {OLDEST_DRIVER} or later; with "
-            "NVIDIA's libraries of forward compatibility, --skip-gpu-checks goes on without"
+            f"{fault}; with NVIDIA's libraries of forward compatibility, --skip-gpu-checks goes on without"
         )
 
 
 def require_unused(plans: Sequence[WorkerPlan], entries: Sequence[CatalogueEntry], chosen: Mapping[str, Any]) -> None:
     """Raise DevicesUnusableError for a GPU of whose memory others hold what its worker's engine takes."""
-    memory = {row[0]: (int(row[1]), int(row[2])) for row in _ask(_MEMORY) if row[1].isdecimal() and row[2].isdecimal()}
+    rows = ask_driver_if_known(_MEMORY)
+    memory = {row.text("uuid"): (row.number("memory.used"), row.number("memory.total")) for row in rows}
     for plan in plans:
         share = max(_share(entry, chosen) for entry in entries if entry.id in plan.models)
         for device in plan.devices:
-            used, total = memory.get(device.id, (0, 0))
-            if used > (1 - share) * total:
+            used, total = memory.get(device.id, (None, None))
+            if used is not None and total is not None and used > (1 - share) * total:
                 raise DevicesUnusableError(
                     f"GPU {device.number}: {used:,} of its {total:,} MiB are in use{_holders(device)}, and an engine "
                     f"takes {share:.0%}: end what holds them, {_lower_share(used, total)}{_OTHERWISE}"
@@ -105,22 +111,6 @@ def _share(entry: CatalogueEntry, chosen: Mapping[str, Any]) -> float:
 
 
 def _holders(device: GpuDevice) -> str:
-    processes = [row[1] for row in _ask(_PROCESSES) if row[0] == device.id]
+    rows = ask_driver_if_known(_PROCESSES, of="compute-apps")
+    processes = [row.text("pid") or "unknown" for row in rows if row.text("gpu_uuid") == device.id]
     return f" by process {', '.join(processes)}" if processes else ""
-
-
-def _ask(query: str) -> list[list[str]]:
-    """Rows of three answers; none of a driver that does not know the question."""
-    listed = ask_driver(query)
-    return list(_rows(listed.stdout)) if listed.returncode == 0 else []
-
-
-def _rows(text: str) -> Iterator[list[str]]:
-    for line in text.splitlines():
-        parts = [part.strip() for part in line.split(",")]
-        if len(parts) == 3:
-            yield parts
-
-
-def _is_true(answer: str) -> bool:
-    return answer == "Yes" or (answer.isdecimal() and int(answer) > 0)

@@ -2,20 +2,27 @@
 
 import os
 import re
-import shutil
-import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gigavqa.launcher.driver import ask_driver, has_driver
 from gigavqa.launcher.errors import DevicesUnusableError
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.memory import usable_bytes
 
 VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
 DEVICE_ORDER = "CUDA_DEVICE_ORDER"
-_ANSWER_SECONDS = 60
-_QUERY = "index,uuid,name,memory.total,pci.bus_id,mig.mode.current,driver_version,compute_cap"
+_FIELDS = (
+    "index",
+    "uuid",
+    "name",
+    "memory.total",
+    "pci.bus_id",
+    "mig.mode.current",
+    "driver_version",
+    "compute_cap",
+)
 _SYS = Path("/sys")
 
 
@@ -29,16 +36,26 @@ class GpuDevice:
     number: str
     id: str
     title: str = ""
-    memory_mib: int = 0
+    memory_mib: int | None = None
     node: int | None = None
     is_split: bool = False
     driver: str = ""
     capability: str = ""
 
     @property
-    def memory_bytes(self) -> int:
-        """Its memory as the driver tells it; 0 where none does."""
-        return self.memory_mib << 20
+    def memory_bytes(self) -> int | None:
+        """Its memory as the driver tells it; None where none does."""
+        return None if self.memory_mib is None else self.memory_mib << 20
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return f"GPU {self.number} ({self.title})"
+
+    @property
+    def memory(self) -> str:
+        """Its memory in words."""
+        return "memory unknown" if self.memory_mib is None else f"{self.memory_mib} MiB"
 
 
 @dataclass(frozen=True)
@@ -116,6 +133,12 @@ def read_machine(folder: Path = _SYS, *, with_devices: bool = True) -> HostMachi
     return HostMachine(devices, nodes, usable_bytes())
 
 
+def shown_devices(environment: Mapping[str, str] = os.environ) -> tuple[GpuDevice, ...]:
+    """Return the visible GPUs that the driver knows; none without a driver. Raises DevicesUnusableError."""
+    machine = read_machine()
+    return machine.visible(environment) if machine.devices else ()
+
+
 def require_no_mig(devices: Iterable[GpuDevice]) -> None:
     """Raise DevicesUnusableError for a GPU that MIG has split: its slices have no NVLink, and no shares of a node."""
     if split := [device.number for device in devices if device.is_split]:
@@ -124,6 +147,22 @@ def require_no_mig(devices: Iterable[GpuDevice]) -> None:
             f"(`nvidia-smi -i {split[0]} -mig 0`), choose others with --gpus, "
             "or start `python -m gigavqa.workers` by hand"
         )
+
+
+def memory_by_size(devices: Iterable[GpuDevice]) -> list[int]:
+    """Return the bytes of each GPU, the largest first. Raises DevicesUnusableError for one of unknown memory."""
+    known, unknown = list[int](), list[str]()
+    for device in devices:
+        if device.memory_bytes is None:
+            unknown.append(device.number)
+        else:
+            known.append(device.memory_bytes)
+    if unknown:
+        raise DevicesUnusableError(
+            f"GPU {', '.join(unknown)}: memory unknown, for the driver does not tell it, and so not which models fit; "
+            f"`gigavqa plan MODEL` says what a model needs, and {VISIBLE_DEVICES} can leave this GPU out"
+        )
+    return sorted(known, reverse=True)
 
 
 def format_cpus(cpus: Iterable[int]) -> str:
@@ -137,38 +176,18 @@ def format_cpus(cpus: Iterable[int]) -> str:
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def ask_driver(query: str) -> "subprocess.CompletedProcess[str]":
-    """Ask nvidia-smi, which is there, one of its queries; it answers with a line a row, values apart by commas.
-
-    Raises DevicesUnusableError where it does not answer, as of a GPU that fell off its bus.
-    """
-    words = ["nvidia-smi", query, "--format=csv,noheader,nounits"]
-    try:
-        return subprocess.run(words, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise DevicesUnusableError(
-            f"nvidia-smi has not answered for {_ANSWER_SECONDS} s: look at `dmesg` for lines of NVRM or Xid, and "
-            "restart the machine"
-        ) from None
-
-
 def _list_devices(folder: Path) -> Iterator[GpuDevice]:
-    if shutil.which("nvidia-smi") is None:
-        return
-    listed = ask_driver(f"--query-gpu={_QUERY}")
-    if listed.returncode:
-        said = (listed.stderr or listed.stdout).strip() or f"it ended with status {listed.returncode}"
-        raise DevicesUnusableError(
-            f"the driver does not list its GPUs; nvidia-smi: {said} (a restart of the machine loads a driver that was "
-            "updated or has stopped)"
+    for row in ask_driver(_FIELDS) if has_driver() else ():
+        yield GpuDevice(
+            number=row.name("index"),
+            id=row.name("uuid"),
+            title=row.text("name") or "NVIDIA GPU",
+            memory_mib=row.number("memory.total"),
+            node=_node_of(row.text("pci.bus_id"), folder),
+            is_split=row.flag("mig.mode.current") or False,
+            driver=row.version("driver_version"),
+            capability=row.version("compute_cap"),
         )
-    for line in filter(None, map(str.strip, listed.stdout.splitlines())):
-        parts = [part.strip() for part in line.split(",")]
-        if len(parts) != len(_QUERY.split(",")):
-            raise DevicesUnusableError(f"nvidia-smi lists a GPU in a way that is not understood: {line}")
-        number, uuid, title, memory, bus, mig, driver, capability = parts
-        memory_mib = int(memory) if memory.isdecimal() else 0
-        yield GpuDevice(number, uuid, title, memory_mib, _node_of(bus, folder), mig == "Enabled", driver, capability)
 
 
 def _node_of(bus: str, folder: Path) -> int | None:

@@ -6,19 +6,13 @@ import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-from gigavqa.catalogue.checkpoints import hub_checkpoint
-from gigavqa.catalogue.entry import HUB_ID, CatalogueEntry
-from gigavqa.catalogue.load import load_catalogue
-from gigavqa.catalogue.resolve import resolve_model
-from gigavqa.catalogue.write import write_entry
+from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
+from gigavqa.catalogue.resolve import find_checkpoint, require_family
 from gigavqa.launcher.errors import ExtraMissingError, PortTakenError
-from gigavqa.launcher.supervisor import Announce
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.extras import install_advice
-from gigavqa.runtime.home import Home
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store import listen_settings
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
@@ -115,17 +109,17 @@ def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: Remot
 
 
 def require_weights(entry: CatalogueEntry) -> None:
-    """Raise an error when a worker could not find the weights.
+    """Raise an error when a worker could not find the weights, or they are another family's than the entry says.
 
-    SettingsInvalidError, EndpointError or CheckpointUnavailableError.
+    SettingsInvalidError, EndpointError or a CatalogueError.
     """
     require_open_weights(entry)
-    folder = Path(entry.weights)
-    if folder.is_dir() or entry.weights.startswith("built-in:"):
+    if entry.weights.startswith(BUILT_IN_PREFIX):
         return
-    if not HUB_ID.fullmatch(entry.weights):
+    checkpoint = find_checkpoint(entry.weights, entry.revision)
+    if checkpoint is None:
         raise SettingsInvalidError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
-    hub_checkpoint(entry.weights, entry.revision).path("config.json")
+    require_family(entry, checkpoint)
 
 
 def require_free_port(host: str, port: int) -> None:
@@ -161,27 +155,3 @@ def free_port(host: str) -> int:
     with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
-
-
-def served_entries(home: Home, names: Iterable[str], announce: Announce) -> tuple[CatalogueEntry, ...]:
-    """Entries of the named models. One that the catalogue lacks is written to the operator's folder of entries.
-
-    Raises what `resolve_model` raises, and SettingsInvalidError when another model has the same id.
-    """
-    entries = []
-    for name in names:
-        catalogue = load_catalogue(home.catalogue)
-        entry = resolve_model(name, catalogue)
-        if entry.id not in catalogue:
-            # Of two that start at once, both write the same.
-            path = write_entry(entry, home.catalogue, replace=True)
-            announce(f"catalogue entry written: {path} (edit it to change budget, decoding or engine arguments)")
-        elif catalogue[entry.id].weights != entry.weights:
-            raise SettingsInvalidError(
-                f"'{name}' would be served as '{entry.id}', which the catalogue has with other weights "
-                f"({catalogue[entry.id].weights}); rename the folder, or write an entry of your own"
-            )
-        else:
-            entry = catalogue[entry.id]
-        entries.append(entry)
-    return tuple(entries)

@@ -16,6 +16,7 @@ from gigavqa.launcher.machine import HostMachine, NumaNode, format_cpus, read_ma
 from gigavqa.launcher.placement import WorkerPlan, devices_needed, fill_devices, place_on_devices, plans_for_models
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.extras import install_advice
+from gigavqa.workers.engines.vllm.division import require_divided
 from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.settings import WorkerSettings
 
@@ -40,12 +41,13 @@ def plan_workers(
 ) -> tuple[WorkerPlan, ...]:
     """Return the workers for these models on this machine, each with its share of it.
 
-    Raises SettingsInvalidError, CheckpointUnavailableError, DevicesTooFewError, DevicesTooSmallError and
+    Raises SettingsInvalidError, CatalogueError, EngineArgumentError, DevicesTooFewError, DevicesTooSmallError and
     DevicesUnusableError.
     """
     if wanted.engine == "vllm":
         for entry in entries:
             preflight.require_weights(entry)
+            require_divided(entry.model_copy(update={"engine": {**entry.engine, **chosen}}))
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
     if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
         raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {install_advice('gpu')}")
@@ -53,6 +55,8 @@ def plan_workers(
     plans = plans_for_models([entry.id for entry in entries], wanted.num_workers)
     if is_for_gpus or wanted.gpus is not None:
         plans = place_workers(plans, entries, wanted, chosen, machine)
+        if wanted.engine == "vllm":
+            gpu_checks.require_supported([device for plan in plans for device in plan.devices])
         if not wanted.skip_checks:
             require_usable(plans, entries, chosen, wanted.engine)
     # Arguments may say of quantization, a cache or a share what no entry knows.
@@ -99,8 +103,8 @@ def require_memory(plans: Sequence[WorkerPlan], entries: Sequence[CatalogueEntry
     for plan, entry in ((plan, entry) for plan in plans for entry in entries if entry.id in plan.models):
         # GPUs beyond those that the model is spread over are another model's of the same worker.
         devices = plan.devices[: devices_needed(entry, {})]
-        known = devices and all(device.memory_mib for device in devices)
-        if known and (lack := shortage(entry, [device.memory_bytes for device in devices])):
+        known = [device.memory_bytes for device in devices if device.memory_bytes is not None]
+        if known and len(known) == len(devices) and (lack := shortage(entry, known)):
             numbers = ", ".join(device.number for device in devices)
             how = "any --engine-arg, or --skip-gpu-checks, turns this off"
             raise DevicesTooSmallError(f"GPU {numbers}: {lack} ({how})")
@@ -122,7 +126,9 @@ def describe_plan(plans: Sequence[WorkerPlan]) -> Iterator[str]:
         numbers = ", ".join(device.number for device in plan.devices)
         nodes = ", ".join(map(str, plan.nodes))
         node = f"node{'s' if len(plan.nodes) > 1 else ''} {nodes}, " if nodes else ""
-        yield f"devices  GPU {numbers} -> {plan.name} -> {', '.join(plan.models)} ({node}CPUs {format_cpus(plan.cpus)})"
+        memory = ", memory unknown" if any(device.memory_mib is None for device in plan.devices) else ""
+        place = f"{node}CPUs {format_cpus(plan.cpus)}{memory}"
+        yield f"devices  GPU {numbers} -> {plan.name} -> {', '.join(plan.models)} ({place})"
 
 
 def add_shares(

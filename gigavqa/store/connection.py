@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -61,9 +63,21 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
 
 async def require_answer(url: str) -> None:
     """Raise StateStoreUnavailableError where no state store answers at `url`, or not to this user."""
+    async with _answering(url) as redis:
+        await redis.ping()
+
+
+async def read_info(url: str) -> Mapping[str, Any]:
+    """Return what the state store at `url` tells of itself. Raises StateStoreUnavailableError."""
+    async with _answering(url) as redis:
+        return dict(await redis.info())
+
+
+@asynccontextmanager
+async def _answering(url: str) -> AsyncIterator[Redis]:
     redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
     try:
-        await redis.ping()
+        yield redis
     except RedisError as error:
         raise StateStoreUnavailableError(f"REDIS_URL does not answer: {error}; start it, or unset REDIS_URL") from error
     finally:

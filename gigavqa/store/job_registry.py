@@ -384,6 +384,7 @@ def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
         failures={name: int(number) for name, number in _prefixed(row, "failure:").items() if int(number)},
         retryable=int(row.get(b"retryable", 0)),
         usage=JobUsage.model_validate(_prefixed(row, "sum:")),
+        last_event_id=row.get(b"event", b"").decode() or None,
     )
 
 

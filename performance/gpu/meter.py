@@ -1,7 +1,6 @@
 """Meter a GPU and a tree of processes: busy share, device memory, resident memory, CPU."""
 
 import os
-import shutil
 import subprocess
 import threading
 import time
@@ -9,14 +8,17 @@ from statistics import fmean
 
 import psutil
 
+from gigavqa.launcher.driver import DriverRow, has_driver
+
 _EVERY_MS = 200
+_FIELDS = ("utilization.gpu", "memory.used")
 
 
 class ResourceMeter:
     """Samples of a GPU and of a process with its children, until `stop`; times are those of `time.monotonic`."""
 
     def __init__(self, pid: int) -> None:
-        self._gpu: list[tuple[float, float, float]] = []
+        self._gpu: list[tuple[float, float, float | None]] = []
         self._resident: list[tuple[float, float]] = []
         self._ended = threading.Event()
         self._query = _start_query()
@@ -41,15 +43,17 @@ class ResourceMeter:
         resident = [used for at, used in self._resident if began <= at <= ended]
         found = {"host_gib": max(resident, default=0) / 2**30}
         if gpu:
-            found |= {"gpu_busy": fmean(busy for busy, _ in gpu) / 100, "gpu_gib": max(used for _, used in gpu) / 1024}
+            found["gpu_busy"] = fmean(busy for busy, _ in gpu) / 100
+        if known := [used for _, used in gpu if used is not None]:
+            found["gpu_gib"] = max(known) / 1024
         return found
 
     def _watch_gpu(self, query: "subprocess.Popen[str]") -> None:
         assert query.stdout is not None
         for line in query.stdout:
-            busy, _, used = line.partition(",")
-            if busy.strip().isdecimal():
-                self._gpu.append((time.monotonic(), float(busy), float(used)))
+            row = DriverRow.read(line, _FIELDS)
+            if (busy := row.number("utilization.gpu")) is not None:
+                self._gpu.append((time.monotonic(), busy, row.number("memory.used")))
 
     def _watch_processes(self, pid: int) -> None:
         while not self._ended.wait(_EVERY_MS / 1000):
@@ -96,8 +100,8 @@ def _resident(process: psutil.Process) -> int:
 
 
 def _start_query() -> "subprocess.Popen[str] | None":
-    if shutil.which("nvidia-smi") is None:
+    if not has_driver():
         return None
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-    query = ["nvidia-smi", "-i", first, "--query-gpu=utilization.gpu,memory.used", "--format=csv,noheader,nounits"]
+    query = ["nvidia-smi", "-i", first, f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits"]
     return subprocess.Popen([*query, f"--loop-ms={_EVERY_MS}"], stdout=subprocess.PIPE, text=True)

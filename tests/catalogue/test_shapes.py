@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from gigavqa.catalogue.checkpoints import folder_checkpoint
 from gigavqa.catalogue.errors import CheckpointInvalidError, ShapeUnknownError
 from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.resolve import require_family
 from gigavqa.catalogue.shape_configs import SHAPES, read_shape, shape_of
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 
@@ -39,6 +41,15 @@ def test_a_shape_has_as_many_weights_as_the_model_is_said_to_have(model: str) ->
     entry = CATALOGUE[model]
     assert entry.billions
     assert shape_of(entry).parameters / 1e9 == pytest.approx(entry.billions, rel=0.02)
+
+
+@pytest.mark.parametrize("model", [model for model in OPEN if not CATALOGUE[model].weights.startswith("built-in:")])
+def test_an_entry_is_of_the_family_of_its_weights(model: str, tmp_path: Path) -> None:
+    """By the model_type that its config.json has, or the architecture where checkpoints disagree on it."""
+    weights = CATALOGUE[model].weights
+    config = declared(SHAPES / f"{weights.replace('/', '--')}.toml")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    require_family(CATALOGUE[model], folder_checkpoint(tmp_path))
 
 
 def test_a_shape_has_the_bytes_of_the_published_weights() -> None:

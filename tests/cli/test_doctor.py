@@ -1,5 +1,6 @@
 """The doctor tells a working installation from a broken one."""
 
+import asyncio
 import json
 import os
 import socket
@@ -10,8 +11,10 @@ import redis
 
 from gigavqa.cli.checks import Diagnosis, faults, hardware, software, state
 from gigavqa.cli.commands.doctor import check_one
-from gigavqa.launcher import machine
+from gigavqa.launcher import driver
 from gigavqa.runtime.embedded_store import start_store
+from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.store.connection import require_answer
 from tests.cli.installation import Installation
 from tests.workers.remote_server import Elsewhere, serving
 
@@ -69,7 +72,7 @@ def test_a_driver_that_is_out_of_order_is_a_finding(
     (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(machine, "_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(driver, "ANSWER_SECONDS", 0.5)
     found = [check() for check in (hardware.gpu, faults.repairs, hardware.models)]
     assert [each.status for each in found] == ["fail", "warn", "warn"]
     assert told in found[0].found
@@ -107,11 +110,12 @@ def test_the_attention_of_a_cpu_is_named_by_family() -> None:
 
 
 def test_a_server_that_does_not_answer_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """REDIS_URL without a server behind it, and what to do."""
+    """REDIS_URL without a server behind it, in the words of `gigavqa up`."""
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
     finding = state.state_store()
-    assert finding.status == "fail"
-    assert "REDIS_URL" in finding.advice
+    with pytest.raises(StateStoreUnavailableError) as raised:
+        asyncio.run(require_answer("redis://127.0.0.1:9/0"))
+    assert (finding.status, finding.advice) == ("fail", str(raised.value))
 
 
 def test_a_server_that_evicts_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -54,9 +54,11 @@ DGX = machine([4, 4], 56)
 
 
 def write_driver(folder: Path, lines: Sequence[str], status: int = 0) -> None:
-    """Put an `nvidia-smi` into a folder that prints these lines, whatever it is asked."""
+    """Put an `nvidia-smi` into a folder that prints these lines, and knows nothing of repairs, use and processes."""
     text = "\n".join(lines)
-    (folder / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\nexit {status}\n")
+    unknown = "--query-remapped-rows=*|--query-compute-apps=*|--query-gpu=uuid,*"
+    asked = f'case "$1" in {unknown}) exit 2 ;; esac'
+    (folder / "nvidia-smi").write_text(f"#!/bin/sh\n{asked}\ncat <<'END'\n{text}\nEND\nexit {status}\n")
     (folder / "nvidia-smi").chmod(0o755)
 
 

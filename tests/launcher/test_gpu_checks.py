@@ -22,7 +22,7 @@ RETIRED = {"--query-gpu=uuid,retired": "echo GPU-0, Yes, 0"}
 ERRORS = {"--query-gpu=uuid,retired": "echo GPU-0, No, 3"}
 TAKEN = {
     "--query-gpu=uuid,memory": "printf 'GPU-0, 2000, 81559\\nGPU-1, 70000, 81559\\n'",
-    "--query-compute-apps=": "printf 'GPU-0, 11, 2000\\nGPU-1, 4711, 70000\\n'",
+    "--query-compute-apps=": "printf 'GPU-0, 11\\nGPU-1, 4711\\n'",
 }
 
 

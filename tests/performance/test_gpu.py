@@ -98,7 +98,7 @@ def test_work_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_the_meter_tells_how_busy_the_gpu_was_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mean of what the driver says in the window, and the peak of its memory."""
-    write_driver(tmp_path, ["50, 1024", "100, 2048", "[N/A], 0"])
+    write_driver(tmp_path, ["50, 1024", "100, 2048", "[N/A], 0", "75, [N/A]"])
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     began = time.monotonic()
     meter = ResourceMeter(os.getpid())

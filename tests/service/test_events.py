@@ -2,6 +2,8 @@
 
 from httpx_sse import ServerSentEvent, connect_sse
 
+from gigavqa.client.client import Client
+from gigavqa.contract.jobs import JobStatus
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.workers import play
 
@@ -36,6 +38,19 @@ def test_a_client_goes_on_behind_the_last_event_that_it_knows(gateway: RunningGa
     play(gateway.redis_url)
     rest = watch(gateway, job_id, last=first[0].id)
     assert [event.id for event in first + rest] == [event.id for event in watch(gateway, job_id)]
+
+
+def test_a_watcher_that_comes_late_is_told_of_nothing_that_was(gateway: RunningGateway) -> None:
+    """Beginning with the job as it is: its status and its counts never go back."""
+    with Client(gateway.url) as client:
+        job_id = gateway.submit(repeats=3).json()["id"]
+        play(gateway.redis_url, max_bundles=1)
+        seen: list[tuple[int, int]] = []
+        for job in client.watch(job_id):
+            if not seen:
+                play(gateway.redis_url)
+            seen.append((list(JobStatus).index(job.status), job.request_counts.completed))
+    assert seen[0][1] > 0 and seen == sorted(seen)
 
 
 def test_a_malformed_last_event_id_is_refused(gateway: RunningGateway) -> None:

@@ -223,6 +223,15 @@ async def test_a_watcher_goes_on_after_the_last_event_it_saw(redis: Redis) -> No
     assert await watch(redis, job, events[-1].id) == []
 
 
+async def test_a_job_names_the_newest_event_that_it_tells_of(redis: Redis) -> None:
+    """From its beginning on: who asks for those behind it hears of nothing older."""
+    registry = JobRegistry(redis)
+    begun, _ = await registry.create(SPEC)
+    ended = await registry.get((await run_job(redis, 3, job=begun)).id)
+    events = await watch(redis, begun)
+    assert (begun.last_event_id, ended.last_event_id) == (events[0].id, events[-1].id)
+
+
 async def test_progress_events_stay_few(redis: Redis) -> None:
     """A thousand responses make about a hundred progress events, and the last is among them."""
     job = await run_job(redis, 1000)

@@ -46,6 +46,12 @@ def _by_uuid(uuid: str) -> Any:
     raise _GpuIsLostError
 
 
+def _memory(gpu: Any) -> Any:
+    if gpu["bytes"] is None:
+        raise _nvml.NVMLError(_nvml.NVML_ERROR_NOT_SUPPORTED)
+    return SimpleNamespace(total=gpu["bytes"])
+
+
 def _slice(gpu: Any, number: int) -> Any:
     if gpu["slices"][number].get("hidden"):
         raise _GpuIsLostError
@@ -61,7 +67,7 @@ _DRIVER = {
     "nvmlDeviceGetIndex": lambda gpu: gpu["index"],
     "nvmlDeviceGetName": lambda gpu: gpu["name"],
     "nvmlDeviceGetUUID": lambda gpu: gpu["uuid"],
-    "nvmlDeviceGetMemoryInfo": lambda gpu: SimpleNamespace(total=gpu["bytes"]),
+    "nvmlDeviceGetMemoryInfo": _memory,
     "nvmlDeviceGetCudaComputeCapability": lambda gpu: tuple(gpu["capability"]),
     "nvmlDeviceGetMigMode": lambda gpu: (int("slices" in gpu), 0),
     "nvmlDeviceGetMaxMigDeviceCount": lambda gpu: len(gpu["slices"]),

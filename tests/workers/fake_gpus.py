@@ -10,6 +10,8 @@ from typing import Any
 
 H100: dict[str, Any] = {"name": "NVIDIA H100 80GB HBM3", "bytes": 85_520_809_984, "capability": [9, 0]}
 L40S: dict[str, Any] = {"name": "NVIDIA L40S", "bytes": 48_305_799_168, "capability": [8, 9]}
+GB10: dict[str, Any] = {"name": "NVIDIA GB10", "bytes": None, "capability": [12, 1]}
+V100: dict[str, Any] = {"name": "Tesla V100-SXM2-32GB", "bytes": 34_359_738_368, "capability": [7, 0]}
 START = """
 import asyncio, json, os, sys
 from pathlib import Path

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from gigavqa.catalogue.load import read_entry
+from gigavqa.workers.engines.vllm.device_support import capability_fault
 from tests.checkpoints.build import ensure_checkpoint
 from tests.workers.examples import ENTRY
-from tests.workers.fake_gpus import H100, L40S, start_on
+from tests.workers.fake_gpus import GB10, H100, L40S, V100, start_on
 
 pytestmark = [
     pytest.mark.engine,
@@ -76,10 +77,17 @@ def test_a_slice_of_a_gpu_counts_its_own_memory(place: Path, whole: dict[str, An
     [
         ([{**H100, "uuid": "GPU-a", "lost": True}], "GPU is lost; reset the GPU"),
         ([], "finds no NVIDIA GPU; `nvidia-smi`"),
+        ([{**V100, "uuid": "GPU-a"}], capability_fault("GPU 0 (Tesla V100-SXM2-32GB)", "7.0")),
     ],
-    ids=["lost", "none"],
+    ids=["lost", "none", "without kernels"],
 )
-def test_a_gpu_that_is_not_there_is_told_with_what_to_do(place: Path, gpus: list[dict[str, Any]], told: str) -> None:
+def test_a_gpu_that_cannot_be_taken_is_told_with_what_to_do(place: Path, gpus: list[dict[str, Any]], told: str) -> None:
     """Errors of the driver's library are no RuntimeError; no platform at all has no word of its own."""
     _, ((_, said),) = started(gpus, place)
     assert told in said
+
+
+def test_a_gpu_of_unknown_memory_is_taken_as_vllm_takes_it(place: Path) -> None:
+    """Embeddings are kept for one step, which needs no memory to be known."""
+    (told,), ((device, _),) = started([{**GB10, "uuid": "GPU-a"}], place)
+    assert (device, told["embeddings"], told["share"]) == ("NVIDIA GB10", told["batched"], 0.92)

@@ -111,12 +111,6 @@ def test_gpus_among_which_vllm_cannot_divide_the_heads_do_not_hold_a_model(model
     assert least_gpus(spread) is None
 
 
-def test_kv_heads_are_copied_where_there_are_more_gpus() -> None:
-    """Qwen2.5-VL-7B's 4 over 7 are not, and Qwen3-VL-30B's 4 over 8 are."""
-    few, many = (shape_of(CATALOGUE[model]).language for model in ("qwen2.5-vl-7b", "qwen3-vl-30b-a3b"))
-    assert (few.divides_among(7), many.divides_among(8)) == (False, True)
-
-
 def test_a_context_that_holds_no_picture_and_answer_is_not_advised() -> None:
     """Qwen2-VL-7B on a GeForce has room for 2,048 tokens, and its picture takes 16,384."""
     fit = fits(CATALOGUE["qwen2-vl-7b"], GPU_CARDS["rtx4090"].memory_bytes)

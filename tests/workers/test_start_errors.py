@@ -32,6 +32,7 @@ SAID = {
     "CUDA error: all CUDA-capable devices are busy or unavailable": "nvidia-smi -q -d COMPUTE",
     "AssertionError: Error in memory profiling. Initial free memory 70.1 GiB, current 75.2 GiB.": "nobody else",
     "AssertionError: Torch not compiled with CUDA enabled": "extra `gpu`",
+    "no prompt can be made: TemplateSyntaxError: unexpected '}' in shape": "tokenizer, chat template and image",
     "KeyError: 'CUDA_HOME'": "CUDA toolkit",
     "OSError: [Errno 28] No space left on device": "TMPDIR",
 }
@@ -68,10 +69,32 @@ def _lie(folder: Path) -> None:
     path.write_text(json.dumps(config))
 
 
+def _without_tokenizer(folder: Path) -> None:
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+
+
+def _without_template(folder: Path) -> None:
+    (folder / "chat_template.jinja").unlink()
+
+
+def _tear_template(folder: Path) -> None:
+    (folder / "chat_template.jinja").write_text("{% for message in messages %}{{ message }")
+
+
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-@pytest.mark.parametrize(("spoil", "told"), [(_cut, "a file of the weights is damaged"), (_lie, "config.json")])
-async def test_a_broken_checkpoint_is_told_by_the_process_that_reads_it(
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (_cut, "a file of the weights is damaged"),
+        (_lie, "config.json"),
+        (_without_tokenizer, "broken has no tokenizer (tokenizer.json), and no prompt can be made: put"),
+        (_without_template, "broken has no chat template (chat_template.jinja), and no prompt can be made: put"),
+        (_tear_template, "no prompt can be made: TemplateSyntaxError: unexpected '}'; "),
+    ],
+)
+async def test_a_broken_checkpoint_is_told_before_its_engine_is_ready(
     spoil: object, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that was cut, or a configuration of other weights, in a process of its own as on a GPU; it is gone."""
@@ -89,4 +112,5 @@ async def test_a_broken_checkpoint_is_told_by_the_process_that_reads_it(
 
 
 def _engines() -> list[psutil.Process]:
-    return [each for each in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(each.cmdline())]
+    running = [each for each in psutil.Process().children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
+    return [each for each in running if "spawn_main" in " ".join(each.cmdline())]

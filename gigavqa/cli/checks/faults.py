@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from gigavqa.cli.checks import Diagnosis
+from gigavqa.launcher.driver import has_driver
 from gigavqa.launcher.errors import DevicesUnusableError
 from gigavqa.launcher.gpu_checks import GpuRepairs, read_repairs, repair_advice
 from gigavqa.launcher.machine import read_machine
@@ -16,7 +17,7 @@ _SHARED_BYTES = 5 * 2**30  # 4 GiB of rasters where several GPUs hold a model, a
 def repairs() -> Diagnosis:
     """Return what the driver says of each GPU's memory: rows to remap, pages to retire, uncorrected errors."""
     try:
-        devices = read_machine().devices if shutil.which("nvidia-smi") else ()
+        devices = read_machine().devices
         if devices:
             return describe_repairs(read_repairs(devices))
     except DevicesUnusableError:
@@ -41,7 +42,7 @@ def describe_repairs(repairs: GpuRepairs) -> Diagnosis:
 
 def shared_memory() -> Diagnosis:
     """Return the memory that an engine's processes pass messages through: containers have 64 MiB unless told."""
-    if not _SHARED.is_dir() or shutil.which("nvidia-smi") is None:
+    if not _SHARED.is_dir() or not has_driver():
         return Diagnosis(str(_SHARED), "ok", "no GPUs whose processes would need it")
     free = shutil.disk_usage(_SHARED).free
     found = f"{free / 2**20:.0f} MiB free"

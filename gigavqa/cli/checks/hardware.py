@@ -13,15 +13,24 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
+from gigavqa.launcher.driver import has_driver
 from gigavqa.launcher.errors import LaunchError
-from gigavqa.launcher.gpu_checks import OLDEST_DRIVER, has_old_driver
-from gigavqa.launcher.machine import VISIBLE_DEVICES, GpuDevice, HostMachine, format_cpus, read_machine
+from gigavqa.launcher.machine import (
+    VISIBLE_DEVICES,
+    GpuDevice,
+    HostMachine,
+    format_cpus,
+    memory_by_size,
+    read_machine,
+    shown_devices,
+)
 from gigavqa.launcher.placement import WorkerPlan
 from gigavqa.launcher.preflight import engine_package
 from gigavqa.launcher.worker_plans import divide_cores, lack_of_gpus
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.decode_threads import usable_cores
+from gigavqa.workers.engines.vllm.device_support import capability_fault, driver_fault, lacks_bfloat16
 
 _CPUINFO = Path("/proc/cpuinfo")
 _MODEL = re.compile(r"^(?:model name|Model|Hardware)\s*:\s*(.+)$", re.MULTILINE)
@@ -40,7 +49,6 @@ _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AV
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
 _CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
-_CAPABILITY = (8, 0)  # bfloat16, which entries are in
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
@@ -68,7 +76,7 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnos
 
 def gpu() -> Diagnosis:
     """NVIDIA GPUs as the driver lists them, and the cores that `gigavqa up --gpus all` would give each."""
-    if shutil.which("nvidia-smi") is None:
+    if not has_driver():
         return describe_no_driver(engine_package())
     try:
         machine = read_machine()
@@ -87,42 +95,50 @@ def describe_no_driver(package: str | None) -> Diagnosis:
 
 def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnosis:
     """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible."""
+    if not machine.devices:
+        return Diagnosis("GPU", "warn", "the driver shows no GPU", "`nvidia-smi -L` lists those that it shows here")
     if not visible:
         return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE_DEVICES}")
-    kinds = Counter(f"{device.title} ({device.memory_mib} MiB)" for device in machine.devices)
-    found = "; ".join(f"{number} x {kind}" for kind, number in kinds.items())
+    kinds = Counter(f"{device.title} ({device.memory})" for device in machine.devices)
+    found = [f"{number} x {kind}" for kind, number in kinds.items()]
     cpus = divide_cores([WorkerPlan(device.id, (), (device,)) for device in visible], machine.nodes)
-    places = ((device, "?" if device.node is None else device.node) for device in visible)
-    shares = [f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}" for device, node in places]
-    found = "; ".join([found, *shares])
+    for device in visible:
+        node = "?" if device.node is None else device.node
+        found.append(f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}")
+    advice = _gpu_advice(visible, min(len(cpus[device.id]) for device in visible))
+    return Diagnosis("GPU", "warn" if advice else "ok", "; ".join(found), advice)
+
+
+def _gpu_advice(visible: Sequence[GpuDevice], least_cpus: int) -> str:
+    """Say what is to be done about the worst that is known of GPUs; nothing where all is well."""
     if split := [device.number for device in visible if device.is_split]:
-        return Diagnosis("GPU", "warn", found, f"`up` takes no GPU that MIG has split: {', '.join(split)}")
-    if old := [device for device in visible if has_old_driver(device)]:
-        advice = f"install NVIDIA's driver {OLDEST_DRIVER} or later, or vLLM's CUDA 13 does not start"
-        return Diagnosis("GPU", "warn", f"{found}; driver {old[0].driver}", advice)
-    if weak := [device.number for device in visible if _is_below(device.capability, _CAPABILITY)]:
-        advice = f"GPU {', '.join(weak)} cannot reckon in bfloat16 (compute capability 8.0): choose others with --gpus"
-        return Diagnosis("GPU", "warn", found, advice)
-    if min(len(cpus[device.id]) for device in visible) < _CPUS_PER_GPU:
-        advice = f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
-        return Diagnosis("GPU", "warn", found, advice)
-    return Diagnosis("GPU", "ok", found)
+        return f"`up` takes no GPU that MIG has split: {', '.join(split)}"
+    faults = (driver_fault(device.driver) or capability_fault(device.label, device.capability) for device in visible)
+    if fault := next(filter(None, faults), None):
+        return fault
+    if weak := [device.number for device in visible if lacks_bfloat16(device.capability)]:
+        return f"GPU {', '.join(weak)} has no bfloat16, and vLLM takes float16 for it, which is untested here"
+    if least_cpus < _CPUS_PER_GPU:
+        return f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
+    return ""
 
 
 def models() -> Diagnosis:
     """Return the catalogue's models by whether the GPUs that are visible hold them."""
     try:
-        devices = read_machine().visible(os.environ) if shutil.which("nvidia-smi") else ()
-        return describe_models(load_catalogue(Home.from_environment().catalogue).values(), devices)
+        return describe_models(load_catalogue(Home.from_environment().catalogue).values(), shown_devices())
     except (LaunchError, CatalogueError) as error:
-        return Diagnosis("models", "warn", str(error), "mend it; `gigavqa models` lists what can be served")
+        return Diagnosis("models", "warn", str(error), "`gigavqa models` lists what can be served")
 
 
 def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
-    """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for."""
+    """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for.
+
+    Raises DevicesUnusableError for GPUs whose memory is unknown.
+    """
     if not visible:
         return Diagnosis("models", "ok", "no GPU for those of the catalogue")
-    largest = sorted((device.memory_bytes for device in visible), reverse=True)
+    largest = memory_by_size(visible)
     lacks = {each.id: lack_of_gpus(each, largest) for each in entries if each.gpus}
     held = [model for model, lack in lacks.items() if lack is None]
     found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"
@@ -149,12 +165,6 @@ def _list(architecture: _Architecture, flags: Sequence[str]) -> str:
     lacks = [feature for flag, feature in features.items() if flag not in flags]
     parts = [f"has {', '.join(has)}"] if has else []
     return ", ".join([*parts, *([f"lacks {', '.join(lacks)}"] if lacks else [])])
-
-
-def _is_below(version: str, least: Sequence[int]) -> bool:
-    """Return whether a version as the driver writes it is older; one that cannot be read is not said to be."""
-    parts = version.split(".")
-    return all(map(str.isdecimal, parts)) and tuple(map(int, parts)) < tuple(least)
 
 
 def _existing(folder: Path) -> Path:

@@ -1,9 +1,9 @@
 """Checks of what the service stands on: the state store, the data root, the gateway's port."""
 
+import asyncio
 import os
 
 import httpx
-import redis
 
 from gigavqa.cli.checks import Diagnosis
 from gigavqa.launcher.errors import PortTakenError
@@ -12,6 +12,7 @@ from gigavqa.runtime.embedded_store import find_store_binary
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
+from gigavqa.store.connection import read_info
 from gigavqa.workers.endpoint_checks import read_api_key
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.errors import EndpointError
@@ -85,13 +86,10 @@ def _who_listens(number: int) -> Diagnosis:
 
 
 def _check_operators_store(url: str) -> Diagnosis:
-    client = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
     try:
-        info = client.info()
-    except redis.RedisError as error:
-        return Diagnosis("server", "fail", f"REDIS_URL does not answer: {error}", "start it, or unset REDIS_URL")
-    finally:
-        client.close()
+        info = asyncio.run(read_info(url))
+    except StateStoreUnavailableError as error:
+        return Diagnosis("server", "fail", "the state store at REDIS_URL cannot be asked", str(error))
     name = info.get("server_name", "redis")
     found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
     if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":

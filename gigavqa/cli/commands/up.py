@@ -16,6 +16,7 @@ from gigavqa.cli.console import err
 from gigavqa.launcher import preflight
 from gigavqa.launcher.machine import format_cpus
 from gigavqa.launcher.placement import WorkerPlan
+from gigavqa.launcher.served_entries import served_entries, written_entries
 from gigavqa.launcher.stack import Stack, StackOptions, running_stack
 from gigavqa.launcher.worker_plans import PlacementOptions, describe_plan, plan_workers
 from gigavqa.runtime.home import Home
@@ -154,7 +155,7 @@ def up(
     asks = preflight.require_protected(host, allow_unauthenticated)
     arguments = preflight.engine_arguments(engine, engine_arg or [])
     preflight.require_free_port(host, port)
-    entries = preflight.served_entries(home, model, _announce)
+    entries = served_entries(home, model)
     remote = preflight.remote_arguments(
         engine, entries, preflight.RemoteOptions(endpoint, remote_model or [], api_key_env)
     )
@@ -175,17 +176,18 @@ def up(
         viewer_port=preflight.viewer_port(host, viewer_port, taken=port) if viewer else None,
         viewer_requires_keys=preflight.viewer_requires_keys(asks),
     )
-    asyncio.run(_serve(options, json))
+    with written_entries(home, entries, _announce) as keep:
+        asyncio.run(_serve(options, json, keep))
 
 
-async def _serve(options: StackOptions, json: bool) -> None:
+async def _serve(options: StackOptions, json: bool, on_ready: Callable[[], None]) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with running_stack(options, _announce) as (stack, running):
         loop.add_signal_handler(signal.SIGINT, lambda: stack.kill() if stop.is_set() else stop.set())
-        starting = asyncio.create_task(_report_start(stack, options, json))
+        starting = asyncio.create_task(_report_start(stack, options, json, on_ready))
         stopped = asyncio.create_task(stop.wait())
         watched: set[asyncio.Future[Any]] = {stopped, running}
         await asyncio.wait({starting, *watched}, return_when=asyncio.FIRST_COMPLETED)
@@ -197,7 +199,7 @@ async def _serve(options: StackOptions, json: bool) -> None:
     _announce("ended")
 
 
-async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None:
+async def _report_start(stack: Stack, options: StackOptions, json: bool, on_ready: Callable[[], None]) -> None:
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
     _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
@@ -206,6 +208,7 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None
     _announce(f"logs     {options.home.logs}")
     with _start_display(models) as look:
         await stack.wait_for_workers(look)
+    on_ready()
     _announce(f"ready    {models}. Ctrl-C ends everything.")
     if json:
         ready = {

@@ -31,7 +31,8 @@ local function emit(job, kind, status)
   local n = call('HMGET', key('job', job), 'total', 'completed', 'failed', 'status')
   local data = string.format('{"status":"%s","request_counts":{"total":%d,"completed":%d,"failed":%d}}',
     n[4], tonumber(n[1]), tonumber(n[2]), tonumber(n[3]))
-  call('XADD', key('events', job), 'MAXLEN', '~', EVENTS_KEPT, '*', 'kind', kind, 'data', data)
+  local id = call('XADD', key('events', job), 'MAXLEN', '~', EVENTS_KEPT, '*', 'kind', kind, 'data', data)
+  call('HSET', key('job', job), 'event', id)
 end
 
 -- What a job is that stands in no list; nil for all others.

@@ -7,7 +7,7 @@ prompt about the raster with an error (0.32: multimodal/cache/lru.py, v1/engine/
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
 from gigavqa.workers.engines.engine import GenerationFailedError
@@ -17,6 +17,10 @@ from gigavqa.workers.engines.vllm.sender_cache import restore_on_failure
 T = TypeVar("T")
 RenderPrompt = Callable[[], Awaitable[Any]]
 """Makes a prompt as vLLM takes it."""
+
+
+class _RehearsedError(Exception):
+    """A prompt was rendered in order not to be sent."""
 
 
 class CoreRequest:
@@ -93,6 +97,18 @@ class PromptDelivery:
             if not generation.is_finished:
                 self._abort(generation)
 
+    async def rehearse(self, render: RenderPrompt, keys: Collection[str]) -> Any:
+        """Return what `render` makes, which is not sent and leaves no trace in figures or caches.
+
+        Raises what vLLM raises.
+        """
+        async with self._order:
+            with suppress(_RehearsedError), self._rendering(keys):
+                prompt = await render()
+                raise _RehearsedError
+            self._llm.renderer.stat_mm_cache()
+        return prompt
+
     async def forget_rasters(self) -> None:
         """Have both sides of vLLM forget every raster: what is shown next is sent anew. Raises what vLLM raises."""
         async with self._order:
@@ -101,11 +117,16 @@ class PromptDelivery:
     async def _send(
         self, render: RenderPrompt, keys: Collection[str], params: Any, request_id: str, priority: int
     ) -> CoreRequest:
-        with restore_on_failure(self._llm.renderer.mm_processor_cache, keys), _explain_cache_misses():
+        with self._rendering(keys):
             prompt = await render()
             shown, end = visual_tokens(prompt), end_of_views(prompt)  # before the engine takes the prompt over
             collector = await self._llm.add_request(request_id, prompt, params, priority=priority)
         return CoreRequest(collector, shown, end)
+
+    @contextmanager
+    def _rendering(self, keys: Collection[str]) -> Iterator[None]:
+        with restore_on_failure(self._llm.renderer.mm_processor_cache, keys), _explain_cache_misses():
+            yield
 
     def _abort(self, generation: CoreRequest) -> None:
         self._keep(self._llm.abort(generation.id, internal=True))

@@ -7,20 +7,27 @@ import os
 from typing import Any
 
 
-def device_bytes(platform: Any) -> int:
-    """Return the memory of the first device that vLLM's `platform` shows this process; raises what the driver does."""
-    whole = int(platform.get_device_total_memory())
-    return min(whole, _slice_bytes(platform) or whole) if platform.is_cuda() else whole
+def device_bytes(platform: Any) -> int | None:
+    """Return the memory of the first device that vLLM's `platform` shows this process.
+
+    None for a GPU whose driver does not tell it, such as one that shares the machine's. Raises what else the driver
+    does.
+    """
+    return _gpu_bytes(platform) if platform.is_cuda() else int(platform.get_device_total_memory())
 
 
-def _slice_bytes(platform: Any) -> int | None:
+def _gpu_bytes(platform: Any) -> int | None:
     from vllm.utils.import_utils import import_pynvml
 
     nvml = import_pynvml()
     nvml.nvmlInit()
     try:
         part = _first_slice(nvml, platform)
-        return None if part is None else int(nvml.nvmlDeviceGetMemoryInfo(part).total)
+        if part is not None:
+            return int(nvml.nvmlDeviceGetMemoryInfo(part).total)
+        return int(platform.get_device_total_memory())
+    except nvml.NVMLError_NotSupported:
+        return None
     finally:
         nvml.nvmlShutdown()
 

@@ -29,12 +29,14 @@ from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_co
 from gigavqa.workers.engines.vllm.delivery import CoreRequest, PromptDelivery, RenderPrompt
 from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
 from gigavqa.workers.engines.vllm.device_memory import device_bytes
+from gigavqa.workers.engines.vllm.device_support import capability_fault
 from gigavqa.workers.engines.vllm.errors import translate_error
 from gigavqa.workers.engines.vllm.memory import shortage
+from gigavqa.workers.engines.vllm.prompt_check import missing_part, require_prompt
 from gigavqa.workers.engines.vllm.prompts import end_of_views, render_prompt
 from gigavqa.workers.engines.vllm.start_errors import describe_error, explain_start_failure
 from gigavqa.workers.engines.vllm.startup_progress import PhaseFile, VllmStatLogger, report_phase
-from gigavqa.workers.engines.vllm.weights import checkpoint_revision, weights_bytes
+from gigavqa.workers.engines.vllm.weights import checkpoint_folder, checkpoint_revision, weights_bytes
 from gigavqa.workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
@@ -99,9 +101,12 @@ class VllmEngine:
         try:
             report_phase("loading vLLM")
             await _in_daemon_thread(self._load)
+            assert self._delivery is not None
+            await require_prompt(self._llm, self._delivery, self._entry)
         except (Exception, SystemExit) as error:  # drivers, too, have errors of their own, and some are plain
             said = self._phases.failure() or describe_error(error)
-            why = explain_start_failure(said, self._entry.id)
+            folder = checkpoint_folder(self._weights, self._entry.revision)
+            why = missing_part(said, folder) or explain_start_failure(said, self._entry.id)
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {why}") from error
         finally:
             self._phases.close()
@@ -341,11 +346,12 @@ class VllmEngine:
         # vLLM refuses sleep mode on a CPU, where weights are in host memory anyway.
         self._can_sleep = not is_cpu and 0 < weights_bytes(self._weights, self._entry.revision) <= self._sleep_bytes
         memory = device_bytes(current_platform)
-        if not is_cpu and (lack := shortage(self._entry, [memory] * self._entry.tensor_parallel_size)):
-            log.warning("%s", lack)
+        if not is_cpu:
+            self._look_at_gpu(current_platform, memory)
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu, can_sleep=self._can_sleep)
         config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
-        enlarge_encoder_cache(config, self._entry, memory)
+        if memory is not None:
+            enlarge_encoder_cache(config, self._entry, memory)
         if config.cache_config.enable_prefix_caching:
             batched = config.scheduler_config.max_num_batched_tokens
             self._primers = PrefixWarmer.of(self._entry, batched, self._prefill)
@@ -356,6 +362,16 @@ class VllmEngine:
         self._delivery = PromptDelivery(self._llm)
         self._tokenizer = self._llm.renderer.get_tokenizer()
         self._end_ids = _end_ids(self._entry, self._tokenizer.get_vocab())
+
+    def _look_at_gpu(self, platform: Any, memory: int | None) -> None:
+        """Raise RuntimeError for a GPU that vLLM has no kernels for, and log what is amiss with its memory."""
+        capability = platform.get_device_capability()
+        if fault := capability_fault(f"GPU 0 ({self._device})", capability.as_version_str() if capability else ""):
+            raise RuntimeError(fault)
+        if memory is None:
+            log.warning("%s: memory unknown, and so whether %s fits", self._device, self._entry.id)
+        elif lack := shortage(self._entry, [memory] * self._entry.tensor_parallel_size):
+            log.warning("%s", lack)
 
     def _set_defaults(self, environment: Mapping[str, str]) -> None:
         missing = {name: value for name, value in environment.items() if name not in os.environ}

@@ -6,7 +6,7 @@ CUDA itself takes (v1/worker/gpu_worker.py); the peak is estimated here, and the
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
@@ -15,6 +15,7 @@ from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape, VisionShape
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
+from gigavqa.workers.engines.vllm.division import Division, describe_undivided, divide, keeps_encoder_whole
 from gigavqa.workers.engines.vllm.kv_layout import KvLayout, kv_layout
 
 GIB = 1 << 30
@@ -32,10 +33,6 @@ _SAMPLED = 256
 _CACHE_BITS = {"fp8": 8, "int8": 8, "nvfp4": 4.5}
 """Of a number in the KV cache, by the beginning of `kv_cache_dtype`; of four bits with their share of scales."""
 _DTYPE_BYTES = {"float32": 4, "float": 4}
-UNDIVIDED_REMEDY = (
-    "set engine.tensor_parallel_size of its entry to a number that divides its query heads, and divides its KV heads "
-    "or is divided by them"
-)
 
 
 @dataclass(frozen=True)
@@ -56,8 +53,12 @@ class MemoryFit:
     batched: int
     visual_tokens: int = 0
     """Of its largest picture."""
-    is_divided: bool = True
-    """Whether vLLM divides the model's heads among so many GPUs."""
+    division: Division = field(default_factory=Division)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether vLLM divides the model among so many GPUs."""
+        return not self.division.parts
 
     @property
     def kv_bytes(self) -> int:
@@ -71,7 +72,7 @@ class MemoryFit:
 
     @property
     def holds(self) -> bool:
-        """Whether vLLM starts: heads are divided, and one request of the whole context has room."""
+        """Whether vLLM starts: the model is divided, and one request of the whole context has room."""
         return self.is_divided and self.kv_bytes >= self.longest_request
 
     @property
@@ -105,7 +106,7 @@ class MemoryFit:
     def reason(self) -> str:
         """Why the model does not fit."""
         if not self.is_divided:
-            return f"'{self.model}' cannot be spread over {self.number} GPUs, among which vLLM cannot divide its heads"
+            return describe_undivided(self.model, self.number, self.division)
         on = f"{self.number} such GPUs" if self.number > 1 else "one such GPU"
         said = f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each,"
         if self.kv_bytes < 0:
@@ -123,7 +124,7 @@ class MemoryFit:
         if self.holds:
             return None
         more = "spread it over more GPUs (engine.tensor_parallel_size of its entry), or take larger ones"
-        remedy = (self.shorter_context or more) if self.is_divided else UNDIVIDED_REMEDY
+        remedy = (self.shorter_context or more) if self.is_divided else self.division.remedy
         return f"{self.reason}; {remedy}"
 
 
@@ -142,7 +143,7 @@ def fits(entry: CatalogueEntry, device_bytes: int) -> MemoryFit:
         model=entry.id,
         number=number,
         usable=int(float(arguments.get("gpu_memory_utilization", _UTILIZATION)) * device_bytes),
-        weights=math.ceil(shape.weight_bytes(itemsize) / number),
+        weights=_weights_of_each(entry, shape, number, itemsize),
         encoder_cache=kept * embedding,
         activations=_activations(entry, shape, batched, number) * itemsize + _SAMPLED * shape.language.vocabulary * 8,
         context=_CONTEXT_BYTES + (_PEER_BYTES if number > 1 else 0),
@@ -150,7 +151,7 @@ def fits(entry: CatalogueEntry, device_bytes: int) -> MemoryFit:
         max_model_len=entry.max_model_len,
         batched=batched,
         visual_tokens=entry.visual_budget.max_visual_tokens if entry.takes_pictures else 0,
-        is_divided=shape.language.divides_among(number),
+        division=divide(entry, shape, number),
     )
 
 
@@ -196,6 +197,11 @@ def patches_of(entry: CatalogueEntry, vision: VisionShape) -> int:
     budget = entry.visual_budget
     kept = budget.effective_resolution**2 / vision.patch**2
     return math.ceil(kept * budget.max_visual_tokens / budget.nominal_visual_tokens)
+
+
+def _weights_of_each(entry: CatalogueEntry, shape: ModelShape, number: int, itemsize: int) -> int:
+    whole = shape.vision_bytes(itemsize) if keeps_encoder_whole(entry) else 0
+    return math.ceil(whole + (shape.weight_bytes(itemsize) - whole) / number)
 
 
 def _activations(entry: CatalogueEntry, shape: ModelShape, batched: int, number: int) -> int:

