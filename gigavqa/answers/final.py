@@ -24,6 +24,7 @@ from gigavqa.answers.opening_answers import opening_answer
 from gigavqa.answers.option_forms import with_option_words
 from gigavqa.answers.option_numbers import are_listable, counted_option, without_list_numbers
 from gigavqa.answers.ordinal_options import with_letters
+from gigavqa.answers.own_labels import with_latin_labels, without_own_labels
 from gigavqa.answers.parsed_answers import AMBIGUOUS_ANSWER, ParsedAnswer, single
 from gigavqa.answers.readers import CELLS, AnswerReader, announced_in, letter_reader, quoted_option, remembered
 from gigavqa.answers.sentence_forms import AND, DENIES
@@ -52,6 +53,9 @@ def parse_answer(text: str, options: Mapping[str, str] | None, *, cut_off: bool 
     answer = answer_of(text)
     if answer is None:
         return ParsedAnswer(None, "unfinished")
+    if options:
+        options, own = without_own_labels(tuple(options.items()))
+        answer = answer._replace(text=with_latin_labels(answer.text, options, own))
     said = without_glosses(answer.text, options) if options else join_halves(answer.text)
     reader = letter_reader(options) if options else CELLS
     if options:

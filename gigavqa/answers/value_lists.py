@@ -10,15 +10,19 @@ from gigavqa.answers.text import sentences_of
 LISTING = re.compile(r"\[[^\[\]]*\]")
 """A list in brackets."""
 _MORE = Words("aside")
+_CONCLUSION, _POSSIBLE = Words("conclusion"), Words("possibility")
 
 
 def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> list[Hashable]:
     """Return the values of the one sentence that lists two or more, or of the last one where that ends the text.
 
-    Others that are spoken of before or behind it are remarks, unless they are said to be more of the same.
+    Others that are spoken of before or behind it are remarks, unless they are said to be more of the same. A last one
+    that concludes may list one value alone, where sentences before it went through others.
     """
     parts = sentences_of(text)
     named = [(at, part, mentions) for at, part in enumerate(parts) if (mentions := mentions_of(part))]
+    if len(named) > 1 and _concludes(*named[-1][1:]):
+        return list(dict.fromkeys(said_values(*named[-1][1:])))
     lists = [one for one in named if _is_list(*one[1:])]
     is_last = bool(lists) and lists[-1] is named[-1]
     if not lists or (len(lists) > 1 and not is_last):
@@ -33,3 +37,9 @@ def _is_list(sentence: str, mentions: Sequence[Mention]) -> bool:
         return False
     values = set(said_values(sentence, mentions))
     return len(values) > 1 and joined(sentence, mentions) >= values
+
+
+def _concludes(sentence: str, mentions: Sequence[Mention]) -> bool:
+    """Return whether a sentence draws a conclusion, and says of no value that it only may be one."""
+    lowered = sentence.lower()
+    return bool(_CONCLUSION.search(lowered)) and not _POSSIBLE.search(lowered) and bool(said_values(sentence, mentions))
