@@ -99,15 +99,31 @@ class Asked:
     @cached_property
     def existing(self) -> frozenset[str]:
         """The noun phrase of what is asked to be there; empty of any other question."""
+        return _stems(self._existing_run)
+
+    @cached_property
+    def existing_noun(self) -> str:
+        """The noun of that phrase: its last word, or the first where adjectives follow it."""
+        return self._existing_run[0 if self.is_head_first else -1].stem
+
+    @cached_property
+    def _existing_run(self) -> tuple[Token, ...]:
+        if self.find("of_several") and not self.is_denied:
+            return ()
         if found := self.find("existence_asked"):
-            return _stems(_first_run(self.text, found.end()))
+            return _first_run(self.text, found.end())
         behind = [*words_in(self.language, "existence_asked_behind").finditer(self.text)]
-        return _stems(_last_run(self.text, behind[-1].start())) if behind else frozenset()
+        return _last_run(self.text, behind[-1].start()) if behind else ()
 
     @cached_property
     def in_order(self) -> tuple[str, ...]:
         """All words of a statement or question of yes or no, prepositions among them, in their order."""
         return tuple(token.stem for token in tokens(self.text) if token.stem)
+
+    @cached_property
+    def opens_with_verb(self) -> bool:
+        """Whether the question begins with a word of its own, as verbs do: "Trägt der Mann einen Helm?"."""
+        return bool(tokens(self.text)[:1]) and bool(tokens(self.text)[0].stem)
 
     @property
     def is_head_first(self) -> bool:
@@ -148,21 +164,26 @@ _QUANTITY = Words("quantity_asked")
 
 
 def _first_run(lowered: str, start: int) -> tuple[Token, ...]:
-    """Return the first noun phrase behind a place that no preposition stands before."""
+    """Return the first noun phrase behind a place that no preposition stands before.
+
+    Where there is none, the last word behind a preposition: no article need part a place from what is there.
+    """
     found = [token for token in tokens(lowered) if token.start >= start]
     is_place, at = False, 0
+    place: tuple[Token, ...] = ()
     while at < len(found):
         if found[at].is_preposition:
             is_place = True
         elif not found[at].stem:
             is_place = is_place and lowered[found[at].start : found[at].end] in _ARTICLES
         elif is_place:
-            at += len(run_at(found, at)) - 1
+            place = run_at(found, at)
+            at += len(place) - 1
             is_place = False
         else:
             return run_at(found, at)
         at += 1
-    return ()
+    return place[1:][-1:]
 
 
 _ARTICLES = frozenset(phrases("article"))

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import Asked
+from gigavqa.answers.asked import POSTURES, Asked
 from gigavqa.answers.content_words import Token, is_content, run_at, tokens
 from gigavqa.answers.counting import counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
@@ -66,6 +66,18 @@ def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase
         found += _phrases_of(sentence, numbers)
     _inherit(asked, found)
     return found
+
+
+def with_parts_in_digits(sentence: str) -> str:
+    """Return a sentence with the number of a part in digits, "2 of them"."""
+    return _PART_IN_WORDS.sub(lambda word: f"{NUMERALS[word[0].lower()]}", sentence)
+
+
+_PART_IN_WORDS = lazy_pattern(
+    rf"\b(?:{'|'.join(sorted((word for word in NUMERALS if word.isascii() and ' ' not in word), key=len)[::-1])})"
+    r"(?=\s+(?:of|de\s+ell[oa]s)\b)", re.IGNORECASE
+)
+"""A number in words before its whole, which is none where no question tells, "two of them"."""
 
 
 def _meant(sentence: str) -> list[re.Match[str]]:
@@ -135,7 +147,8 @@ def _content(lowered: str, numbers: list[re.Match[str]]) -> list[Token]:
         for one in tokens(lowered)
         if not any(start <= one.start < end for start, end in spans)
         and not one.stem.isdigit()
-        and one.stem not in NUMERALS
+        and lowered[one.start : one.end] not in NUMERALS
+        and one.stem not in POSTURES
         and not (one.start in ends and lowered[one.start : one.end] in _COUNTERS)
     ]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import Asked
-from gigavqa.answers.counted_phrases import ZERO, CountedPhrase, counted_phrases
+from gigavqa.answers.counted_phrases import ZERO, CountedPhrase, counted_phrases, with_parts_in_digits
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
@@ -28,6 +28,7 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     """
     if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
         return reading
+    in_order = [*map(with_parts_in_digits, in_order)]
     if not _compete(asked, in_order):
         return reading
     lowered = "\n".join(in_order).lower()
@@ -97,7 +98,7 @@ def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bo
         return bool(noun) and not noun & asked.things
     if noun & (asked.words - asked.things):
         return False
-    more = best.said - asked.words
+    more = best.said - asked.words if best.value else frozenset()
     return len(noun) > 1 or not more or (one.is_row and best.is_row)
 
 

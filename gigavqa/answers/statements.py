@@ -11,7 +11,7 @@ from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import POSTURES, Asked, words_in
 from gigavqa.answers.content_words import Token, is_content, run_at, tokens
 from gigavqa.answers.lexicon import UNSPACED, lazy_pattern, phrases, words
-from gigavqa.answers.numerals import NUMBER
+from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.text import sentences_of
@@ -20,11 +20,10 @@ from gigavqa.answers.withdrawals import is_conditional, is_first_thought, is_hyp
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
 _BORDER = lazy_pattern(
-    rf"[,，、،;；:：()（）—–|]|(?<=[않없있])(?:고|으며)(?=\s)|\s-\s|{words('contrast')}", re.IGNORECASE
+    rf"[,，、،;；:：()（）—–|]|(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words('contrast')}", re.IGNORECASE
 )
 _AND = lazy_pattern(words("addition"), re.IGNORECASE)
 _ASKS = ("?", "？", "؟")
-_GENITIVES = frozenset(phrases("genitive"))
 _NEVER_APART = frozenset({"zh", "ja", "ko"})
 """Languages whose "and" may stand within a word."""
 
@@ -47,7 +46,20 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
         return AMBIGUOUS if reading.status == "parsed" else reading
     if len(said) > 1:
         return AMBIGUOUS
-    return parsed(said.pop()) if said else reading
+    if said:
+        return parsed(said.pop())
+    return AMBIGUOUS if reading.status == "parsed" and _is_of_others(asked, text) else reading
+
+
+def _is_of_others(asked: Asked, text: str) -> bool:
+    """Return whether a sentence denies something that was not asked for beside something that it affirms."""
+    negator = words_in(asked.language, "negator")
+    for sentence in sentences_of(text):
+        found = [(clause, [*negator.finditer(clause)]) for clause in _clauses(asked, sentence)]
+        denies = {bool(negators) for clause, negators in found if _named(_spoken(clause, negators))}
+        if len(denies) > 1:
+            return True
+    return False
 
 
 def _is_explicit(asked: Asked, text: str) -> bool:
@@ -79,13 +91,12 @@ def _parts(lowered: str) -> Iterator[str]:
 
 def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
     """Yield whether a clause says that what was asked for is there, or is not; None where it names it otherwise."""
-    found = [Token("", *one[1:]) if one.stem in POSTURES else one for one in tokens(clause)]
-    content = [one for one in found if is_content(one)]
-    said = frozenset(one.stem for one in content)
     negators = [*words_in(asked.language, "negator").finditer(clause)]
+    found = _spoken(clause, negators)
+    said = _named(found)
     if not asked.existing <= said:
-        if negators and said <= asked.words and not abstains(clause):
-            yield False if said else None
+        if negators and said <= asked.words and (not said or asked.existing_noun in said) and not abstains(clause):
+            yield False
         return
     if _is_unsure(asked, clause):
         yield None
@@ -94,6 +105,21 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
     else:
         is_narrower = bool(said - asked.words) and not asked.words <= said
         yield True if not is_narrower and _is_there(asked, clause, found) else None
+
+
+def _spoken(clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
+    """Return the words of a clause; those are empty that deny, say that a thing is there, or how many there are."""
+
+    def is_empty(token: Token) -> bool:
+        if token.stem in POSTURES or token.stem.isdigit() or clause[token.start : token.end] in NUMERALS:
+            return True
+        return any(one.start() <= token.start < one.end() for one in negators)
+
+    return [Token("", *one[1:]) if is_empty(one) else one for one in tokens(clause)]
+
+
+def _named(found: Sequence[Token]) -> frozenset[str]:
+    return frozenset(one.stem for one in found if is_content(one))
 
 
 def _is_unsure(asked: Asked, clause: str) -> bool:
@@ -111,14 +137,12 @@ def _is_denied(asked: Asked, clause: str, found: Sequence[Token], negators: Sequ
     if len(negators) > 1 or words_in(asked.language, "sought").search(clause):
         return False
     none = words_in(asked.language, "none_there").search(clause)
-    content = [one for one in found if is_content(one)]
-    if all(one.stem in asked.words for one in content):
+    if _named(found) <= asked.words:
         return True
     if none is None:
         return False
     run = next((run_at(found, at) for at, one in enumerate(found) if is_content(one) and one.start >= none.end()), ())
-    named = frozenset(one.stem for one in run)
-    return asked.existing <= named <= asked.words
+    return asked.existing <= _named(run) <= asked.words
 
 
 def _is_there(asked: Asked, clause: str, found: Sequence[Token]) -> bool:
@@ -129,7 +153,7 @@ def _is_there(asked: Asked, clause: str, found: Sequence[Token]) -> bool:
     if not all(named) and not _is_head(asked, named):
         return False
     before = clause[: run[0].start]
-    if _is_of_another(found, run[0], clause):
+    if _is_of_another(asked, found, run[0], clause):
         return False
     return bool(
         words_in(asked.language, "existence_told").search(clause)
@@ -143,11 +167,11 @@ def _is_head(asked: Asked, named: Sequence[bool]) -> bool:
     return named[0] if asked.is_head_first else named[-1]
 
 
-def _is_of_another(found: Sequence[Token], first: Token, clause: str) -> bool:
+def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: str) -> bool:
     """Return whether a noun only tells of which another is, "the shadow of a crane"."""
     before = [one for one in found if one.end <= first.start]
     while before and not is_content(before[-1]):
-        if clause[before[-1].start : before[-1].end] in _GENITIVES:
+        if clause[before[-1].start : before[-1].end] in phrases(f"genitive.{asked.language}"):
             return any(map(is_content, before))
         before.pop()
     return False
@@ -163,8 +187,8 @@ def _of_predicate(asked: Asked, text: str) -> Reading | None:
         if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
             continue
         for clause in _parts(sentence.lower()):
-            stems = tuple(one.stem for one in tokens(clause) if one.stem)
-            if len(stems) != len(asked.in_order) or not _is_same(asked.in_order, stems):
+            in_order = tuple(one.stem for one in tokens(clause) if one.stem)
+            if len(in_order) != len(asked.in_order) or not _is_same(asked, in_order):
                 continue
             denials = len([*negator.finditer(clause)])
             if denials > 1 or _is_unsure(asked, clause):
@@ -173,10 +197,12 @@ def _of_predicate(asked: Asked, text: str) -> Reading | None:
     return parsed(said.pop()) if len(said) == 1 else None
 
 
-def _is_same(asked: tuple[str, ...], said: tuple[str, ...]) -> bool:
-    """Return whether two are the same words in one order, but for a verb that opens the question."""
-    if asked == said:
+def _is_same(asked: Asked, said: tuple[str, ...]) -> bool:
+    """Return whether a clause has the words of a question in its order, but for a verb that opens that."""
+    if asked.in_order == said:
         return True
-    rest = asked[1:]
-    at = next((at for at, stem in enumerate(said) if stem == asked[0]), -1)
-    return at > 0 and said[:at] + said[at + 1 :] == rest
+    if not asked.opens_with_verb:
+        return False
+    first, *rest = asked.in_order
+    at = said.index(first) if first in said else 0
+    return at > 0 and [*said[:at], *said[at + 1 :]] == rest
