@@ -22,8 +22,10 @@ def classes() -> tuple[str, ...]:
 
 
 def phrases(name: str) -> tuple[str, ...]:
-    """Return the phrases of a class in all languages."""
-    return tuple(dict.fromkeys(phrase for language in _WORDS[name].values() for phrase in language if phrase))
+    """Return the phrases of a class in all languages, or in one, "negator.pt"."""
+    name, _, language = name.partition(".")
+    chosen = (_WORDS[name].get(language, []),) if language else _WORDS[name].values()
+    return tuple(dict.fromkeys(phrase for ones in chosen for phrase in ones if phrase))
 
 
 def by_language(name: str) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from math import isclose
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
+from gigavqa.answers.asked import asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.choices import AnswerSpace, key_of, read_choice
@@ -26,7 +27,7 @@ from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/8"
+JUDGE_VERSION = "questions/9"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
@@ -61,6 +62,7 @@ class QuestionJudge:
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
         self._options = AnswerSpace(list(options.values()), {}) if options else None
+        self._asked = asked_of(question.question) if question.kind in ("yes_no", "number") else None
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
@@ -90,7 +92,9 @@ class QuestionJudge:
             return read_phrase(told)
         value = json_value(told)
         is_truth = self._question.kind == "yes_no"
-        reading = read_boolean(value, cut_off=cut_off) if is_truth else self._read_number(value, cut_off)
+        reading = (
+            read_boolean(value, cut_off=cut_off, asked=self._asked) if is_truth else self._read_number(value, cut_off)
+        )
         return _written_value(reading, told)
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
@@ -132,7 +136,7 @@ class QuestionJudge:
 
     def _read_number(self, value: object, cut_off: bool) -> Reading:
         whole = self._question.scored and float(self._question.answers[0]).is_integer()
-        return read_number(_without_percent(value), whole=whole, cut_off=cut_off)
+        return read_number(_without_percent(value), whole=whole, cut_off=cut_off, asked=self._asked)
 
     def is_right(self, value: str) -> bool:
         """Return whether an answer, as it was read, is a right one."""

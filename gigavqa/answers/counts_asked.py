@@ -1,0 +1,132 @@
+"""Choose, of several counts in a reply, the one whose words cover best what the question asks for (decision 0010).
+
+One wins where all others are excused: each counts another thing, the whole of which it is a part, or the same thing in
+another state. Else the reply is read without its question.
+"""
+
+import re
+from collections.abc import Sequence
+
+from gigavqa.answers.abstention import find_abstention
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.counted_phrases import ZERO, CountedPhrase, counted_phrases, with_parts_in_digits
+from gigavqa.answers.lexicon import Words, lazy_pattern
+from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
+
+_LONGEST = 2_000
+"""Characters of a text whose counts are weighed; a longer one works its answer out."""
+_MOST = 32
+_IN_ORDER = Words("in_their_order")
+_BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
+
+
+def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> Reading | None:
+    """Return what some sentences count of what was asked for; the reading itself where that cannot be told.
+
+    What was read is ambiguous where another count has words of the question that its own lacks.
+    """
+    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
+        return reading
+    in_order = [*map(with_parts_in_digits, in_order)]
+    if not _compete(asked, in_order):
+        return reading
+    lowered = "\n".join(in_order).lower()
+    found = None if _IN_ORDER.search(lowered) else counted_phrases(asked, in_order)
+    if not found or len(found) > _MOST:
+        return reading
+    best = _best(asked, found)
+    if best is None:
+        unclear = _is_contrary(asked, found, reading) or _is_of_others(asked, found, reading)
+        return AMBIGUOUS if unclear else reading
+    rivals = [one for one in found if one.value != best.value]
+    bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
+    if len(bold) != 1 or best.value in bold:
+        if all(_is_excused(asked, one, best) for one in rivals):
+            return parsed(best.value)
+    return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
+
+
+def _compete(asked: Asked, in_order: Sequence[str]) -> bool:
+    """Return whether some sentences hold several counts, a count and a denial, or one of what was not asked for."""
+    values = {value_of(one[0]) for sentence in in_order for one in NUMBER.finditer(sentence)}
+    if len(values) > 1:
+        return True
+    lowered = "\n".join(in_order).lower()
+    return bool(values) and (ZERO.search(lowered) is not None or bool(asked.contraries))
+
+
+def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
+    return (one.said | one.inherited) & asked.words
+
+
+def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
+    """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
+    most = max(len(_cover(asked, one)) for one in found)
+    best = [one for one in found if len(_cover(asked, one)) == most]
+    one, covered = best[0], _cover(asked, best[0])
+    if len({other.value for other in best}) > 1 or not asked.things <= covered:
+        return None
+    return None if asked.is_contrary_to(one.said) else one
+
+
+def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether a count is none of what was asked for, beside the one that fits best."""
+    covered, needed = _cover(asked, one), _cover(asked, best)
+    lacking = needed - covered
+    if not lacking or one.is_outcome and not one.said & asked.words:
+        return False
+    if asked.is_contrary_to(one.said):
+        return True
+    if one.said & asked.things and covered < needed and one.value >= best.value:
+        return True
+    if asked.words <= needed and one.inherited and one.said - asked.words and not lacking & asked.things:
+        return True
+    return _is_other_thing(asked, one, best)
+
+
+def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether the noun of a count is another than what was asked for.
+
+    A single word may tell of the same thing, "5 red and 9 blue cars", where the best count has other words as well.
+    """
+    is_behind = bool(best.behind & asked.things)
+    is_before = not is_behind and bool(best.before & asked.things)
+    noun = one.behind if is_behind else one.before if is_before else one.behind or one.before
+    other = noun - asked.words
+    if not other:
+        return bool(noun) and not noun & asked.things
+    if noun & (asked.words - asked.things):
+        return False
+    more = best.said - asked.words if best.value else frozenset()
+    return len(noun) > 1 or not more or (one.is_row and best.is_row)
+
+
+def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was read is plainly of something else, "14 blue cars" for red ones, or a whole of that."""
+    read = _read(found, reading)
+    if not read or not any(asked.is_contrary_to(one.said) for one in found):
+        return False
+    return not any(asked.told_apart <= _cover(asked, one) for one in read)
+
+
+def _is_of_others(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was read is one of several counts that all have nouns of their own, and none that asked."""
+    read = _read(found, reading)
+    if not read or any(one.is_outcome or one.said & asked.words for one in found):
+        return False
+    return len({one.behind for one in found}) > 1 and all(one.behind for one in found)
+
+
+def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
+    read = _read(found, reading)
+    return bool(read) and all(
+        bool(_cover(asked, best) - _cover(asked, one)) and bool(one.said & asked.words) and not one.is_outcome
+        for one in read
+    )
+
+
+def _read(found: list[CountedPhrase], reading: Reading | None) -> list[CountedPhrase]:
+    if reading is None or reading.status != "parsed":
+        return []
+    return [one for one in found if one.value == reading.value]

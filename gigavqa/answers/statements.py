@@ -1,0 +1,208 @@
+"""Reads a truth out of plain statements, where a reply says neither yes nor no: by the words of its question.
+
+"Two cranes stand beside the quay" says yes to "Is there a crane?", and "There is a crane, but no workers" does not say
+no to it. What is supposed, sought or only likely says nothing (decision 0010).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gigavqa.answers.abstention import abstains
+from gigavqa.answers.asked import POSTURES, Asked, words_in
+from gigavqa.answers.content_words import Token, is_content, run_at, tokens
+from gigavqa.answers.lexicon import UNSPACED, lazy_pattern, phrases, words
+from gigavqa.answers.numerals import NUMBER, NUMERALS
+from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
+from gigavqa.answers.sentence_forms import VERDICT
+from gigavqa.answers.text import sentences_of
+from gigavqa.answers.withdrawals import is_conditional, is_first_thought, is_hypothesis
+
+_LONGEST = 1_000
+"""Characters of a text whose statements are read; a longer one argues."""
+_BORDER = lazy_pattern(
+    rf"[,，、،;；:：()（）—–|]|(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words('contrast')}", re.IGNORECASE
+)
+_AND = lazy_pattern(words("addition"), re.IGNORECASE)
+_ASKS = ("?", "？", "؟")
+_NEVER_APART = frozenset({"zh", "ja", "ko"})
+"""Languages whose "and" may stand within a word."""
+
+
+def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
+    """Return what the statements of a text say to a question of yes or no; the reading itself where they say nothing.
+
+    A word of truth or falsehood decides before any statement.
+    """
+    if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable"):
+        return reading
+    if not asked.existing:
+        return _of_predicate(asked, text) or reading if reading.status == "unparsable" else reading
+    if _is_explicit(asked, text):
+        return reading
+    if asked.is_denied:
+        return AMBIGUOUS if reading.status == "parsed" else reading
+    said = {truth for clause in _clauses(asked, text) for truth in _existence(asked, clause)}
+    if said == {None}:
+        return AMBIGUOUS if reading.status == "parsed" else reading
+    if len(said) > 1:
+        return AMBIGUOUS
+    if said:
+        return parsed(said.pop())
+    return AMBIGUOUS if reading.status == "parsed" and _is_of_others(asked, text) else reading
+
+
+def _is_of_others(asked: Asked, text: str) -> bool:
+    """Return whether a sentence denies something that was not asked for beside something that it affirms."""
+    negator = words_in(asked.language, "negator")
+    for sentence in sentences_of(text):
+        found = [(clause, [*negator.finditer(clause)]) for clause in _clauses(asked, sentence)]
+        denies = {bool(negators) for clause, negators in found if _named(_spoken(clause, negators))}
+        if len(denies) > 1:
+            return True
+    return False
+
+
+def _is_explicit(asked: Asked, text: str) -> bool:
+    """Return whether a text holds a word of truth or falsehood that is no mere denial of a noun."""
+    lowered = text.lower()
+    for name in ("none_there", "negator"):
+        lowered = words_in(asked.language, name).sub(" ", lowered)
+    return VERDICT.search(lowered) is not None
+
+
+def _clauses(asked: Asked, text: str) -> Iterator[str]:
+    """Yield the clauses of a text that state something; those that an "and" joins apart where one of them denies."""
+    negator = words_in(asked.language, "negator")
+    for sentence in sentences_of(text):
+        if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
+            continue
+        for clause in _parts(sentence.lower()):
+            parts = [clause] if asked.language in _NEVER_APART else _AND.split(clause)
+            yield from parts if any(map(negator.search, parts)) else [clause]
+
+
+def _parts(lowered: str) -> Iterator[str]:
+    start = 0
+    for border in _BORDER.finditer(lowered):
+        yield lowered[start : border.end() if UNSPACED.match(border[0]) else border.start()]
+        start = border.end()
+    yield lowered[start:]
+
+
+def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
+    """Yield whether a clause says that what was asked for is there, or is not; None where it names it otherwise."""
+    negators = [*words_in(asked.language, "negator").finditer(clause)]
+    found = _spoken(clause, negators)
+    said = _named(found)
+    if not asked.existing <= said:
+        if negators and said <= asked.words and (not said or asked.existing_noun in said) and not abstains(clause):
+            yield False
+        return
+    if _is_unsure(asked, clause):
+        yield None
+    elif negators:
+        yield False if _is_denied(asked, clause, found, negators) else None
+    else:
+        is_narrower = bool(said - asked.words) and not asked.words <= said
+        yield True if not is_narrower and _is_there(asked, clause, found) else None
+
+
+def _spoken(clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
+    """Return the words of a clause; those are empty that deny, say that a thing is there, or how many there are."""
+
+    def is_empty(token: Token) -> bool:
+        if token.stem in POSTURES or token.stem.isdigit() or clause[token.start : token.end] in NUMERALS:
+            return True
+        return any(one.start() <= token.start < one.end() for one in negators)
+
+    return [Token("", *one[1:]) if is_empty(one) else one for one in tokens(clause)]
+
+
+def _named(found: Sequence[Token]) -> frozenset[str]:
+    return frozenset(one.stem for one in found if is_content(one))
+
+
+def _is_unsure(asked: Asked, clause: str) -> bool:
+    """Return whether a clause only seeks, supposes or doubts."""
+    return bool(
+        words_in(asked.language, "sought").search(clause)
+        or abstains(clause)
+        or is_conditional(clause)
+        or is_hypothesis(clause)
+    )
+
+
+def _is_denied(asked: Asked, clause: str, found: Sequence[Token], negators: Sequence[re.Match[str]]) -> bool:
+    """Return whether a clause denies that there is what was asked for, and not only something of it."""
+    if len(negators) > 1 or words_in(asked.language, "sought").search(clause):
+        return False
+    none = words_in(asked.language, "none_there").search(clause)
+    if _named(found) <= asked.words:
+        return True
+    if none is None:
+        return False
+    run = next((run_at(found, at) for at, one in enumerate(found) if is_content(one) and one.start >= none.end()), ())
+    return asked.existing <= _named(run) <= asked.words
+
+
+def _is_there(asked: Asked, clause: str, found: Sequence[Token]) -> bool:
+    """Return whether a clause says that there is a thing: by a word for it, a number or an article before it."""
+    at = next(at for at, one in enumerate(found) if is_content(one) and one.stem in asked.existing)
+    run = run_at(found, at)
+    named = [one.stem in asked.existing for one in run]
+    if not all(named) and not _is_head(asked, named):
+        return False
+    before = clause[: run[0].start]
+    if _is_of_another(asked, found, run[0], clause):
+        return False
+    return bool(
+        words_in(asked.language, "existence_told").search(clause)
+        or NUMBER.search(before)
+        or words_in(asked.language, "indefinite").search(before)
+    )
+
+
+def _is_head(asked: Asked, named: Sequence[bool]) -> bool:
+    """Return whether what was asked for is the noun of its phrase: its last word, or where adjectives follow the first."""
+    return named[0] if asked.is_head_first else named[-1]
+
+
+def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: str) -> bool:
+    """Return whether a noun only tells of which another is, "the shadow of a crane"."""
+    before = [one for one in found if one.end <= first.start]
+    while before and not is_content(before[-1]):
+        if clause[before[-1].start : before[-1].end] in phrases(f"genitive.{asked.language}"):
+            return any(map(is_content, before))
+        before.pop()
+    return False
+
+
+def _of_predicate(asked: Asked, text: str) -> Reading | None:
+    """Read a statement of all words of a question, in its order and no others, as yes; with a word of denial, as no."""
+    if asked.is_denied or len(asked.in_order) < 2:
+        return None
+    said: set[bool] = set()
+    negator = words_in(asked.language, "negator")
+    for sentence in sentences_of(text):
+        if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
+            continue
+        for clause in _parts(sentence.lower()):
+            in_order = tuple(one.stem for one in tokens(clause) if one.stem)
+            if len(in_order) != len(asked.in_order) or not _is_same(asked, in_order):
+                continue
+            denials = len([*negator.finditer(clause)])
+            if denials > 1 or _is_unsure(asked, clause):
+                return None
+            said.add(not denials)
+    return parsed(said.pop()) if len(said) == 1 else None
+
+
+def _is_same(asked: Asked, said: tuple[str, ...]) -> bool:
+    """Return whether a clause has the words of a question in its order, but for a verb that opens that."""
+    if asked.in_order == said:
+        return True
+    if not asked.opens_with_verb:
+        return False
+    first, *rest = asked.in_order
+    at = said.index(first) if first in said else 0
+    return at > 0 and [*said[:at], *said[at + 1 :]] == rest
