@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.doubts import is_struck, is_unsafe
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
@@ -20,7 +22,7 @@ from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, pars
 from gigavqa.answers.sentence_forms import DENIES
 from gigavqa.answers.spellings import either_spelling, one_spelling
 from gigavqa.answers.text import last_sentence, lines_backwards, plain, sentences, sentences_of
-from gigavqa.answers.value_lists import LISTING, listed_values
+from gigavqa.answers.value_lists import LISTING, concluded_values, listed_values
 from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
@@ -97,8 +99,11 @@ def _key_named(text: str, known: Mapping[str, str]) -> str:
     return bare if bare in known else next(whole for whole in known if _ARTICLE.sub("", whole) == bare)
 
 
-def read_choice(value: Any, space: AnswerSpace) -> Reading:
-    """Read one text of a space: the whole answer, the one announced, or the last sentence's; else an option letter."""
+def read_choice(value: Any, space: AnswerSpace, asked: Asked | None = None) -> Reading:
+    """Read one text of a space: the whole answer, the one announced, or the last sentence's; else an option letter.
+
+    Of several that a text states, the one that it states of what was `asked`.
+    """
     if isinstance(value, dict):
         chosen = {
             key for inner in value.values() if isinstance(inner, str) and (key := key_of(inner)) in space.canonical
@@ -115,10 +120,10 @@ def read_choice(value: Any, space: AnswerSpace) -> Reading:
         return _read_free(text, space)
     if (key := key_of(text)) in space.canonical:
         return parsed(space.canonical[key])
-    return _read_prose(with_pairs(space.without_list_numbers(text), space.mentions, str), space)
+    return _read_prose(with_pairs(space.without_list_numbers(text), space.mentions, str), space, asked)
 
 
-def _read_prose(whole: str, space: AnswerSpace) -> Reading:
+def _read_prose(whole: str, space: AnswerSpace, asked: Asked | None) -> Reading:
     text = behind_retraction(whole, lambda rest: bool(space.named_in(rest)))
     if (judged := _judged(text, space)) is not None:
         return judged
@@ -126,6 +131,7 @@ def _read_prose(whole: str, space: AnswerSpace) -> Reading:
         _announced(text, space)
         or _lettered(text, space)
         or _emphasized(text, space)
+        or _stated_as_asked(text, space, asked)
         or _stated(text, space)
         or _last_named(text, space)
     )
@@ -157,6 +163,11 @@ def _emphasized(text: str, space: AnswerSpace) -> Reading | None:
     keys = {key_of(re.split("[:：]", bold)[-1]) for bold in _BOLD.findall(text)}
     chosen = {space.canonical[key] for key in keys if key in space.canonical}
     return parsed(*chosen) if len(chosen) == 1 and not abstains(last_sentence(text)) else None
+
+
+def _stated_as_asked(text: str, space: AnswerSpace, asked: Asked | None) -> Reading | None:
+    stated = stated_choices(asked, text, space.mentions) if asked else []
+    return parsed(*stated) if len(stated) == 1 else None
 
 
 def _stated(text: str, space: AnswerSpace) -> Reading | None:
@@ -263,14 +274,17 @@ def _ratio_of(passage: str, ratios: list[re.Match[str]], *, announced: bool) -> 
     return parsed(mentions[0 if announced else -1].value)
 
 
-def read_choices(value: Any, space: AnswerSpace) -> Reading:
-    """Read several texts of a space: a JSON list, or those that a text names; for an open space, its parts."""
+def read_choices(value: Any, space: AnswerSpace, asked: Asked | None = None) -> Reading:
+    """Read several texts of a space: a JSON list, or those that a text names; for an open space, its parts.
+
+    Where some are stated of what was `asked`, and others of something else, only the former count.
+    """
     if isinstance(value, str):
         value = _listed(value)
     if isinstance(value, list | tuple):
         texts = [text for item in value if (text := _as_text(item)) is not None]
         return parsed(tuple(dict.fromkeys(_item(text, space) for text in texts))) if texts else UNPARSABLE
-    return UNPARSABLE if not isinstance(value, str) else _read_several(space.without_list_numbers(value), space)
+    return UNPARSABLE if not isinstance(value, str) else _read_several(space.without_list_numbers(value), space, asked)
 
 
 def _item(text: str, space: AnswerSpace) -> str:
@@ -291,7 +305,7 @@ def _listed(text: str) -> Any:
     return [item.strip(" \"'") for item in re.findall(r"\"[^\"]*\"|'[^']*'", lists[-1])] or text
 
 
-def _read_several(text: str, space: AnswerSpace) -> Reading:
+def _read_several(text: str, space: AnswerSpace, asked: Asked | None) -> Reading:
     for passage in passages(text):
         if is_blank(passage.strip().partition("\n")[0]):
             return BLANK
@@ -299,7 +313,12 @@ def _read_several(text: str, space: AnswerSpace) -> Reading:
             parts = [space.canonical_of(part) for part in _SPLIT.split(passage) if key_of(part)]
             return parsed(tuple(dict.fromkeys(parts))) if parts else UNPARSABLE
         if named := (
-            _marked(passage, space) or _all_but(passage, space) or space.listed_in(passage) or space.named_in(passage)
+            _marked(passage, space)
+            or _all_but(passage, space)
+            or [*map(str, concluded_values(passage, space.mentions))]
+            or (asked and [*map(str, stated_choices(asked, passage, space.mentions))])
+            or space.listed_in(passage)
+            or space.named_in(passage)
         ):
             return AMBIGUOUS if is_struck(text, named, space.mentions) else parsed(tuple(named))
         if letters := _letters_alone(passage, len(space.choices)):

@@ -16,13 +16,10 @@ _CONCLUSION, _POSSIBLE = Words("conclusion"), Words("possibility")
 def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> list[Hashable]:
     """Return the values of the one sentence that lists two or more, or of the last one where that ends the text.
 
-    Others that are spoken of before or behind it are remarks, unless they are said to be more of the same. A last one
-    that concludes may list one value alone, where sentences before it went through others.
+    Others that are spoken of before or behind it are remarks, unless they are said to be more of the same.
     """
     parts = sentences_of(text)
     named = [(at, part, mentions) for at, part in enumerate(parts) if (mentions := mentions_of(part))]
-    if len(named) > 1 and _concludes(*named[-1][1:]):
-        return list(dict.fromkeys(said_values(*named[-1][1:])))
     lists = [one for one in named if _is_list(*one[1:])]
     is_last = bool(lists) and lists[-1] is named[-1]
     if not lists or (len(lists) > 1 and not is_last):
@@ -30,6 +27,14 @@ def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) ->
     at, sentence, mentions = lists[-1]
     goes_on = not is_last and any(_MORE.search(part.lower()) for part in parts[at + 1 :])
     return [] if goes_on else list(dict.fromkeys(said_values(sentence, mentions)))
+
+
+def concluded_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> list[Hashable]:
+    """Return the values of a last sentence that concludes, where sentences before it went through some."""
+    named = [(part, mentions) for part in sentences_of(text) if (mentions := mentions_of(part))]
+    if len(named) < 2 or not _concludes(*named[-1]):
+        return []
+    return list(dict.fromkeys(said_values(*named[-1])))
 
 
 def _is_list(sentence: str, mentions: Sequence[Mention]) -> bool:

@@ -62,7 +62,7 @@ class QuestionJudge:
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
         self._options = AnswerSpace(list(options.values()), {}) if options else None
-        self._asked = asked_of(question.question) if question.kind in ("yes_no", "number") else None
+        self._asked = asked_of(question.question)
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
@@ -111,9 +111,9 @@ class QuestionJudge:
 
     def _letter_told(self, told: str, options: Mapping[str, str], space: AnswerSpace) -> str | None:
         """Return the letter of the option that a text tells by its words, a near form of them, or its number."""
-        reading = read_choice(told, space)
+        reading = read_choice(told, space, self._asked)
         if reading.status == "unparsable":
-            reading = read_choice(with_option_words(told, options), space)
+            reading = read_choice(with_option_words(told, options), space, self._asked)
         if reading.status == "unparsable":
             return counted_option(told, options)
         return self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
@@ -128,7 +128,7 @@ class QuestionJudge:
             return None
         if _UNSETTLED.search(told.lower()):
             return None
-        reading, named = read_choice(told, space), space.named_in(told)
+        reading, named = read_choice(told, space, self._asked), space.named_in(told)
         if reading.status != "parsed" or [*map(key_of, named)] != [key_of(reading.value)]:
             return None
         naming = [sentence for sentence in sentences_of(told) if space.mentions(sentence)]

@@ -70,7 +70,7 @@ class StepJudge:
         self._kind = _step_format(step)
         self._space = _answer_space(_choices(sample, step), tuple(step.variants.items()))
         self._truth = self._read_truth(sample)
-        self._asked = asked_of(step.question) if self._kind in _SCALARS else None
+        self._asked = asked_of(step.question) if self._kind in _ASKED else None
 
     @property
     def truth(self) -> Any:
@@ -117,20 +117,25 @@ class StepJudge:
         return set(found) == set(true), f1_of_sets(set(found), set(true))
 
 
-_READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame], Reading]] = {
-    "multiple_choice": lambda value, space, frame: read_choice(value, space),
-    "single_choice": lambda value, space, frame: read_choice(value, space),
-    "short_text": lambda value, space, frame: read_choice(value, space),
-    "multi_select": lambda value, space, frame: read_choices(value, space),
-    "roi_list": lambda value, space, frame: read_regions(value),
-    "box": lambda value, space, frame: read_box(value, frame),
-    "bbox_coordinates_list": lambda value, space, frame: read_boxes(value, frame),
-    "ratio": lambda value, space, frame: read_ratio(value),
-    "cell": lambda value, space, frame: _read_cell(value),
+_READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame, Asked | None], Reading]] = {
+    "boolean": lambda value, space, frame, asked: read_boolean(value, asked=asked),
+    "integer": lambda value, space, frame, asked: read_integer(value, asked=asked),
+    "multiple_choice": lambda value, space, frame, asked: read_choice(value, space, asked),
+    "single_choice": lambda value, space, frame, asked: read_choice(value, space, asked),
+    "short_text": lambda value, space, frame, asked: read_choice(value, space, asked),
+    "multi_select": lambda value, space, frame, asked: read_choices(value, space, asked),
+    "roi_list": lambda value, space, frame, asked: read_regions(value),
+    "box": lambda value, space, frame, asked: read_box(value, frame),
+    "bbox_coordinates_list": lambda value, space, frame, asked: read_boxes(value, frame),
+    "ratio": lambda value, space, frame, asked: read_ratio(value),
+    "cell": lambda value, space, frame, asked: _read_cell(value),
 }
 
 
-_SCALARS: dict[StepFormat, Callable[..., Reading]] = {"boolean": read_boolean, "integer": read_integer}
+_ASKED: frozenset[StepFormat] = frozenset(
+    ["boolean", "integer", "multiple_choice", "single_choice", "short_text", "multi_select"]
+)
+"""Formats of whose replies the question tells what is meant."""
 
 
 def read_step(
@@ -199,9 +204,7 @@ def _read_value(
         return BLANK
     if kind == "integer" and isinstance(value, str) and _SUM.fullmatch(value):
         return parsed(sum(map(int, value.split("+"))))
-    if kind in _SCALARS:
-        return _SCALARS[kind](value, asked=asked)
-    return _READERS[kind](value, space, frame)
+    return _READERS[kind](value, space, frame, asked)
 
 
 def _step_format(step: ReasoningStep) -> StepFormat:
