@@ -14,6 +14,7 @@ from gigavqa.answers.asked import asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.choices import AnswerSpace, key_of, read_choice
+from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.letter_sets import parse_letters
 from gigavqa.answers.lexicon import Words
@@ -99,8 +100,10 @@ class QuestionJudge:
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
-        if found.status == "none" and not cut_off and (letter := self._letter_set_apart(said(text).text)):
-            return _ChoiceReading(letter, "option_text", "option text")
+        if found.status == "none" and not cut_off:
+            told = said(text).text
+            if letter := self._letter_set_apart(told) or self._letter_stated(told):
+                return _ChoiceReading(letter, "option_text", "option text")
         if found.status != "option_text" or self._options is None:
             return _ChoiceReading(found.value, found.status, found.rule)
         if _is_out_of_view(said(text).text, self._options):
@@ -133,6 +136,11 @@ class QuestionJudge:
             return None
         naming = [sentence for sentence in sentences_of(told) if space.mentions(sentence)]
         return self._letters.get(key_of(reading.value)) if len(naming) == 1 else None
+
+    def _letter_stated(self, told: str) -> str | None:
+        """Return the letter of the one option that a text states of what was asked, beside what it says of others."""
+        stated = stated_choices(self._asked, told, self._options.mentions) if self._asked and self._options else []
+        return self._letters.get(key_of(str(stated[0]))) if len(stated) == 1 else None
 
     def _read_number(self, value: object, cut_off: bool) -> Reading:
         whole = self._question.scored and float(self._question.answers[0]).is_integer()
