@@ -7,22 +7,18 @@ stand behind the last. A count with no noun of its own has that of the count bef
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import Asked
+from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, tokens
 from gigavqa.answers.counting import counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
 
-_BORDER = lazy_pattern(rf"(?P<open>[:：(（|—–])|[,，、،;；)）]|\s-\s|{words('addition', 'contrast')}", re.IGNORECASE)
-"""What stands between two clauses; one that opens does so only behind a count, "Trucks: 12"."""
-ZERO = Words("nothing", "no_such", "none_alone", "none_there")
-_PART = Words("part_opening")
-_OUTCOME = Words("total", "conclusion")
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
 """A line of a list or table."""
@@ -30,6 +26,19 @@ _WHOLE_BEHIND = lazy_pattern(rf"\s*{words('part_of')}\s+(?:{words('article')}\s+
 _JOINED = frozenset((*phrases("part_of"), *phrases("article"), *phrases("others_behind"), "los", "das", "den"))
 _ALTERNATIVE = lazy_pattern(rf"\s?(?:{words('alternative', 'range_to')}|[–~〜/-])\s?", re.IGNORECASE)
 _COUNTERS = frozenset(phrases("counted"))
+
+
+@lru_cache(maxsize=16)
+def _border(language: str) -> re.Pattern[str]:
+    """Return what stands between two clauses; one that opens does so only behind a count, "Trucks: 12"."""
+    joints = words(f"addition.{language}", f"contrast.{language}")
+    return re.compile(rf"(?P<open>[:：(（|—–])|[,，、،;；)）]|\s-\s|{joints}")
+
+
+@lru_cache(maxsize=16)
+def zero_in(language: str) -> Words:
+    """Return what finds a denial that there is any, in one language."""
+    return words_in(language, "nothing", "no_such", "none_alone", "none_there")
 
 
 @dataclass(eq=False)
@@ -109,26 +118,26 @@ def _phrases_of(language: str, sentence: str, numbers: list[re.Match[str]]) -> I
     spoken = _content(language, lowered, [*NUMBER.finditer(sentence)])
     is_row = bool(_ROW.match(sentence))
     lead: list[Token] = []
-    clauses = _clauses(lowered, numbers)
+    clauses = _clauses(language, lowered, numbers)
     for clause in clauses:
         own = lead + [one for one in spoken if clause.start <= one.start < clause.end]
         lead = []
         if clause.numbers:
             yield from _of_clause(language, lowered, clause, own, is_row)
-        elif ZERO.search(lowered[clause.start : clause.end]) and any(map(is_content, own)):
+        elif zero_in(language).search(lowered[clause.start : clause.end]) and any(map(is_content, own)):
             if not abstains(lowered):
-                yield _zero(lowered, clause, own, is_row)
+                yield _zero(language, lowered, clause, own, is_row=is_row)
         else:
             lead = own
 
 
-def _clauses(lowered: str, numbers: list[re.Match[str]]) -> list[_Clause]:
+def _clauses(language: str, lowered: str, numbers: list[re.Match[str]]) -> list[_Clause]:
     """Split a sentence into clauses; one without a count and a denial goes on with the one before it."""
     found: list[_Clause] = []
     start = 0
     ends = [
         one
-        for one in _BORDER.finditer(lowered)
+        for one in _border(language).finditer(lowered)
         if not any(n.start() < one.end() and one.start() < n.end() for n in numbers)
     ]
     for end, following in (*((one.start(), one) for one in ends), (len(lowered), None)):
@@ -136,7 +145,7 @@ def _clauses(lowered: str, numbers: list[re.Match[str]]) -> list[_Clause]:
         if following is not None and following["open"] and not inside:
             continue
         clause = _Clause(start, end, inside)
-        if found and not inside and found[-1].numbers and not ZERO.search(lowered[start:end]):
+        if found and not inside and found[-1].numbers and not zero_in(language).search(lowered[start:end]):
             found[-1] = found[-1]._replace(end=end)
         else:
             found.append(clause)
@@ -199,18 +208,21 @@ def _phrase(
         named(one for one in told if whole.end() <= one.start < end),
         _run_behind(lowered, [one for one in own if one.start >= whole.end()], whole.end()),
         _run_before([one for one in own if one.end <= number.start()]),
-        bool(_PART.search(lowered[clause.start : clause.end])) or number is not whole,
+        bool(words_in(language, "part_opening").search(lowered[clause.start : clause.end])) or number is not whole,
         is_row,
-        bool(_EQUALS.search(before) or _OUTCOME.search(lowered[clause.start : clause.end])),
+        bool(
+            _EQUALS.search(before)
+            or words_in(language, "total", "conclusion").search(lowered[clause.start : clause.end])
+        ),
     )
 
 
-def _zero(lowered: str, clause: _Clause, own: list[Token], is_row: bool) -> CountedPhrase:
-    denied = ZERO.search(lowered[clause.start : clause.end])
+def _zero(language: str, lowered: str, clause: _Clause, own: list[Token], *, is_row: bool) -> CountedPhrase:
+    denied = zero_in(language).search(lowered[clause.start : clause.end])
     end = clause.start + (denied.end() if denied else 0)
     behind = _run_behind(lowered, [one for one in own if one.start >= end], end)
     before = _run_before([one for one in own if one.end <= end])
-    is_part = bool(_PART.search(lowered[clause.start : clause.end]))
+    is_part = bool(words_in(language, "part_opening").search(lowered[clause.start : clause.end]))
     return CountedPhrase(0.0, named(own), frozenset(), behind, before, is_part, is_row, is_outcome=False)
 
 

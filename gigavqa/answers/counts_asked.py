@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import Asked
 from gigavqa.answers.content_words import postures
-from gigavqa.answers.counted_phrases import ZERO, CountedPhrase, counted_phrases, with_parts_in_digits
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, with_parts_in_digits, zero_in
+from gigavqa.answers.counting import counts_in
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
@@ -27,13 +28,12 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
 
     What was read is ambiguous where another count has words of the question that its own lacks.
     """
-    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
-        return reading
     in_order = [*map(with_parts_in_digits, in_order)]
-    if not _compete(asked, in_order):
+    if not _compete(asked, in_order, reading) or sum(map(len, in_order)) > _LONGEST:
         return reading
-    lowered = "\n".join(in_order).lower()
-    found = None if _IN_ORDER.search(lowered) else counted_phrases(asked, in_order)
+    if not asked.is_of_one_count or any(map(find_abstention, in_order)):
+        return reading
+    found = None if any(_IN_ORDER.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
     best = _best(asked, found)
@@ -47,13 +47,15 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
 
 
-def _compete(asked: Asked, in_order: Sequence[str]) -> bool:
+def _compete(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> bool:
     """Return whether some sentences hold several counts, a count and a denial, or one of what was not asked for."""
-    values = {value_of(one[0]) for sentence in in_order for one in NUMBER.finditer(sentence)}
-    if len(values) > 1:
+    values = {value_of(one[0]) for sentence in in_order for one in counts_in(sentence)}
+    if len(values) > 1 or reading is None or reading.status != "parsed":
         return True
-    lowered = "\n".join(in_order).lower()
-    return bool(values) and (ZERO.search(lowered) is not None or bool(asked.contraries))
+    if asked.contraries:
+        return True
+    zero = zero_in(asked.language)
+    return any(zero.search(sentence.lower()) for sentence in in_order)
 
 
 def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:

@@ -6,11 +6,12 @@ no to it. What is supposed, sought or only likely says nothing (decision 0010).
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, tokens
-from gigavqa.answers.lexicon import UNSPACED, lazy_pattern, phrases, words
+from gigavqa.answers.lexicon import UNSPACED, phrases, words
 from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
@@ -19,14 +20,16 @@ from gigavqa.answers.withdrawals import is_conditional, is_first_thought, is_hyp
 
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
-_BORDER = lazy_pattern(
-    rf"[,，、،;；:：()（）—–|]|(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words('contrast')}",
-    re.IGNORECASE,
-)
-_AND = lazy_pattern(words("addition"), re.IGNORECASE)
 _ASKS = ("?", "？", "؟")
 _NEVER_APART = frozenset({"zh", "ja", "ko"})
 """Languages whose "and" may stand within a word."""
+
+
+@lru_cache(maxsize=16)
+def _border(language: str) -> re.Pattern[str]:
+    """Return what stands between two clauses of one language."""
+    joints = rf"(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words(f'contrast.{language}')}"
+    return re.compile(rf"[,，、،;；:：()（）—–|]|{joints}")
 
 
 def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
@@ -38,7 +41,8 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
         return reading
     if not asked.existing:
         return _of_predicate(asked, text) or reading if reading.status == "unparsable" else reading
-    if _is_explicit(asked, text):
+    denies = words_in(asked.language, "negator", "none_there").search(text.lower())
+    if (reading.status == "parsed" and not denies) or _is_explicit(asked, text):
         return reading
     said = _said(asked, text)
     if len(said) == 1 and None not in said:
@@ -79,14 +83,14 @@ def _clauses(asked: Asked, text: str) -> Iterator[str]:
     for sentence in sentences_of(text):
         if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
             continue
-        for clause in _parts(sentence.lower()):
-            parts = [clause] if asked.language in _NEVER_APART else _AND.split(clause)
+        for clause in _parts(asked.language, sentence.lower()):
+            parts = [clause] if asked.language in _NEVER_APART else words_in(asked.language, "addition").split(clause)
             yield from parts if any(map(negator.search, parts)) else [clause]
 
 
-def _parts(lowered: str) -> Iterator[str]:
+def _parts(language: str, lowered: str) -> Iterator[str]:
     start = 0
-    for border in _BORDER.finditer(lowered):
+    for border in _border(language).finditer(lowered):
         yield lowered[start : border.end() if UNSPACED.match(border[0]) else border.start()]
         start = border.end()
     yield lowered[start:]
@@ -189,7 +193,7 @@ def _of_predicate(asked: Asked, text: str) -> Reading | None:
     for sentence in sentences_of(text):
         if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
             continue
-        for clause in _parts(sentence.lower()):
+        for clause in _parts(asked.language, sentence.lower()):
             in_order = tuple(one.stem for one in tokens(clause, asked.language) if one.stem)
             if len(in_order) != len(asked.in_order) or not _is_same(asked, in_order):
                 continue
