@@ -6,7 +6,7 @@ Readers of numbers and truths look at it where a reply says several things, or n
 import re
 from functools import cached_property, lru_cache
 
-from gigavqa.answers.content_words import Token, is_content, run_at, stem_of, stems, tokens
+from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, stem_of, tokens
 from gigavqa.answers.lexicon import Words, by_language, phrases
 from gigavqa.answers.text import sentences_of
 
@@ -26,8 +26,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORDS = {
     language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "es", "pt")
 }
-POSTURES = frozenset(stem for phrase in phrases("existence_told") for stem in stems(phrase))
-"""Verbs by which a thing is said to be there, "stand", "lie"."""
 _CONTRARIES = {
     stem_of(word): frozenset(map(stem_of, group.split("|"))) - {stem_of(word)}
     for group in phrases("contraries")
@@ -57,16 +55,21 @@ class Asked:
         return max(_LATIN_WORDS, key=lambda language: sum(word in _LATIN_WORDS[language] for word in said))
 
     @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """The words of the question in order."""
+        return tokens(self.text, self.language)
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """All words of what is asked for, without prepositions."""
-        return stems(self.text)
+        return named(self.tokens)
 
     @cached_property
     def things(self) -> frozenset[str]:
         """Of these, the noun phrase of what is counted."""
         found = self.find("quantity_asked")
-        behind = _first_run(self.text, found.end() if found else 0)
-        return _stems(behind or (_last_run(self.text, found.start()) if found else ())) - POSTURES
+        behind = self._first_run(found.end() if found else 0)
+        return named(behind or (self._last_run(found.start()) if found else ())) - postures(self.language)
 
     def is_contrary_to(self, said: frozenset[str]) -> bool:
         """Return whether some words tell of another colour or side than what is asked for."""
@@ -93,13 +96,15 @@ class Asked:
 
     @cached_property
     def is_denied(self) -> bool:
-        """Whether a word of denial stands in the question."""
-        return self.find("negator") is not None
+        """Whether a word of denial stands in the question, but for one that only asks, "有没有"."""
+        asks = self.find("existence_asked")
+        rest = self.text.replace(asks[0], " ") if asks else self.text
+        return words_in(self.language, "negator").search(rest) is not None
 
     @cached_property
     def existing(self) -> frozenset[str]:
         """The noun phrase of what is asked to be there; empty of any other question."""
-        return _stems(self._existing_run)
+        return named(self._existing_run)
 
     @cached_property
     def existing_noun(self) -> str:
@@ -111,24 +116,57 @@ class Asked:
         if self.find("of_several") and not self.is_denied:
             return ()
         if found := self.find("existence_asked"):
-            return _first_run(self.text, found.end())
+            return self._first_run(found.end())
         behind = [*words_in(self.language, "existence_asked_behind").finditer(self.text)]
-        return _last_run(self.text, behind[-1].start()) if behind else ()
+        return self._last_run(behind[-1].start()) if behind else ()
 
     @cached_property
     def in_order(self) -> tuple[str, ...]:
         """All words of a statement or question of yes or no, prepositions among them, in their order."""
-        return tuple(token.stem for token in tokens(self.text) if token.stem)
+        return tuple(token.stem for token in self.tokens if token.stem)
 
     @cached_property
     def opens_with_verb(self) -> bool:
         """Whether the question begins with a word of its own, as verbs do: "Trägt der Mann einen Helm?"."""
-        return bool(tokens(self.text)[:1]) and bool(tokens(self.text)[0].stem)
+        return bool(self.tokens) and bool(self.tokens[0].stem)
+
+    @cached_property
+    def has_no_preposition(self) -> bool:
+        """Whether no word of the question sets its things in an order."""
+        return not any(token.is_preposition for token in self.tokens)
 
     @property
     def is_head_first(self) -> bool:
         """Whether its language sets adjectives behind nouns."""
         return self.language in _HEAD_FIRST
+
+    def _first_run(self, start: int) -> tuple[Token, ...]:
+        """Return the first noun phrase behind a place that no preposition stands before.
+
+        Where there is none, the last word behind a preposition: no article need part a place from what is there.
+        """
+        found = [token for token in self.tokens if token.start >= start]
+        is_place, at = False, 0
+        place: tuple[Token, ...] = ()
+        while at < len(found):
+            if found[at].is_preposition:
+                is_place = True
+            elif not found[at].stem:
+                is_place = is_place and self.text[found[at].start : found[at].end] in _ARTICLES
+            elif is_place:
+                place = run_at(found, at)
+                at += len(place) - 1
+                is_place = False
+            else:
+                return run_at(found, at)
+            at += 1
+        return place[1:][-1:]
+
+    def _last_run(self, end: int) -> tuple[Token, ...]:
+        """Return the last noun phrase before a place."""
+        found = [token for token in self.tokens if token.end <= end]
+        last = next((at for at in reversed(range(len(found))) if is_content(found[at])), None)
+        return run_at(found, last) if last is not None else ()
 
     def find(self, name: str) -> re.Match[str] | None:
         """Find a phrase of a class in the question, in its language."""
@@ -163,38 +201,4 @@ def _asking(text: str) -> str:
 _QUANTITY = Words("quantity_asked")
 
 
-def _first_run(lowered: str, start: int) -> tuple[Token, ...]:
-    """Return the first noun phrase behind a place that no preposition stands before.
-
-    Where there is none, the last word behind a preposition: no article need part a place from what is there.
-    """
-    found = [token for token in tokens(lowered) if token.start >= start]
-    is_place, at = False, 0
-    place: tuple[Token, ...] = ()
-    while at < len(found):
-        if found[at].is_preposition:
-            is_place = True
-        elif not found[at].stem:
-            is_place = is_place and lowered[found[at].start : found[at].end] in _ARTICLES
-        elif is_place:
-            place = run_at(found, at)
-            at += len(place) - 1
-            is_place = False
-        else:
-            return run_at(found, at)
-        at += 1
-    return place[1:][-1:]
-
-
 _ARTICLES = frozenset(phrases("article"))
-
-
-def _last_run(lowered: str, end: int) -> tuple[Token, ...]:
-    """Return the last noun phrase before a place."""
-    found = [token for token in tokens(lowered) if token.end <= end]
-    last = next((at for at in reversed(range(len(found))) if is_content(found[at])), None)
-    return run_at(found, last) if last is not None else ()
-
-
-def _stems(run: tuple[Token, ...]) -> frozenset[str]:
-    return frozenset(token.stem for token in run)

@@ -46,7 +46,8 @@ _TURNED = Words("retraction", "second_look", pattern=rf"{{}}\W{{0,4}}(?P<truth>{
 def read_boolean(value: Any, *, cut_off: bool = False, asked: Asked | None = None) -> Reading:
     """Read a bool, or a text that says yes or no: opening with it, or in its last sentence that says either.
 
-    Statements answer what was `asked`, where the text says neither. Of a text that was `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
+    Statements answer what was `asked`, where the text says neither. Of a text that was `cut_off` amid a sentence, what
+    is neither opened with nor announced is no answer.
     """
     if isinstance(value, bool):
         return parsed(value)

@@ -6,11 +6,11 @@ Han counts by the character, katakana by the word, and hiragana not at all.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gigavqa.answers.lexicon import UNSPACED, by_language, phrases
+from gigavqa.answers.lexicon import by_language, phrases
 from gigavqa.answers.numerals import COUNTED
 
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u200d"
@@ -45,17 +45,20 @@ class Token(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def tokens(lowered: str) -> tuple[Token, ...]:
-    """Return the words of a lower-case text in order, without the particles that join them."""
+def tokens(lowered: str, language: str) -> tuple[Token, ...]:
+    """Return the words of a lower-case text in order, without the particles that join them.
+
+    Its function words are those of one language: "man" is one in German.
+    """
     counters = {found.start() for found in _COUNTER.finditer(lowered)}
     return tuple(
         token
         for piece in _PIECE.finditer(lowered)
-        if piece.start() not in counters and (token := _token(piece)) is not None
+        if piece.start() not in counters and (token := _token(piece, language)) is not None
     )
 
 
-def _token(piece: re.Match[str]) -> Token | None:
+def _token(piece: re.Match[str], language: str) -> Token | None:
     kind, text = piece.lastgroup, piece[0]
     if kind == "joint" or (kind == "hiragana" and not text.startswith(_STOPS)):
         return None
@@ -63,17 +66,33 @@ def _token(piece: re.Match[str]) -> Token | None:
         return Token("", *piece.span())
     if kind != "word":
         return Token(text, *piece.span())
-    stem, is_preposition = _stem_of(text)
+    stem, is_preposition = _stem_of(text, language)
     return Token(stem, *piece.span(), is_preposition)
 
 
 @lru_cache(maxsize=1 << 14)
-def _stem_of(word: str) -> tuple[str, bool]:
+def _stem_of(word: str, language: str) -> tuple[str, bool]:
     """Return the stem of a word, and whether it is a preposition; no stem of a function word."""
-    if word in _FUNCTION:
-        return "", word in _PREPOSITIONS
+    empty, prepositions = _function_words(language), _phrases("preposition", language)
+    if word in empty:
+        return "", word in prepositions
     stem = stem_of(word)
-    return ("" if stem in _FUNCTION and _HANGUL.match(word) else stem), word in _PREPOSITIONS
+    return ("" if stem in empty and _HANGUL.match(word) else stem), word in prepositions
+
+
+@lru_cache(maxsize=64)
+def _phrases(name: str, language: str) -> frozenset[str]:
+    return frozenset(phrases(f"{name}.{language}"))
+
+
+def _function_words(language: str) -> frozenset[str]:
+    return _phrases("function_word", language)
+
+
+@lru_cache(maxsize=16)
+def postures(language: str) -> frozenset[str]:
+    """Return the stems of verbs that only say that a thing is there, "stand", "lie"."""
+    return frozenset(stem_of(phrase) for phrase in phrases(f"posture.{language}"))
 
 
 def stem_of(word: str) -> str:
@@ -110,7 +129,9 @@ def _endings(languages: tuple[str, ...]) -> tuple[str, ...]:
 
 def _without_endings(word: str, languages: tuple[str, ...]) -> str:
     least = _LEAST_STEMS.get(languages[0], _LEAST_STEM)
-    while ending := next((one for one in _endings(languages) if word.endswith(one) and len(word) - len(one) >= least), ""):
+    while ending := next(
+        (one for one in _endings(languages) if word.endswith(one) and len(word) - len(one) >= least), ""
+    ):
         word = word[: -len(ending)]
     if languages == ("ru",) and len(word) > _LEAST_STEM:
         return _FLEETING.sub("", word)
@@ -118,20 +139,12 @@ def _without_endings(word: str, languages: tuple[str, ...]) -> str:
 
 
 _SAME: dict[str, str] = {}
-_SAME.update(
-    {
-        form: stem_of(group.split("|", 1)[0])
-        for group in phrases("same_noun")
-        for form in group.split("|")
-    }
-)
-_FUNCTION = frozenset(phrase for phrase in phrases("function_word") if not UNSPACED.match(phrase) or _HANGUL.match(phrase))
-_PREPOSITIONS = frozenset(phrases("preposition"))
+_SAME.update({form: stem_of(group.split("|", 1)[0]) for group in phrases("same_noun") for form in group.split("|")})
 
 
-def stems(lowered: str) -> frozenset[str]:
-    """Return the stems of a lower-case text's words, without prepositions."""
-    return frozenset(token.stem for token in tokens(lowered) if token.stem and not token.is_preposition)
+def named(found: Iterable[Token]) -> frozenset[str]:
+    """Return the stems of those words that are no function words and no prepositions."""
+    return frozenset(token.stem for token in found if is_content(token))
 
 
 def run_at(found: Sequence[Token], at: int) -> tuple[Token, ...]:

@@ -7,24 +7,18 @@ stand behind the last. A count with no noun of its own has that of the count bef
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import POSTURES, Asked
-from gigavqa.answers.content_words import Token, is_content, run_at, tokens
+from gigavqa.answers.asked import Asked, words_in
+from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, tokens
 from gigavqa.answers.counting import counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
 
-_BORDER = lazy_pattern(
-    rf"(?P<open>[:：(（|—–])|[,，、،;；)）]|\s-\s|{words('addition', 'contrast')}", re.IGNORECASE
-)
-"""What stands between two clauses; one that opens does so only behind a count, "Trucks: 12"."""
-ZERO = Words("nothing", "no_such", "none_alone", "none_there")
-_PART = Words("part_opening")
-_OUTCOME = Words("total", "conclusion")
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
 """A line of a list or table."""
@@ -34,12 +28,26 @@ _ALTERNATIVE = lazy_pattern(rf"\s?(?:{words('alternative', 'range_to')}|[–~〜
 _COUNTERS = frozenset(phrases("counted"))
 
 
+@lru_cache(maxsize=16)
+def _border(language: str) -> re.Pattern[str]:
+    """Return what stands between two clauses; one that opens does so only behind a count, "Trucks: 12"."""
+    joints = words(f"addition.{language}", f"contrast.{language}")
+    return re.compile(rf"(?P<open>[:：(（|—–])|[,，、،;；)）]|\s-\s|{joints}")
+
+
+@lru_cache(maxsize=16)
+def zero_in(language: str) -> Words:
+    """Return what finds a denial that there is any, in one language."""
+    return words_in(language, "nothing", "no_such", "none_alone", "none_there")
+
+
 @dataclass(eq=False)
 class CountedPhrase:
-    """A count, the words of its clause, and the noun phrases right behind and before it."""
+    """A count, the words of its clause, all and those behind it, and the noun phrases right behind and before it."""
 
     value: float
     said: frozenset[str]
+    rest: frozenset[str]
     behind: frozenset[str]
     before: frozenset[str]
     is_part: bool
@@ -63,7 +71,7 @@ def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase
         numbers = _meant(sentence)
         if any(_is_choice(sentence, one, other) for one, other in pairwise(numbers)):
             return None
-        found += _phrases_of(sentence, numbers)
+        found += _phrases_of(asked.language, sentence, numbers)
     _inherit(asked, found)
     return found
 
@@ -75,7 +83,8 @@ def with_parts_in_digits(sentence: str) -> str:
 
 _PART_IN_WORDS = lazy_pattern(
     rf"\b(?:{'|'.join(sorted((word for word in NUMERALS if word.isascii() and ' ' not in word), key=len)[::-1])})"
-    r"(?=\s+(?:of|de\s+ell[oa]s)\b)", re.IGNORECASE
+    r"(?=\s+(?:of|de\s+ell[oa]s)\b)",
+    re.IGNORECASE,
 )
 """A number in words before its whole, which is none where no question tells, "two of them"."""
 
@@ -94,7 +103,9 @@ def _meant(sentence: str) -> list[re.Match[str]]:
 def _shares(sentence: str) -> list[re.Match[str]]:
     """Return the numbers of parts and of wholes that stand right behind them, "5 of the 14 cars"."""
     found = [*NUMBER.finditer(sentence)]
-    pairs = [(one, other) for one, other in pairwise(found) if _WHOLE_BEHIND.fullmatch(sentence, one.end(), other.start())]
+    pairs = [
+        (one, other) for one, other in pairwise(found) if _WHOLE_BEHIND.fullmatch(sentence, one.end(), other.start())
+    ]
     return [number for pair in pairs for number in pair]
 
 
@@ -102,35 +113,39 @@ def _is_choice(sentence: str, one: re.Match[str], other: re.Match[str]) -> bool:
     return one[0] != other[0] and bool(_ALTERNATIVE.fullmatch(sentence, one.end(), other.start()))
 
 
-def _phrases_of(sentence: str, numbers: list[re.Match[str]]) -> Iterator[CountedPhrase]:
+def _phrases_of(language: str, sentence: str, numbers: list[re.Match[str]]) -> Iterator[CountedPhrase]:
     lowered = sentence.lower()
-    spoken = _content(lowered, [*NUMBER.finditer(sentence)])
+    spoken = _content(language, lowered, [*NUMBER.finditer(sentence)])
     is_row = bool(_ROW.match(sentence))
     lead: list[Token] = []
-    clauses = _clauses(lowered, numbers)
+    clauses = _clauses(language, lowered, numbers)
     for clause in clauses:
         own = lead + [one for one in spoken if clause.start <= one.start < clause.end]
         lead = []
         if clause.numbers:
-            yield from _of_clause(lowered, clause, own, is_row)
-        elif ZERO.search(lowered[clause.start : clause.end]) and any(map(is_content, own)):
+            yield from _of_clause(language, lowered, clause, own, is_row)
+        elif zero_in(language).search(lowered[clause.start : clause.end]) and any(map(is_content, own)):
             if not abstains(lowered):
-                yield _zero(lowered, clause, own, is_row)
+                yield _zero(language, lowered, clause, own, is_row=is_row)
         else:
             lead = own
 
 
-def _clauses(lowered: str, numbers: list[re.Match[str]]) -> list[_Clause]:
+def _clauses(language: str, lowered: str, numbers: list[re.Match[str]]) -> list[_Clause]:
     """Split a sentence into clauses; one without a count and a denial goes on with the one before it."""
     found: list[_Clause] = []
     start = 0
-    ends = [one for one in _BORDER.finditer(lowered) if not any(n.start() < one.end() and one.start() < n.end() for n in numbers)]
+    ends = [
+        one
+        for one in _border(language).finditer(lowered)
+        if not any(n.start() < one.end() and one.start() < n.end() for n in numbers)
+    ]
     for end, following in (*((one.start(), one) for one in ends), (len(lowered), None)):
         inside = [one for one in numbers if start <= one.start() < end]
         if following is not None and following["open"] and not inside:
             continue
         clause = _Clause(start, end, inside)
-        if found and not inside and found[-1].numbers and not ZERO.search(lowered[start:end]):
+        if found and not inside and found[-1].numbers and not zero_in(language).search(lowered[start:end]):
             found[-1] = found[-1]._replace(end=end)
         else:
             found.append(clause)
@@ -138,66 +153,84 @@ def _clauses(lowered: str, numbers: list[re.Match[str]]) -> list[_Clause]:
     return found
 
 
-def _content(lowered: str, numbers: list[re.Match[str]]) -> list[Token]:
+def _content(language: str, lowered: str, numbers: list[re.Match[str]]) -> list[Token]:
     """Return the words of a sentence without its numbers and their measure words."""
     spans = [one.span() for one in numbers]
     ends = {end for _, end in spans}
     return [
         one
-        for one in tokens(lowered)
+        for one in tokens(lowered, language)
         if not any(start <= one.start < end for start, end in spans)
         and not one.stem.isdigit()
         and lowered[one.start : one.end] not in NUMERALS
-        and one.stem not in POSTURES
+        and one.stem not in postures(language)
         and not (one.start in ends and lowered[one.start : one.end] in _COUNTERS)
     ]
 
 
-def _of_clause(lowered: str, clause: _Clause, own: list[Token], is_row: bool) -> Iterator[CountedPhrase]:
+def _of_clause(language: str, lowered: str, clause: _Clause, own: list[Token], is_row: bool) -> Iterator[CountedPhrase]:
     numbers = clause.numbers
     is_before = len(numbers) > 1 and not any(is_content(one) and one.start >= numbers[-1].end() for one in own)
     at = 0
     while at < len(numbers):
         first = last = at
-        while last + 1 < len(numbers) and _WHOLE_BEHIND.fullmatch(lowered, numbers[last].end(), numbers[last + 1].start()):
+        while last + 1 < len(numbers) and _WHOLE_BEHIND.fullmatch(
+            lowered, numbers[last].end(), numbers[last + 1].start()
+        ):
             last += 1
         low = numbers[first - 1].end() if first and is_before else 0 if not first else numbers[first].start()
-        high = numbers[last].end() if is_before else numbers[last + 1].start() if last + 1 < len(numbers) else clause.end
+        high = (
+            numbers[last].end() if is_before else numbers[last + 1].start() if last + 1 < len(numbers) else clause.end
+        )
         high = clause.end if last + 1 == len(numbers) else high
         phrase = [one for one in own if (low <= one.start < high) or (not first and one.start < low)]
-        yield _phrase(lowered, numbers[first], numbers[last], phrase, is_row, clause)
+        yield _phrase(language, lowered, (numbers[first], numbers[last]), phrase, clause, is_row=is_row)
         at = last + 1
 
 
 def _phrase(
-    lowered: str, number: re.Match[str], whole: re.Match[str], own: list[Token], is_row: bool, clause: _Clause
+    language: str,
+    lowered: str,
+    numbers: tuple[re.Match[str], re.Match[str]],
+    own: list[Token],
+    clause: _Clause,
+    *,
+    is_row: bool,
 ) -> CountedPhrase:
+    number, whole = numbers
     before = lowered[clause.start : number.start()]
+    told = tokens(lowered, language)
+    following = clause.numbers[clause.numbers.index(whole) + 1 :][:1]
+    end = following[0].start() if following else clause.end
     return CountedPhrase(
         value_of(number[0]),
-        _stems(own),
+        named(own),
+        named(one for one in told if whole.end() <= one.start < end),
         _run_behind(lowered, [one for one in own if one.start >= whole.end()], whole.end()),
         _run_before([one for one in own if one.end <= number.start()]),
-        bool(_PART.search(lowered[clause.start : clause.end])) or number is not whole,
+        bool(words_in(language, "part_opening").search(lowered[clause.start : clause.end])) or number is not whole,
         is_row,
-        bool(_EQUALS.search(before) or _OUTCOME.search(before)),
+        bool(
+            _EQUALS.search(before)
+            or words_in(language, "total", "conclusion").search(lowered[clause.start : clause.end])
+        ),
     )
 
 
-def _zero(lowered: str, clause: _Clause, own: list[Token], is_row: bool) -> CountedPhrase:
-    denied = ZERO.search(lowered[clause.start : clause.end])
+def _zero(language: str, lowered: str, clause: _Clause, own: list[Token], *, is_row: bool) -> CountedPhrase:
+    denied = zero_in(language).search(lowered[clause.start : clause.end])
     end = clause.start + (denied.end() if denied else 0)
     behind = _run_behind(lowered, [one for one in own if one.start >= end], end)
     before = _run_before([one for one in own if one.end <= end])
-    is_part = bool(_PART.search(lowered[clause.start : clause.end]))
-    return CountedPhrase(0.0, _stems(own), behind, before, is_part, is_row, is_outcome=False)
+    is_part = bool(words_in(language, "part_opening").search(lowered[clause.start : clause.end]))
+    return CountedPhrase(0.0, named(own), frozenset(), behind, before, is_part, is_row, is_outcome=False)
 
 
 def _run_behind(lowered: str, own: list[Token], end: int) -> frozenset[str]:
     """Return the noun phrase that begins right behind a count, but for "of the"."""
     for at, one in enumerate(own):
         if is_content(one):
-            return _stems(run_at(own, at))
+            return named(run_at(own, at))
         said = lowered[one.start : one.end]
         if said not in _JOINED and not (one.start == end and len(said) <= 2):
             break
@@ -210,12 +243,8 @@ def _run_before(own: list[Token]) -> frozenset[str]:
         if own[at].is_preposition:
             break
         if own[at].stem:
-            return _stems(run_at(own, at))
+            return named(run_at(own, at))
     return frozenset()
-
-
-def _stems(found: Sequence[Token]) -> frozenset[str]:
-    return frozenset(one.stem for one in found if is_content(one))
 
 
 def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
@@ -225,7 +254,7 @@ def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
     for one in found:
         noun = one.behind if is_behind else one.before or one.behind
         if one.is_part or not noun - asked.words:
-            one.inherited = asked.without_contraries(head, one.said)
+            one.inherited = asked.without_contraries(head, one.said) & asked.things
         if one.said & asked.things and not one.is_part:
             head = (one.said | one.inherited) & asked.words
             is_behind = bool(one.behind & asked.things)

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import Asked
-from gigavqa.answers.counted_phrases import ZERO, CountedPhrase, counted_phrases, with_parts_in_digits
+from gigavqa.answers.content_words import postures
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, with_parts_in_digits, zero_in
+from gigavqa.answers.counting import counts_in
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
@@ -26,34 +28,34 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
 
     What was read is ambiguous where another count has words of the question that its own lacks.
     """
-    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
-        return reading
     in_order = [*map(with_parts_in_digits, in_order)]
-    if not _compete(asked, in_order):
+    if not _compete(asked, in_order, reading) or sum(map(len, in_order)) > _LONGEST:
         return reading
-    lowered = "\n".join(in_order).lower()
-    found = None if _IN_ORDER.search(lowered) else counted_phrases(asked, in_order)
+    if not asked.is_of_one_count or any(map(find_abstention, in_order)):
+        return reading
+    found = None if any(_IN_ORDER.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
     best = _best(asked, found)
     if best is None:
-        unclear = _is_contrary(asked, found, reading) or _is_of_others(asked, found, reading)
-        return AMBIGUOUS if unclear else reading
+        unclear = (_is_contrary, _is_of_others, _is_in_part)
+        return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
     rivals = [one for one in found if one.value != best.value]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
-    if len(bold) != 1 or best.value in bold:
-        if all(_is_excused(asked, one, best) for one in rivals):
-            return parsed(best.value)
+    if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
+        return parsed(best.value)
     return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
 
 
-def _compete(asked: Asked, in_order: Sequence[str]) -> bool:
+def _compete(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> bool:
     """Return whether some sentences hold several counts, a count and a denial, or one of what was not asked for."""
-    values = {value_of(one[0]) for sentence in in_order for one in NUMBER.finditer(sentence)}
-    if len(values) > 1:
+    values = {value_of(one[0]) for sentence in in_order for one in counts_in(sentence)}
+    if len(values) > 1 or reading is None or reading.status != "parsed":
         return True
-    lowered = "\n".join(in_order).lower()
-    return bool(values) and (ZERO.search(lowered) is not None or bool(asked.contraries))
+    if asked.contraries:
+        return True
+    zero = zero_in(asked.language)
+    return any(zero.search(sentence.lower()) for sentence in in_order)
 
 
 def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
@@ -62,33 +64,33 @@ def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
 
 def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
-    most = max(len(_cover(asked, one)) for one in found)
-    best = [one for one in found if len(_cover(asked, one)) == most]
-    one, covered = best[0], _cover(asked, best[0])
-    if len({other.value for other in best}) > 1 or not asked.things <= covered:
+    named = [one for one in found if asked.things <= _cover(asked, one)]
+    most = max((len(_cover(asked, one)) for one in named), default=0)
+    best = [one for one in named if len(_cover(asked, one)) == most]
+    if len({one.value for one in best}) != 1 or asked.is_contrary_to(best[0].said):
         return None
-    return None if asked.is_contrary_to(one.said) else one
+    return best[0]
 
 
 def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     """Return whether a count is none of what was asked for, beside the one that fits best."""
     covered, needed = _cover(asked, one), _cover(asked, best)
     lacking = needed - covered
-    if not lacking or one.is_outcome and not one.said & asked.words:
+    if not lacking or (one.is_outcome and not one.said & asked.words):
         return False
     if asked.is_contrary_to(one.said):
         return True
     if one.said & asked.things and covered < needed and one.value >= best.value:
         return True
     if asked.words <= needed and one.inherited and one.said - asked.words and not lacking & asked.things:
-        return True
+        return not best.rest - asked.words - postures(asked.language)
     return _is_other_thing(asked, one, best)
 
 
 def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     """Return whether the noun of a count is another than what was asked for.
 
-    A single word may tell of the same thing, "5 red and 9 blue cars", where the best count has other words as well.
+    A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
     """
     is_behind = bool(best.behind & asked.things)
     is_before = not is_behind and bool(best.before & asked.things)
@@ -98,15 +100,16 @@ def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bo
         return bool(noun) and not noun & asked.things
     if noun & (asked.words - asked.things):
         return False
-    more = best.said - asked.words if best.value else frozenset()
-    return len(noun) > 1 or not more or (one.is_row and best.is_row)
+    more = (best.said if is_before else best.rest) - asked.words if best.value else frozenset()
+    is_plain = len(noun) > 1 and not noun & asked.words
+    return is_plain or not more or (one.is_row and best.is_row)
 
 
 def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
     """Return whether what was read is plainly of something else, "14 blue cars" for red ones, or a whole of that."""
-    read = _read(found, reading)
-    if not read or not any(asked.is_contrary_to(one.said) for one in found):
+    if not any(asked.is_contrary_to(one.said) for one in found):
         return False
+    read = _read(found, reading)
     return not any(asked.told_apart <= _cover(asked, one) for one in read)
 
 
@@ -116,6 +119,16 @@ def _is_of_others(asked: Asked, found: list[CountedPhrase], reading: Reading | N
     if not read or any(one.is_outcome or one.said & asked.words for one in found):
         return False
     return len({one.behind for one in found}) > 1 and all(one.behind for one in found)
+
+
+def _is_in_part(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was read is one of several parts of what was asked for, "3 trucks here, 2 there"."""
+    read = _read(found, reading)
+    others = [one for one in found if one not in read]
+    if not read or any(one.is_outcome or not asked.things <= one.said for one in read):
+        return False
+    is_sum = sum(one.value for one in others) == read[0].value
+    return not is_sum and any(asked.things <= one.inherited and not one.is_part for one in others)
 
 
 def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:

@@ -68,13 +68,12 @@ def read_integer(value: Any, *, cut_off: bool = False, asked: Asked | None = Non
     return _whole(reading.value) if reading.status == "parsed" else reading
 
 
-def read_number(
-    value: Any, *, whole: bool = False, cut_off: bool = False, asked: Asked | None = None
-) -> Reading:
+def read_number(value: Any, *, whole: bool = False, cut_off: bool = False, asked: Asked | None = None) -> Reading:
     """Read a number, as a float, or the one that a text's announcement, opening or last sentence with one comes to.
 
-    Of several, that of which the text says what was `asked` for. What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous. Of a text that was
-    `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
+    Of several, that of which the text says what was `asked` for. What is too large for a float is none. Where a `whole`
+    one is asked for, "1.204" is ambiguous. Of a text that was `cut_off` amid a sentence, what is neither opened with
+    nor announced is no answer.
     """
     if is_number(value):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE

@@ -6,11 +6,12 @@ no to it. What is supposed, sought or only likely says nothing (decision 0010).
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import POSTURES, Asked, words_in
-from gigavqa.answers.content_words import Token, is_content, run_at, tokens
-from gigavqa.answers.lexicon import UNSPACED, lazy_pattern, phrases, words
+from gigavqa.answers.asked import Asked, words_in
+from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, tokens
+from gigavqa.answers.lexicon import UNSPACED, phrases, words
 from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
@@ -19,13 +20,16 @@ from gigavqa.answers.withdrawals import is_conditional, is_first_thought, is_hyp
 
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
-_BORDER = lazy_pattern(
-    rf"[,，、،;；:：()（）—–|]|(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words('contrast')}", re.IGNORECASE
-)
-_AND = lazy_pattern(words("addition"), re.IGNORECASE)
 _ASKS = ("?", "？", "؟")
 _NEVER_APART = frozenset({"zh", "ja", "ko"})
 """Languages whose "and" may stand within a word."""
+
+
+@lru_cache(maxsize=16)
+def _border(language: str) -> re.Pattern[str]:
+    """Return what stands between two clauses of one language."""
+    joints = rf"(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words(f'contrast.{language}')}"
+    return re.compile(rf"[,，、،;；:：()（）—–|]|{joints}")
 
 
 def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
@@ -37,18 +41,21 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
         return reading
     if not asked.existing:
         return _of_predicate(asked, text) or reading if reading.status == "unparsable" else reading
-    if _is_explicit(asked, text):
+    denies = words_in(asked.language, "negator", "none_there").search(text.lower())
+    if (reading.status == "parsed" and not denies) or _is_explicit(asked, text):
         return reading
-    if asked.is_denied:
-        return AMBIGUOUS if reading.status == "parsed" else reading
-    said = {truth for clause in _clauses(asked, text) for truth in _existence(asked, clause)}
-    if said == {None}:
-        return AMBIGUOUS if reading.status == "parsed" else reading
-    if len(said) > 1:
-        return AMBIGUOUS
-    if said:
+    said = _said(asked, text)
+    if len(said) == 1 and None not in said:
         return parsed(said.pop())
-    return AMBIGUOUS if reading.status == "parsed" and _is_of_others(asked, text) else reading
+    is_open = bool(said) or asked.is_denied or _is_of_others(asked, text)
+    return AMBIGUOUS if len(said) > 1 or (is_open and reading.status == "parsed") else reading
+
+
+def _said(asked: Asked, text: str) -> set[bool | None]:
+    """Return what the clauses of a text say of what was asked for; nothing where a denial is asked for."""
+    if asked.is_denied:
+        return set()
+    return {truth for clause in _clauses(asked, text) for truth in _existence(asked, clause)}
 
 
 def _is_of_others(asked: Asked, text: str) -> bool:
@@ -56,7 +63,7 @@ def _is_of_others(asked: Asked, text: str) -> bool:
     negator = words_in(asked.language, "negator")
     for sentence in sentences_of(text):
         found = [(clause, [*negator.finditer(clause)]) for clause in _clauses(asked, sentence)]
-        denies = {bool(negators) for clause, negators in found if _named(_spoken(clause, negators))}
+        denies = {bool(negators) for clause, negators in found if named(_spoken(asked, clause, negators))}
         if len(denies) > 1:
             return True
     return False
@@ -76,14 +83,14 @@ def _clauses(asked: Asked, text: str) -> Iterator[str]:
     for sentence in sentences_of(text):
         if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
             continue
-        for clause in _parts(sentence.lower()):
-            parts = [clause] if asked.language in _NEVER_APART else _AND.split(clause)
+        for clause in _parts(asked.language, sentence.lower()):
+            parts = [clause] if asked.language in _NEVER_APART else words_in(asked.language, "addition").split(clause)
             yield from parts if any(map(negator.search, parts)) else [clause]
 
 
-def _parts(lowered: str) -> Iterator[str]:
+def _parts(language: str, lowered: str) -> Iterator[str]:
     start = 0
-    for border in _BORDER.finditer(lowered):
+    for border in _border(language).finditer(lowered):
         yield lowered[start : border.end() if UNSPACED.match(border[0]) else border.start()]
         start = border.end()
     yield lowered[start:]
@@ -92,8 +99,8 @@ def _parts(lowered: str) -> Iterator[str]:
 def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
     """Yield whether a clause says that what was asked for is there, or is not; None where it names it otherwise."""
     negators = [*words_in(asked.language, "negator").finditer(clause)]
-    found = _spoken(clause, negators)
-    said = _named(found)
+    found = _spoken(asked, clause, negators)
+    said = named(found)
     if not asked.existing <= said:
         if negators and said <= asked.words and (not said or asked.existing_noun in said) and not abstains(clause):
             yield False
@@ -107,19 +114,19 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
         yield True if not is_narrower and _is_there(asked, clause, found) else None
 
 
-def _spoken(clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
+def _spoken(asked: Asked, clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
     """Return the words of a clause; those are empty that deny, say that a thing is there, or how many there are."""
 
     def is_empty(token: Token) -> bool:
-        if token.stem in POSTURES or token.stem.isdigit() or clause[token.start : token.end] in NUMERALS:
+        if (
+            token.stem in postures(asked.language)
+            or token.stem.isdigit()
+            or clause[token.start : token.end] in NUMERALS
+        ):
             return True
         return any(one.start() <= token.start < one.end() for one in negators)
 
-    return [Token("", *one[1:]) if is_empty(one) else one for one in tokens(clause)]
-
-
-def _named(found: Sequence[Token]) -> frozenset[str]:
-    return frozenset(one.stem for one in found if is_content(one))
+    return [Token("", *one[1:]) if is_empty(one) else one for one in tokens(clause, asked.language)]
 
 
 def _is_unsure(asked: Asked, clause: str) -> bool:
@@ -137,34 +144,34 @@ def _is_denied(asked: Asked, clause: str, found: Sequence[Token], negators: Sequ
     if len(negators) > 1 or words_in(asked.language, "sought").search(clause):
         return False
     none = words_in(asked.language, "none_there").search(clause)
-    if _named(found) <= asked.words:
+    if named(found) <= asked.words:
         return True
     if none is None:
         return False
     run = next((run_at(found, at) for at, one in enumerate(found) if is_content(one) and one.start >= none.end()), ())
-    return asked.existing <= _named(run) <= asked.words
+    return asked.existing <= named(run) <= asked.words
 
 
 def _is_there(asked: Asked, clause: str, found: Sequence[Token]) -> bool:
     """Return whether a clause says that there is a thing: by a word for it, a number or an article before it."""
     at = next(at for at, one in enumerate(found) if is_content(one) and one.stem in asked.existing)
     run = run_at(found, at)
-    named = [one.stem in asked.existing for one in run]
-    if not all(named) and not _is_head(asked, named):
+    is_asked = [one.stem in asked.existing for one in run]
+    if not all(is_asked) and not _is_head(asked, is_asked):
         return False
     before = clause[: run[0].start]
     if _is_of_another(asked, found, run[0], clause):
         return False
     return bool(
-        words_in(asked.language, "existence_told").search(clause)
+        words_in(asked.language, "existence_told", "posture").search(clause)
         or NUMBER.search(before)
         or words_in(asked.language, "indefinite").search(before)
     )
 
 
-def _is_head(asked: Asked, named: Sequence[bool]) -> bool:
-    """Return whether what was asked for is the noun of its phrase: its last word, or where adjectives follow the first."""
-    return named[0] if asked.is_head_first else named[-1]
+def _is_head(asked: Asked, is_asked: Sequence[bool]) -> bool:
+    """Return whether what was asked for is the noun of its phrase: the last word, or the first before adjectives."""
+    return is_asked[0 if asked.is_head_first else -1]
 
 
 def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: str) -> bool:
@@ -186,8 +193,8 @@ def _of_predicate(asked: Asked, text: str) -> Reading | None:
     for sentence in sentences_of(text):
         if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
             continue
-        for clause in _parts(sentence.lower()):
-            in_order = tuple(one.stem for one in tokens(clause) if one.stem)
+        for clause in _parts(asked.language, sentence.lower()):
+            in_order = tuple(one.stem for one in tokens(clause, asked.language) if one.stem)
             if len(in_order) != len(asked.in_order) or not _is_same(asked, in_order):
                 continue
             denials = len([*negator.finditer(clause)])
@@ -201,6 +208,8 @@ def _is_same(asked: Asked, said: tuple[str, ...]) -> bool:
     """Return whether a clause has the words of a question in its order, but for a verb that opens that."""
     if asked.in_order == said:
         return True
+    if len(said) == 2 and asked.has_no_preposition:
+        return said == asked.in_order[::-1]
     if not asked.opens_with_verb:
         return False
     first, *rest = asked.in_order

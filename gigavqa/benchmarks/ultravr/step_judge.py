@@ -81,7 +81,7 @@ class StepJudge:
         """Judge a raw answer; None is one that was not given. Of one `cut_off`, what is only begun is no answer."""
         if raw is None:
             return self.verdict(MISSING)
-        return self.verdict(read_step(self._kind, self._space, raw, frame, cut_off, self._asked))
+        return self.verdict(read_step(self._kind, self._space, raw, frame, cut_off, asked=self._asked))
 
     def verdict(self, reading: Reading) -> StepVerdict:
         """Judge what was read of an answer, or why nothing was."""
@@ -144,13 +144,14 @@ def read_step(
     raw: str,
     frame: BoxFrame,
     cut_off: bool,
+    *,
     asked: Asked | None = None,
 ) -> Reading:
     """Read a raw answer by the format of its step, and what was `asked`; of one that was `cut_off`, what was complete
     before.
     """
     said_of = asked if len(raw) >= _LEAST_STATED else None
-    return (_read_cached if len(raw) <= _LONGEST_CACHED else _read_raw)(kind, space, raw, frame, cut_off, said_of)
+    return (_read_cached if len(raw) <= _LONGEST_CACHED else _read_raw)(kind, space, raw, frame, cut_off, asked=said_of)
 
 
 _LEAST_STATED = 8
@@ -158,7 +159,7 @@ _LEAST_STATED = 8
 
 
 def _read_raw(
-    kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool, asked: Asked | None
+    kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool, *, asked: Asked | None
 ) -> Reading:
     told = said(raw)
     if told.silence:
