@@ -70,9 +70,9 @@ def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
 
 
 def _opens(text: str) -> bool:
-    """Return whether a text opens with yes or no."""
-    opening = _OPENING.match(text)
-    return opening is not None and _truth(opening[0]) is not None
+    """Return whether a text, or what it announces, opens with yes or no."""
+    told = (one for passage in passages(text) for one in (passage, behind_glue(passage)))
+    return any(opening and _truth(opening[0]) is not None for opening in map(_OPENING.match, told))
 
 
 def _is_left_open(text: str) -> bool:

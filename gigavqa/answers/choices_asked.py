@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import Asked, words_in
-from gigavqa.answers.content_words import stems
+from gigavqa.answers.content_words import named, tokens
 from gigavqa.answers.lexicon import lazy_pattern, words
 from gigavqa.answers.negation import Mention, said_values
 from gigavqa.answers.text import sentences_of
@@ -54,8 +54,9 @@ def _clauses(asked: Asked, text: str, mentions_of: Callable[[str], Sequence[Ment
             mentions = mentions_of(clause)
             values = tuple(dict.fromkeys(said_values(clause, mentions))) if mentions else ()
             if values and not (abstains(clause) or is_conditional(clause) or is_hypothesis(clause)):
-                own = frozenset().union(*(stems(clause[one.start : one.end].lower()) for one in mentions))
-                yield _Clause(values, (stems(clause.lower()) & asked.words) - own)
+                spoken = tokens(clause.lower(), asked.language)
+                others = (word for word in spoken if not any(one.start <= word.start < one.end for one in mentions))
+                yield _Clause(values, named(others) & asked.words)
 
 
 def _is_unstated(asked: Asked, lowered: str) -> bool:
