@@ -23,7 +23,7 @@ from gigavqa.answers.sentence_forms import DENIES
 from gigavqa.answers.spellings import either_spelling, one_spelling
 from gigavqa.answers.text import last_sentence, lines_backwards, plain, sentences, sentences_of
 from gigavqa.answers.value_lists import LISTING, concluded_values, listed_values
-from gigavqa.answers.withdrawals import behind_retraction, is_first_thought
+from gigavqa.answers.withdrawals import behind_retraction, is_first_thought, is_hypothesis
 
 _JOINTS = re.compile(r"[\s_\-‐‑–—/]+")
 _RATIO = re.compile(r"(?<![\d.])(\d{1,6})\s*(?::|：|∶|/|\bto\b)\s*(\d{1,6})(?!\d|\.\d)", re.IGNORECASE)
@@ -306,7 +306,7 @@ def _listed(text: str) -> Any:
 
 
 def _read_several(text: str, space: AnswerSpace, asked: Asked | None) -> Reading:
-    for passage in passages(text):
+    for passage in map(_known_part, passages(text)):
         if is_blank(passage.strip().partition("\n")[0]):
             return BLANK
         if not space.choices:
@@ -326,6 +326,17 @@ def _read_several(text: str, space: AnswerSpace, asked: Asked | None) -> Reading
     return UNPARSABLE
 
 
+def _known_part(text: str) -> str:
+    """Return a text, or of one that begins by saying that it cannot tell, the sentences that know something."""
+    parts = sentences_of(text)
+    if not parts or not abstains(parts[0]):
+        return text
+    return "\n".join(one for one in parts if not (abstains(one) or is_hypothesis(one) or _SOUGHT.search(one.lower())))
+
+
+_SOUGHT = Words("sought")
+
+
 def _marked(text: str, space: AnswerSpace) -> list[str]:
     """Return the choices that are ticked, "pen ✔ / pencil ✘", where each has a mark behind it: its last one."""
     found = space.mentions(text)
@@ -337,15 +348,17 @@ def _marked(text: str, space: AnswerSpace) -> list[str]:
 
 
 def _all_but(text: str, space: AnswerSpace) -> list[str]:
-    """Return the choices that are left where a text says "everything but the lamp"; none where it denies that."""
-    found = space.mentions(text)
-    before = text[: found[0].start].lower() if found else ""
-    if not _ALL_BUT.fullmatch(before) or DENIES.search(text.lower()):
+    """Return the choices left where the last sentence says "everything but the lamp"; none where it denies that."""
+    said = _BEFORE_LIST.split(last_sentence(text).strip(), maxsplit=1)[0]
+    found = space.mentions(said)
+    before = said[: found[0].start].lower() if found else ""
+    if not _ALL_BUT.fullmatch(before) or DENIES.search(said.lower()):
         return []
     excepted = {mention.value for mention in found}
     return [choice for choice in space.choices if space.canonical_of(choice) not in excepted]
 
 
+_BEFORE_LIST = re.compile("[:：;；—]")
 _ALL_BUT = lazy_pattern(
     rf"\W*{words('whole')}[^.;:!?]{{0,40}}?{words('exception', 'left_out', 'but')}\s(?:{words('filler')}\s)*"
 )

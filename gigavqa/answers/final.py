@@ -36,6 +36,7 @@ from gigavqa.answers.withdrawals import (
     is_conditional,
     is_denied_at_once,
     is_doubted,
+    is_first_thought,
     is_hypothesis,
     is_unreal,
     opens_with_contrast,
@@ -177,7 +178,7 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
     for markers_in in (final_markers, answer_markers):
         for marker in reversed(markers_in(text)):
             before = clause_before(text, marker)
-            if (before and is_hypothesis(before)) or _is_in_list(text, marker.end, reader):
+            if (before and _is_no_claim(before)) or _is_in_list(text, marker.end, reader):
                 continue
             announced = announced_in(text, marker)
             end = text.find(announced, marker.end) + len(announced)
@@ -199,6 +200,14 @@ def _announced_answer(text: str, reader: AnswerReader) -> ParsedAnswer | None:
         last = from_the_end(text, reader)
         return last if last and last.value == quoted else ParsedAnswer(None, "option_text", quoted, "option text")
     return AMBIGUOUS_ANSWER if conditional and not _unconditional(text, reader) else None
+
+
+def _is_no_claim(before: str) -> bool:
+    """Return whether what stands before an announcement says that others might make it, or its clause a first look."""
+    return is_hypothesis(before) or is_first_thought(_COMMA.split(before)[-1])
+
+
+_COMMA = re.compile("[,，;；、،]")
 
 
 def _is_joined(before: str, announced: str, reader: AnswerReader) -> bool:
