@@ -2,8 +2,10 @@
 
 import pytest
 
+from gigavqa.answers.answer_space import AnswerSpace
 from gigavqa.answers.asked import asked_of
-from gigavqa.answers.choices import AnswerSpace, read_choice, read_choices
+from gigavqa.answers.choices import read_choice
+from gigavqa.answers.several_choices import read_choices
 
 TEAMS = AnswerSpace(["security", "maintenance", "cleaning"], {})
 QUESTION = "Which team does the man on the ladder work for?"

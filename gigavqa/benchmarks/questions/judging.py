@@ -10,10 +10,11 @@ from math import isclose
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
+from gigavqa.answers.answer_space import AnswerSpace, key_of
 from gigavqa.answers.asked import asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import BoxFrame
-from gigavqa.answers.choices import AnswerSpace, key_of, read_choice
+from gigavqa.answers.choices import read_choice
 from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.letter_sets import parse_letters

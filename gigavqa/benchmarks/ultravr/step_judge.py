@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from gigavqa.answers.answer_space import AnswerSpace, key_of
 from gigavqa.answers.asked import Asked, asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import UNIT_FRAME, BoxFrame, read_box, read_boxes
-from gigavqa.answers.choices import AnswerSpace, key_of, read_choice, read_choices, read_ratio
+from gigavqa.answers.choices import read_choice, read_ratio
 from gigavqa.answers.coordinates import format_coordinate, read_coordinate
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.matching import IOU_THRESHOLD, f1_of, f1_of_sets, iou, matched
@@ -27,6 +28,7 @@ from gigavqa.answers.readings import (
     parsed,
 )
 from gigavqa.answers.regions import read_regions
+from gigavqa.answers.several_choices import read_choices
 from gigavqa.benchmarks.ultravr.broken_off import complete_part, opening_sentence
 from gigavqa.benchmarks.ultravr.errors import StepTruthInvalidError
 from gigavqa.benchmarks.ultravr.operations import operation_of
