@@ -26,12 +26,21 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORDS = {
     language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "es", "pt")
 }
-_CONTRARIES = {
-    stem_of(word): frozenset(map(stem_of, group.split("|"))) - {stem_of(word)}
-    for group in phrases("contraries")
-    for word in group.split("|")
-}
+
+
+def _contraries() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for group in phrases("contraries"):
+        stems = frozenset(map(stem_of, group.split("|")))
+        for stem in stems:
+            found[stem] = found.get(stem, frozenset()) | (stems - {stem})
+    return found
+
+
+_CONTRARIES = _contraries()
 """By word, those that are none of what it is."""
+STATES = frozenset(_CONTRARIES)
+"""Words that tell how or where a thing is, and are no noun: colours, sides."""
 
 
 @lru_cache(maxsize=256)

@@ -73,7 +73,7 @@ def _token(piece: re.Match[str], language: str) -> Token | None:
 @lru_cache(maxsize=1 << 14)
 def _stem_of(word: str, language: str) -> tuple[str, bool]:
     """Return the stem of a word, and whether it is a preposition; no stem of a function word."""
-    empty, prepositions = _function_words(language), _phrases("preposition", language)
+    empty, prepositions = function_words(language), _phrases("preposition", language)
     if word in empty:
         return "", word in prepositions
     stem = stem_of(word)
@@ -85,7 +85,8 @@ def _phrases(name: str, language: str) -> frozenset[str]:
     return frozenset(phrases(f"{name}.{language}"))
 
 
-def _function_words(language: str) -> frozenset[str]:
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that tell nothing of what is spoken of."""
     return _phrases("function_word", language)
 
 
@@ -105,7 +106,8 @@ def stem_of(word: str) -> str:
         return _SAME.get(word) or _without_endings(word, ("ar",))
     for script, languages in _ENDINGS_OF:
         if script.match(word):
-            return _without_endings(_folded(word) if script is _LATIN else word, languages)
+            stem = _without_endings(_folded(word) if script is _LATIN else word, languages)
+            return _SAME.get(stem, stem)
     return word
 
 

@@ -6,16 +6,16 @@ stand behind the last. A count with no noun of its own has that of the count bef
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import Asked, words_in
-from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, tokens
+from gigavqa.answers.asked import STATES, Asked, words_in
+from gigavqa.answers.content_words import Token, function_words, is_content, named, postures, run_at, tokens
 from gigavqa.answers.counting import counts_in, is_compared
-from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
+from gigavqa.answers.lexicon import Words, by_language, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
 
@@ -23,6 +23,9 @@ _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
 """A line of a list or table."""
 _WHOLE_BEHIND = lazy_pattern(rf"\s*{words('part_of')}\s+(?:{words('article')}\s+)?", re.IGNORECASE)
+_WHOLE_BEFORE = lazy_pattern(rf"\s?{words('counted')}?\s?(?:중|中|のうち)에?서?\s?")
+_WHOLE_OPENED = re.compile("中|중|うち|में से")
+"""What stands between a whole and its part where the whole is told first."""
 _JOINED = frozenset((*phrases("part_of"), *phrases("article"), *phrases("others_behind"), "los", "das", "den"))
 _ALTERNATIVE = lazy_pattern(rf"\s?(?:{words('alternative', 'range_to')}|[–~〜/-])\s?", re.IGNORECASE)
 _COUNTERS = frozenset(phrases("counted"))
@@ -36,9 +39,18 @@ def _border(language: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=16)
+def _opens_whole(language: str) -> re.Pattern[str]:
+    """Return what stands before a whole that a sentence begins with, "Of the 14 cars, 5 are red"."""
+    if not by_language("part_of").get(language):
+        return re.compile(r"(?!)")
+    article = words(f"article.{language}") if language in by_language("article") else "(?!)"
+    return re.compile(rf"^\W*{words(f'part_of.{language}')}\s+(?:{article}\s+)?$")
+
+
+@lru_cache(maxsize=16)
 def zero_in(language: str) -> Words:
     """Return what finds a denial that there is any, in one language."""
-    return words_in(language, "nothing", "no_such", "none_alone", "none_there")
+    return words_in(language, "nothing", "no_such", "none_alone", "none_there", "none_behind")
 
 
 @dataclass(eq=False)
@@ -68,7 +80,7 @@ def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase
     for sentence in in_order:
         if is_compared(sentence):
             continue
-        numbers = _meant(sentence)
+        numbers = [one for one in _meant(sentence) if one[0].lower() not in function_words(asked.language)]
         if any(_is_choice(sentence, one, other) for one, other in pairwise(numbers)):
             return None
         found += _phrases_of(asked.language, sentence, numbers)
@@ -78,7 +90,14 @@ def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase
 
 def with_parts_in_digits(sentence: str) -> str:
     """Return a sentence with the number of a part in digits, "2 of them"."""
+    if not has_part_in_words(sentence.lower()):
+        return sentence
     return _PART_IN_WORDS.sub(lambda word: f"{NUMERALS[word[0].lower()]}", sentence)
+
+
+def has_part_in_words(lowered: str) -> bool:
+    """Return whether a text may hold the number of a part in words, which is none where no question tells."""
+    return (" of " in lowered or " de ell" in lowered) and _PART_IN_WORDS.search(lowered) is not None
 
 
 _PART_IN_WORDS = lazy_pattern(
@@ -86,7 +105,7 @@ _PART_IN_WORDS = lazy_pattern(
     r"(?=\s+(?:of|de\s+ell[oa]s)\b)",
     re.IGNORECASE,
 )
-"""A number in words before its whole, which is none where no question tells, "two of them"."""
+"""A number in words before its whole, "two of them"."""
 
 
 def _meant(sentence: str) -> list[re.Match[str]]:
@@ -103,8 +122,11 @@ def _meant(sentence: str) -> list[re.Match[str]]:
 def _shares(sentence: str) -> list[re.Match[str]]:
     """Return the numbers of parts and of wholes that stand right behind them, "5 of the 14 cars"."""
     found = [*NUMBER.finditer(sentence)]
+    joints = (_WHOLE_BEHIND, _WHOLE_BEFORE)
     pairs = [
-        (one, other) for one, other in pairwise(found) if _WHOLE_BEHIND.fullmatch(sentence, one.end(), other.start())
+        (one, other)
+        for one, other in pairwise(found)
+        if any(joint.fullmatch(sentence, one.end(), other.start()) for joint in joints)
     ]
     return [number for pair in pairs for number in pair]
 
@@ -118,12 +140,14 @@ def _phrases_of(language: str, sentence: str, numbers: list[re.Match[str]]) -> I
     spoken = _content(language, lowered, [*NUMBER.finditer(sentence)])
     is_row = bool(_ROW.match(sentence))
     lead: list[Token] = []
-    clauses = _clauses(language, lowered, numbers)
-    for clause in clauses:
+    is_of_whole = False
+    for clause in _clauses(language, lowered, numbers):
         own = lead + [one for one in spoken if clause.start <= one.start < clause.end]
         lead = []
         if clause.numbers:
-            yield from _of_clause(language, lowered, clause, own, is_row)
+            for phrase in _of_clause(language, lowered, clause, own, is_row):
+                yield replace(phrase, is_part=True) if is_of_whole else phrase
+                is_of_whole |= bool(_opens_whole(language).search(lowered[: clause.numbers[0].start()]))
         elif zero_in(language).search(lowered[clause.start : clause.end]) and any(map(is_content, own)):
             if not abstains(lowered):
                 yield _zero(language, lowered, clause, own, is_row=is_row)
@@ -169,23 +193,26 @@ def _content(language: str, lowered: str, numbers: list[re.Match[str]]) -> list[
 
 
 def _of_clause(language: str, lowered: str, clause: _Clause, own: list[Token], is_row: bool) -> Iterator[CountedPhrase]:
+    """Yield the counts of a clause, a part with the words behind its whole, and that with its noun alone."""
     numbers = clause.numbers
     is_before = len(numbers) > 1 and not any(is_content(one) and one.start >= numbers[-1].end() for one in own)
-    at = 0
-    while at < len(numbers):
-        first = last = at
-        while last + 1 < len(numbers) and _WHOLE_BEHIND.fullmatch(
-            lowered, numbers[last].end(), numbers[last + 1].start()
-        ):
+    starts = [0, *(one.end() for one in numbers[:-1])] if is_before else [0, *(one.start() for one in numbers[1:])]
+    ends = [*starts[1:], clause.end]
+    is_whole = False
+    for at, number in enumerate(numbers):
+        last = at
+        while last + 1 < len(numbers) and _has_whole(lowered, numbers[last], numbers[last + 1]):
             last += 1
-        low = numbers[first - 1].end() if first and is_before else 0 if not first else numbers[first].start()
-        high = (
-            numbers[last].end() if is_before else numbers[last + 1].start() if last + 1 < len(numbers) else clause.end
-        )
-        high = clause.end if last + 1 == len(numbers) else high
-        phrase = [one for one in own if (low <= one.start < high) or (not first and one.start < low)]
-        yield _phrase(language, lowered, (numbers[first], numbers[last]), phrase, clause, is_row=is_row)
-        at = last + 1
+        spoken = [one for one in own if starts[at] <= one.start < ends[last]]
+        phrase = _phrase(language, lowered, (number, numbers[last]), spoken, clause, is_row=is_row)
+        if at and _WHOLE_OPENED.search(lowered, numbers[at - 1].end(), number.start()):
+            phrase = replace(phrase, is_part=True)
+        yield replace(phrase, said=phrase.behind) if is_whole else phrase
+        is_whole = last > at
+
+
+def _has_whole(lowered: str, part: re.Match[str], whole: re.Match[str]) -> bool:
+    return bool(_WHOLE_BEHIND.fullmatch(lowered, part.end(), whole.start()))
 
 
 def _phrase(
@@ -198,7 +225,10 @@ def _phrase(
     is_row: bool,
 ) -> CountedPhrase:
     number, whole = numbers
-    before = lowered[clause.start : number.start()]
+    others = [one for one in clause.numbers if one.end() <= number.start()]
+    start = others[-1].end() if others else clause.start
+    before = lowered[start : number.start()]
+    said = before if clause.numbers[-1] is not whole and not others else lowered[start : clause.end]
     told = tokens(lowered, language)
     following = clause.numbers[clause.numbers.index(whole) + 1 :][:1]
     end = following[0].start() if following else clause.end
@@ -208,7 +238,7 @@ def _phrase(
         named(one for one in told if whole.end() <= one.start < end),
         _run_behind(lowered, [one for one in own if one.start >= whole.end()], whole.end()),
         _run_before([one for one in own if one.end <= number.start()]),
-        bool(words_in(language, "part_opening").search(lowered[clause.start : clause.end])) or number is not whole,
+        bool(words_in(language, "part_opening").search(said)) or number is not whole,
         is_row,
         bool(
             _EQUALS.search(before)
@@ -253,7 +283,7 @@ def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
     is_behind = False
     for one in found:
         noun = one.behind if is_behind else one.before or one.behind
-        if one.is_part or not noun - asked.words:
+        if one.is_part or not noun - asked.words - STATES:
             one.inherited = asked.without_contraries(head, one.said) & asked.things
         if one.said & asked.things and not one.is_part:
             head = (one.said | one.inherited) & asked.words

@@ -8,13 +8,20 @@ import re
 from collections.abc import Sequence
 
 from gigavqa.answers.abstention import find_abstention
-from gigavqa.answers.asked import Asked
+from gigavqa.answers.asked import STATES, Asked
 from gigavqa.answers.content_words import postures
-from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, with_parts_in_digits, zero_in
+from gigavqa.answers.counted_phrases import (
+    CountedPhrase,
+    counted_phrases,
+    has_part_in_words,
+    with_parts_in_digits,
+    zero_in,
+)
 from gigavqa.answers.counting import counts_in
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
+from gigavqa.answers.text import sentences_of
 
 _LONGEST = 2_000
 """Characters of a text whose counts are weighed; a longer one works its answer out."""
@@ -28,17 +35,16 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
 
     What was read is ambiguous where another count has words of the question that its own lacks.
     """
+    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
+        return reading
     in_order = [*map(with_parts_in_digits, in_order)]
-    if not _compete(asked, in_order, reading) or sum(map(len, in_order)) > _LONGEST:
-        return reading
-    if not asked.is_of_one_count or any(map(find_abstention, in_order)):
-        return reading
     found = None if any(_IN_ORDER.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
     best = _best(asked, found)
     if best is None:
-        unclear = (_is_contrary, _is_of_others, _is_in_part)
+        is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
+        unclear = (_is_contrary, _is_of_others, *([_is_in_part] if is_one else []))
         return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
     rivals = [one for one in found if one.value != best.value]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
@@ -47,15 +53,21 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
 
 
-def _compete(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> bool:
-    """Return whether some sentences hold several counts, a count and a denial, or one of what was not asked for."""
-    values = {value_of(one[0]) for sentence in in_order for one in counts_in(sentence)}
-    if len(values) > 1 or reading is None or reading.status != "parsed":
+def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
+    """Return whether a text holds several counts, a count and a denial, or one of what may not have been asked for."""
+    if reading is None or reading.status != "parsed" or asked.contraries:
         return True
-    if asked.contraries:
+    lowered = text.lower()
+    if zero_in(asked.language).search(lowered) or has_part_in_words(lowered):
         return True
-    zero = zero_in(asked.language)
-    return any(zero.search(sentence.lower()) for sentence in in_order)
+    return len({value_of(one[0]) for sentence in sentences_of(text) for one in counts_in(sentence)}) > 1
+
+
+def _contrasts(in_order: Sequence[str]) -> bool:
+    return any(_CONTRAST.search(sentence.lower()) for sentence in in_order)
+
+
+_CONTRAST = Words("contrast", "conclusion")
 
 
 def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
@@ -67,15 +79,19 @@ def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     named = [one for one in found if asked.things <= _cover(asked, one)]
     most = max((len(_cover(asked, one)) for one in named), default=0)
     best = [one for one in named if len(_cover(asked, one)) == most]
+    best = [one for one in best if not one.is_part] or best
     if len({one.value for one in best}) != 1 or asked.is_contrary_to(best[0].said):
         return None
-    return best[0]
+    is_whole = not asked.told_apart <= _cover(asked, best[0])
+    return None if is_whole and any(asked.is_contrary_to(one.said) for one in found) else best[0]
 
 
 def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     """Return whether a count is none of what was asked for, beside the one that fits best."""
     covered, needed = _cover(asked, one), _cover(asked, best)
     lacking = needed - covered
+    if one.is_part and not best.is_part and one.value <= best.value and one.said - asked.words:
+        return True
     if not lacking or (one.is_outcome and not one.said & asked.words):
         return False
     if asked.is_contrary_to(one.said):
@@ -94,7 +110,7 @@ def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bo
     """
     is_behind = bool(best.behind & asked.things)
     is_before = not is_behind and bool(best.before & asked.things)
-    noun = one.behind if is_behind else one.before if is_before else one.behind or one.before
+    noun = one.behind if is_behind else one.before if is_before and best.value else one.behind or one.before
     other = noun - asked.words
     if not other:
         return bool(noun) and not noun & asked.things
@@ -127,8 +143,9 @@ def _is_in_part(asked: Asked, found: list[CountedPhrase], reading: Reading | Non
     others = [one for one in found if one not in read]
     if not read or any(one.is_outcome or not asked.things <= one.said for one in read):
         return False
-    is_sum = sum(one.value for one in others) == read[0].value
-    return not is_sum and any(asked.things <= one.inherited and not one.is_part for one in others)
+    states = [bool(one.said & STATES) for one in others]
+    is_whole = all(states) and not read[0].said & STATES and sum(one.value for one in others) <= read[0].value
+    return not is_whole and any(asked.things <= _cover(asked, one) and not one.is_part for one in others)
 
 
 def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:

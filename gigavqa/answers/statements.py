@@ -24,11 +24,15 @@ _ASKS = ("?", "？", "؟")
 _NEVER_APART = frozenset({"zh", "ja", "ko"})
 """Languages whose "and" may stand within a word."""
 
+_NUMBER_BEHIND = frozenset({"ja", "ko"})
+_CONCORD = frozenset({"fr", "es", "pt", "ru"})
+"""Languages in which two words of denial deny once."""
+
 
 @lru_cache(maxsize=16)
 def _border(language: str) -> re.Pattern[str]:
     """Return what stands between two clauses of one language."""
-    joints = rf"(?<=[않없있])(?:고|으며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words(f'contrast.{language}')}"
+    joints = rf"(?<=[않없있이])(?:고|으며|며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words(f'contrast.{language}')}"
     return re.compile(rf"[,，、،;；:：()（）—–|]|{joints}")
 
 
@@ -141,7 +145,7 @@ def _is_unsure(asked: Asked, clause: str) -> bool:
 
 def _is_denied(asked: Asked, clause: str, found: Sequence[Token], negators: Sequence[re.Match[str]]) -> bool:
     """Return whether a clause denies that there is what was asked for, and not only something of it."""
-    if len(negators) > 1 or words_in(asked.language, "sought").search(clause):
+    if (len(negators) > 1 and asked.language not in _CONCORD) or words_in(asked.language, "sought").search(clause):
         return False
     none = words_in(asked.language, "none_there").search(clause)
     if named(found) <= asked.words:
@@ -159,7 +163,7 @@ def _is_there(asked: Asked, clause: str, found: Sequence[Token]) -> bool:
     is_asked = [one.stem in asked.existing for one in run]
     if not all(is_asked) and not _is_head(asked, is_asked):
         return False
-    before = clause[: run[0].start]
+    before = clause if asked.language in _NUMBER_BEHIND else clause[: run[0].start]
     if _is_of_another(asked, found, run[0], clause):
         return False
     return bool(
