@@ -6,7 +6,7 @@ Readers of numbers and truths look at it where a reply says several things, or n
 import re
 from functools import cached_property, lru_cache
 
-from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, stem_of, tokens
+from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
 from gigavqa.answers.lexicon import Words, by_language, phrases
 from gigavqa.answers.text import sentences_of
 
@@ -53,7 +53,8 @@ class Asked:
     """The words of one question, by what they do in it; made once a question by `asked_of`."""
 
     def __init__(self, text: str) -> None:
-        self.text = _asking(text).lower()
+        self._sentence = _asking(text).lower()
+        self.text = _COLON.sub("", self._sentence)
 
     @cached_property
     def language(self) -> str:
@@ -77,8 +78,8 @@ class Asked:
     def things(self) -> frozenset[str]:
         """Of these, the noun phrase of what is counted."""
         found = self.find("quantity_asked")
-        behind = self._first_run(found.end() if found else 0)
-        return named(behind or (self._last_run(found.start()) if found else ())) - postures(self.language)
+        run = self._first_run(found.end() if found else 0) or (self._last_run(found.start()) if found else ())
+        return named(token for token in run if not token.is_posture)
 
     def is_contrary_to(self, said: frozenset[str]) -> bool:
         """Return whether some words tell of another colour or side than what is asked for."""
@@ -132,7 +133,7 @@ class Asked:
     @cached_property
     def in_order(self) -> tuple[str, ...]:
         """All words of a statement or question of yes or no, prepositions among them, in their order."""
-        return tuple(token.stem for token in self.tokens if token.stem)
+        return tuple(token.stem for token in tokens(self._sentence, self.language) if token.stem)
 
     @cached_property
     def opens_with_verb(self) -> bool:
@@ -200,11 +201,11 @@ def asked_of(text: str) -> Asked | None:
 
 
 def _asking(text: str) -> str:
-    """Return the sentence of a question that asks, behind its last colon."""
+    """Return the sentence of a question that asks."""
     found = sentences_of(text) or [text]
     asking = [one for one in found if one.rstrip(" \"'”»」*").endswith(_ASKS)]
     counting = [one for one in found if _QUANTITY.search(one.lower())]
-    return _COLON.sub("", (asking or counting[:1] or found[:1])[-1])
+    return (asking or counting[:1] or found[:1])[-1]
 
 
 _QUANTITY = Words("quantity_asked")

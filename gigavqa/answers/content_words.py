@@ -36,12 +36,16 @@ _FLEETING = re.compile(r"(?<=[бвгджзклмнпрстфхцчшщ])[оеё]
 
 
 class Token(NamedTuple):
-    """A word where it stands; its `stem` is empty where it tells nothing of what is spoken of."""
+    """A word where it stands; its `stem` is empty where it tells nothing of what is spoken of.
+
+    A verb of posture says only that a thing is there, "stand", "lies".
+    """
 
     stem: str
     start: int
     end: int
     is_preposition: bool = False
+    is_posture: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -67,7 +71,7 @@ def _token(piece: re.Match[str], language: str) -> Token | None:
     if kind != "word":
         return Token(text, *piece.span())
     stem, is_preposition = _stem_of(text, language)
-    return Token(stem, *piece.span(), is_preposition)
+    return Token(stem, *piece.span(), is_preposition, text in _phrases("posture", language))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -88,12 +92,6 @@ def _phrases(name: str, language: str) -> frozenset[str]:
 def function_words(language: str) -> frozenset[str]:
     """Return the words of a language that tell nothing of what is spoken of."""
     return _phrases("function_word", language)
-
-
-@lru_cache(maxsize=16)
-def postures(language: str) -> frozenset[str]:
-    """Return the stems of verbs that only say that a thing is there, "stand", "lie"."""
-    return frozenset(stem_of(phrase) for phrase in phrases(f"posture.{language}"))
 
 
 def stem_of(word: str) -> str:

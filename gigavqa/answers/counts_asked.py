@@ -9,24 +9,19 @@ from collections.abc import Sequence
 
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import STATES, Asked
-from gigavqa.answers.content_words import postures
-from gigavqa.answers.counted_phrases import (
-    CountedPhrase,
-    counted_phrases,
-    has_part_in_words,
-    with_parts_in_digits,
-    zero_in,
-)
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, zero_in
 from gigavqa.answers.counting import counts_in
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.parts_of_wholes import has_part_in_words, with_parts_in_digits
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 
-_LONGEST = 2_000
+_LONGEST = 1_000
 """Characters of a text whose counts are weighed; a longer one works its answer out."""
 _MOST = 32
-_IN_ORDER = Words("in_their_order")
+_UNWEIGHED = Words("in_their_order", "first_thought", "second_look")
+"""What tells that counts are revised, or stand in an order of their own."""
 _BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
 
 
@@ -38,7 +33,7 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
         return reading
     in_order = [*map(with_parts_in_digits, in_order)]
-    found = None if any(_IN_ORDER.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
+    found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
     best = _best(asked, found)
@@ -76,7 +71,7 @@ def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
 
 def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
-    named = [one for one in found if asked.things <= _cover(asked, one)]
+    named = [one for one in found if asked.things <= _cover(asked, one)] or _told_by_place(asked, found)
     most = max((len(_cover(asked, one)) for one in named), default=0)
     best = [one for one in named if len(_cover(asked, one)) == most]
     best = [one for one in best if not one.is_part] or best
@@ -84,6 +79,15 @@ def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
         return None
     is_whole = not asked.told_apart <= _cover(asked, best[0])
     return None if is_whole and any(asked.is_contrary_to(one.said) for one in found) else best[0]
+
+
+def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhrase]:
+    """Return the count that alone stands where was asked, "upper left: 5", where none names a thing."""
+    told_apart = asked.told_apart & frozenset().union(*(one.said for one in found))
+    if not told_apart or any(one.said & asked.things for one in found):
+        return []
+    place = [one for one in found if told_apart <= one.said]
+    return place if all(one in place or asked.is_contrary_to(one.said) for one in found) else []
 
 
 def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
@@ -99,7 +103,7 @@ def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     if one.said & asked.things and covered < needed and one.value >= best.value:
         return True
     if asked.words <= needed and one.inherited and one.said - asked.words and not lacking & asked.things:
-        return not best.rest - asked.words - postures(asked.language)
+        return not (best.said & best.rest) - asked.words
     return _is_other_thing(asked, one, best)
 
 

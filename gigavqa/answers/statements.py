@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import Asked, words_in
-from gigavqa.answers.content_words import Token, is_content, named, postures, run_at, tokens
+from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
 from gigavqa.answers.lexicon import UNSPACED, phrases, words
 from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
@@ -20,6 +20,7 @@ from gigavqa.answers.withdrawals import is_conditional, is_first_thought, is_hyp
 
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
+_MOST_STATEMENTS = 2
 _ASKS = ("?", "？", "؟")
 _NEVER_APART = frozenset({"zh", "ja", "ko"})
 """Languages whose "and" may stand within a word."""
@@ -101,7 +102,7 @@ def _parts(language: str, lowered: str) -> Iterator[str]:
 
 
 def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
-    """Yield whether a clause says that what was asked for is there, or is not; None where it names it otherwise."""
+    """Yield whether a clause says that what was asked for is there, or is not; None where it is in doubt."""
     negators = [*words_in(asked.language, "negator").finditer(clause)]
     found = _spoken(asked, clause, negators)
     said = named(found)
@@ -115,18 +116,15 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
         yield False if _is_denied(asked, clause, found, negators) else None
     else:
         is_narrower = bool(said - asked.words) and not asked.words <= said
-        yield True if not is_narrower and _is_there(asked, clause, found) else None
+        if not is_narrower and _is_there(asked, clause, found):
+            yield True
 
 
 def _spoken(asked: Asked, clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
     """Return the words of a clause; those are empty that deny, say that a thing is there, or how many there are."""
 
     def is_empty(token: Token) -> bool:
-        if (
-            token.stem in postures(asked.language)
-            or token.stem.isdigit()
-            or clause[token.start : token.end] in NUMERALS
-        ):
+        if token.is_posture or token.stem.isdigit() or clause[token.start : token.end] in NUMERALS:
             return True
         return any(one.start() <= token.start < one.end() for one in negators)
 
@@ -189,17 +187,23 @@ def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: s
 
 
 def _of_predicate(asked: Asked, text: str) -> Reading | None:
-    """Read a statement of all words of a question, in its order and no others, as yes; with a word of denial, as no."""
-    if asked.is_denied or len(asked.in_order) < 2:
+    """Read a statement of all words of a question, in its order and no others, as yes; with a word of denial, as no.
+
+    One that much else follows, or a contrast, is only a part of what the text says.
+    """
+    in_order = sentences_of(text)
+    if asked.is_denied or len(asked.in_order) < 2 or len(in_order) > _MOST_STATEMENTS:
+        return None
+    if words_in(asked.language, "contrast", "exception", "left_out").search(text.lower()):
         return None
     said: set[bool] = set()
     negator = words_in(asked.language, "negator")
-    for sentence in sentences_of(text):
+    for sentence in in_order:
         if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
             continue
         for clause in _parts(asked.language, sentence.lower()):
-            in_order = tuple(one.stem for one in tokens(clause, asked.language) if one.stem)
-            if len(in_order) != len(asked.in_order) or not _is_same(asked, in_order):
+            spoken = tuple(one.stem for one in tokens(clause, asked.language) if one.stem)
+            if len(spoken) != len(asked.in_order) or not _is_same(asked, spoken):
                 continue
             denials = len([*negator.finditer(clause)])
             if denials > 1 or _is_unsure(asked, clause):
