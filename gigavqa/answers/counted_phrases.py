@@ -5,7 +5,7 @@ stand behind the last. A count with no noun of its own has that of the count bef
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -18,7 +18,7 @@ from gigavqa.answers.counting import counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
-from gigavqa.answers.parts_of_wholes import has_whole, is_among, opens_with_whole, shares_in
+from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, shares_in
 
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
@@ -38,9 +38,12 @@ class CountedPhrase:
     rest: frozenset[str]
     behind: frozenset[str]
     before: frozenset[str]
+    sentence: str
     is_part: bool
+    is_whole: bool
     is_row: bool
     is_outcome: bool
+    is_denied: bool
     inherited: frozenset[str] = field(default=frozenset())
 
 
@@ -59,7 +62,7 @@ def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase
     for sentence in in_order:
         if is_compared(sentence):
             continue
-        numbers = [one for one in _meant(sentence) if one[0].lower() not in function_words(asked.language)]
+        numbers = _meant(asked, sentence)
         if any(_is_choice(sentence, one, other) for one, other in pairwise(numbers)):
             return None
         found += _Sentence(asked.language, sentence, numbers).phrases()
@@ -73,15 +76,24 @@ def zero_in(language: str) -> Words:
     return words_in(language, "nothing", "no_such", "none_alone", "none_there", "none_behind")
 
 
-def _meant(sentence: str) -> list[re.Match[str]]:
+def _meant(asked: Asked, sentence: str) -> list[re.Match[str]]:
+    """Return the numbers of a sentence that can be counts, parts and wholes among them, and no "larger one"."""
     numbers = counts_in(sentence)
     starts = {one.start() for one in numbers}
     numbers += {one.start(): one for one in shares_in(sentence) if one.start() not in starts}.values()
-    numbers.sort(key=re.Match.start)
+    empty = function_words(asked.language)
+    kept = [one for one in numbers if one[0].lower() not in empty and not _PRONOUN.match(sentence, one.start())]
+    return sorted(kept, key=re.Match.start)
+
+
+_PRONOUN = re.compile(r"(?:(?<=er )|(?<=est )|(?<=red )|(?<=other ))one\b", re.IGNORECASE)
+
+
+def _denied(sentence: str, numbers: Sequence[re.Match[str]]) -> Collection[Hashable]:
+    """Return the numbers that a sentence denies, "12, not 7"."""
     if len(numbers) < 2:
-        return numbers
-    denied = stances(sentence, [Mention(*one.span(), value_of(one[0])) for one in numbers]).denied
-    return [one for one in numbers if value_of(one[0]) not in denied]
+        return ()
+    return stances(sentence, [Mention(*one.span(), value_of(one[0])) for one in numbers]).denied
 
 
 def _is_choice(sentence: str, one: re.Match[str], other: re.Match[str]) -> bool:
@@ -97,6 +109,7 @@ class _Sentence:
         self._told = tokens(self._lowered, language)
         self._spoken = self._without_numbers([*NUMBER.finditer(sentence)])
         self._is_row = bool(_ROW.match(sentence))
+        self._denied = _denied(sentence, numbers)
 
     def phrases(self) -> Iterator[CountedPhrase]:
         """Yield the phrases of all counts, and of what is denied."""
@@ -155,7 +168,7 @@ class _Sentence:
         )
         starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
         ends = [*starts[1:], clause.end]
-        is_whole = False
+        has_part = False
         for at, number in enumerate(numbers):
             last = at
             while last + 1 < len(numbers) and has_whole(lowered, numbers[last], numbers[last + 1]):
@@ -164,8 +177,8 @@ class _Sentence:
             phrase = self._phrase(clause, at, last, own)
             if at and is_among(lowered, numbers[at - 1], number):
                 phrase = replace(phrase, is_part=True)
-            yield replace(phrase, said=phrase.behind) if is_whole else phrase
-            is_whole = last > at
+            yield replace(phrase, said=phrase.behind) if has_part else phrase
+            has_part = last > at
 
     def _phrase(self, clause: _Clause, at: int, last: int, own: list[Token]) -> CountedPhrase:
         """Return the phrase of a clause's number; a part's, with the last whole behind it."""
@@ -181,9 +194,12 @@ class _Sentence:
             rest=named(one for one in self._told if whole.end() <= one.start < end),
             behind=self._run_behind(own, whole.end()),
             before=_run_before(own, number.start()),
+            sentence=self._lowered,
             is_part=last > at or self._opens_part(opened),
+            is_whole=is_whole(self._language, self._lowered[: number.start()], self._lowered[number.end() : end]),
             is_row=self._is_row,
             is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
+            is_denied=value_of(number[0]) in self._denied or self._is_denied(self._lowered[start:end]),
         )
 
     def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:
@@ -192,11 +208,22 @@ class _Sentence:
         if denied is None or abstains(self._lowered):
             return
         end = clause.start + denied.end()
-        behind, before = self._run_behind(clause.spoken, end), _run_before(clause.spoken, end)
-        is_part = self._opens_part(said)
         yield CountedPhrase(
-            0.0, named(clause.spoken), frozenset(), behind, before, is_part, self._is_row, is_outcome=False
+            value=0.0,
+            said=named(clause.spoken),
+            rest=frozenset(),
+            behind=self._run_behind(clause.spoken, end),
+            before=_run_before(clause.spoken, end),
+            sentence=self._lowered,
+            is_part=self._opens_part(said),
+            is_whole=False,
+            is_row=self._is_row,
+            is_outcome=False,
+            is_denied=False,
         )
+
+    def _is_denied(self, said: str) -> bool:
+        return words_in(self._language, "negator").search(said) is not None
 
     def _opens_part(self, said: str) -> bool:
         return words_in(self._language, "part_opening").search(said) is not None
@@ -233,11 +260,24 @@ def _border(language: str) -> re.Pattern[str]:
 def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
     """Give a count without a noun of its own the words that were asked for of the last count with one."""
     head: frozenset[str] = frozenset()
-    is_behind = False
+    noun_of = _behind
     for one in found:
-        noun = one.behind if is_behind else one.before or one.behind
-        if one.is_part or not noun - asked.words - STATES:
+        if one.is_part or not noun_of(one) - asked.words - STATES:
             one.inherited = asked.without_contraries(head, one.said) & asked.things
-        if one.said & asked.things and not one.is_part:
-            head = (one.said | one.inherited) & asked.words
-            is_behind = bool(one.behind & asked.things)
+        if one.said & asked.things and not one.is_part and not one.inherited:
+            head = one.said & asked.words
+            sides = (_behind, _before)
+            noun_of = next((side for side in sides if side(one) & asked.things), _predicate)
+
+
+def _behind(one: CountedPhrase) -> frozenset[str]:
+    return one.behind
+
+
+def _before(one: CountedPhrase) -> frozenset[str]:
+    return one.before or one.behind
+
+
+def _predicate(one: CountedPhrase) -> frozenset[str]:
+    """Return what is said of a count whose noun is said of it, "4 are swans"."""
+    return one.behind or one.before or one.rest

@@ -43,6 +43,14 @@ def is_among(lowered: str, whole: re.Match[str], part: re.Match[str]) -> bool:
     return bool(_AMONG.search(lowered, whole.end(), part.start()))
 
 
+def is_whole(language: str, before: str, behind: str) -> bool:
+    """Return whether a number is a whole by what stands about it in its clause: "Of the 14", "14人のうち"."""
+    return opens_with_whole(language, before) or bool(_AMONG_AT_END.search(behind))
+
+
+_AMONG_AT_END = re.compile(r"(?:中|중|うち|में से)에?서?\s*$")
+
+
 def opens_with_whole(language: str, before: str) -> bool:
     """Return whether what a sentence begins with makes its first number a whole, "Of the 14 cars, 5 are red"."""
     return bool(_opening(language).fullmatch(before))
