@@ -5,27 +5,26 @@ stand behind the last. A count with no noun of its own has that of the count bef
 """
 
 import re
-from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import STATES, Asked, words_in
-from gigavqa.answers.content_words import Token, function_words, is_content, named, run_at, tokens
-from gigavqa.answers.counting import counts_in, is_compared
-from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
+from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
+from gigavqa.answers.counting import is_compared
+from gigavqa.answers.lexicon import Words, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
-from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, shares_in
+from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, weighed_in
 
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
 """A line of a list or table."""
 _JOINED = frozenset((*phrases("part_of"), *phrases("article"), *phrases("others_behind")))
 """What may stand between a count and its noun."""
-_ALTERNATIVE = lazy_pattern(rf"\s?(?:{words('alternative', 'range_to')}|[–~〜/-])\s?", re.IGNORECASE)
 _COUNTERS = frozenset(phrases("counted"))
 
 
@@ -35,16 +34,16 @@ class CountedPhrase:
 
     value: float
     said: frozenset[str]
-    rest: frozenset[str]
     behind: frozenset[str]
     before: frozenset[str]
     sentence: str
     is_part: bool
-    is_whole: bool
     is_row: bool
-    is_outcome: bool
-    is_denied: bool
-    inherited: frozenset[str] = field(default=frozenset())
+    rest: frozenset[str] = frozenset()
+    is_whole: bool = False
+    is_outcome: bool = False
+    is_denied: bool = False
+    inherited: frozenset[str] = frozenset()
 
 
 class _Clause(NamedTuple):
@@ -57,13 +56,12 @@ class _Clause(NamedTuple):
 
 
 def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase] | None:
-    """Return the counts of some sentences in order, zero for what is denied; None where two stand for choice."""
+    """Return the counts of some sentences in order, zero for what is denied; None beside a bound or choice."""
     found: list[CountedPhrase] = []
     for sentence in in_order:
         if is_compared(sentence):
             continue
-        numbers = _meant(asked, sentence)
-        if any(_is_choice(sentence, one, other) for one, other in pairwise(numbers)):
+        if (numbers := weighed_in(asked.language, sentence)) is None:
             return None
         found += _Sentence(asked.language, sentence, numbers).phrases()
     _inherit(asked, found)
@@ -76,28 +74,11 @@ def zero_in(language: str) -> Words:
     return words_in(language, "nothing", "no_such", "none_alone", "none_there", "none_behind")
 
 
-def _meant(asked: Asked, sentence: str) -> list[re.Match[str]]:
-    """Return the numbers of a sentence that can be counts, parts and wholes among them, and no "larger one"."""
-    numbers = counts_in(sentence)
-    starts = {one.start() for one in numbers}
-    numbers += {one.start(): one for one in shares_in(sentence) if one.start() not in starts}.values()
-    empty = function_words(asked.language)
-    kept = [one for one in numbers if one[0].lower() not in empty and not _PRONOUN.match(sentence, one.start())]
-    return sorted(kept, key=re.Match.start)
-
-
-_PRONOUN = re.compile(r"(?:(?<=er )|(?<=est )|(?<=red )|(?<=other ))one\b", re.IGNORECASE)
-
-
 def _denied(sentence: str, numbers: Sequence[re.Match[str]]) -> Collection[Hashable]:
     """Return the numbers that a sentence denies, "12, not 7"."""
     if len(numbers) < 2:
         return ()
     return stances(sentence, [Mention(*one.span(), value_of(one[0])) for one in numbers]).denied
-
-
-def _is_choice(sentence: str, one: re.Match[str], other: re.Match[str]) -> bool:
-    return one[0] != other[0] and bool(_ALTERNATIVE.fullmatch(sentence, one.end(), other.start()))
 
 
 class _Sentence:
@@ -208,19 +189,9 @@ class _Sentence:
         if denied is None or abstains(self._lowered):
             return
         end = clause.start + denied.end()
-        yield CountedPhrase(
-            value=0.0,
-            said=named(clause.spoken),
-            rest=frozenset(),
-            behind=self._run_behind(clause.spoken, end),
-            before=_run_before(clause.spoken, end),
-            sentence=self._lowered,
-            is_part=self._opens_part(said),
-            is_whole=False,
-            is_row=self._is_row,
-            is_outcome=False,
-            is_denied=False,
-        )
+        behind, before = self._run_behind(clause.spoken, end), _run_before(clause.spoken, end)
+        is_part = self._opens_part(said)
+        yield CountedPhrase(0.0, named(clause.spoken), behind, before, self._lowered, is_part, self._is_row)
 
     def _is_denied(self, said: str) -> bool:
         return words_in(self._language, "negator").search(said) is not None
@@ -260,24 +231,18 @@ def _border(language: str) -> re.Pattern[str]:
 def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
     """Give a count without a noun of its own the words that were asked for of the last count with one."""
     head: frozenset[str] = frozenset()
-    noun_of = _behind
+    noun_of = _NOUNS[0]
     for one in found:
         if one.is_part or not noun_of(one) - asked.words - STATES:
             one.inherited = asked.without_contraries(head, one.said) & asked.things
         if one.said & asked.things and not one.is_part and not one.inherited:
             head = one.said & asked.words
-            sides = (_behind, _before)
-            noun_of = next((side for side in sides if side(one) & asked.things), _predicate)
+            noun_of = next((noun for noun in _NOUNS if noun(one) & asked.things), _NOUNS[-1])
 
 
-def _behind(one: CountedPhrase) -> frozenset[str]:
-    return one.behind
-
-
-def _before(one: CountedPhrase) -> frozenset[str]:
-    return one.before or one.behind
-
-
-def _predicate(one: CountedPhrase) -> frozenset[str]:
-    """Return what is said of a count whose noun is said of it, "4 are swans"."""
-    return one.behind or one.before or one.rest
+_NOUNS: tuple[Callable[[CountedPhrase], frozenset[str]], ...] = (
+    lambda one: one.behind,
+    lambda one: one.before or one.behind,
+    lambda one: one.behind or one.before or one.rest,
+)
+"""Where the noun of a count stands: behind it, before it, or in what is said of it, "4 are swans"."""

@@ -91,7 +91,9 @@ def _sum_of(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     total = sum(one.value for one in found) / 2
     whole = [one for one in found if one.value == total and asked.things <= one.said and not one.is_denied]
     others = [one for one in found if one not in whole]
-    if len(whole) != 1 or len(others) < 2 or any(one.said & asked.things for one in others):
+    if len(whole) != 1 or len(others) < 2 or len({one.sentence for one in found}) > 1:
+        return None
+    if any(one.said & asked.things for one in others):
         return None
     return whole[0] if not asked.told_apart - _cover(asked, whole[0]) else None
 
