@@ -5,27 +5,26 @@ stand behind the last. A count with no noun of its own has that of the count bef
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import STATES, Asked, words_in
-from gigavqa.answers.content_words import Token, function_words, is_content, named, run_at, tokens
-from gigavqa.answers.counting import counts_in, is_compared
-from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
+from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
+from gigavqa.answers.counting import is_compared
+from gigavqa.answers.lexicon import Words, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
-from gigavqa.answers.parts_of_wholes import has_whole, is_among, opens_with_whole, shares_in
+from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, weighed_in
 
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
 """A line of a list or table."""
 _JOINED = frozenset((*phrases("part_of"), *phrases("article"), *phrases("others_behind")))
 """What may stand between a count and its noun."""
-_ALTERNATIVE = lazy_pattern(rf"\s?(?:{words('alternative', 'range_to')}|[–~〜/-])\s?", re.IGNORECASE)
 _COUNTERS = frozenset(phrases("counted"))
 
 
@@ -35,13 +34,16 @@ class CountedPhrase:
 
     value: float
     said: frozenset[str]
-    rest: frozenset[str]
     behind: frozenset[str]
     before: frozenset[str]
+    sentence: str
     is_part: bool
     is_row: bool
-    is_outcome: bool
-    inherited: frozenset[str] = field(default=frozenset())
+    rest: frozenset[str] = frozenset()
+    is_whole: bool = False
+    is_outcome: bool = False
+    is_denied: bool = False
+    inherited: frozenset[str] = frozenset()
 
 
 class _Clause(NamedTuple):
@@ -54,13 +56,12 @@ class _Clause(NamedTuple):
 
 
 def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase] | None:
-    """Return the counts of some sentences in order, zero for what is denied; None where two stand for choice."""
+    """Return the counts of some sentences in order, zero for what is denied; None beside a bound or choice."""
     found: list[CountedPhrase] = []
     for sentence in in_order:
         if is_compared(sentence):
             continue
-        numbers = [one for one in _meant(sentence) if one[0].lower() not in function_words(asked.language)]
-        if any(_is_choice(sentence, one, other) for one, other in pairwise(numbers)):
+        if (numbers := weighed_in(asked.language, sentence)) is None:
             return None
         found += _Sentence(asked.language, sentence, numbers).phrases()
     _inherit(asked, found)
@@ -73,19 +74,11 @@ def zero_in(language: str) -> Words:
     return words_in(language, "nothing", "no_such", "none_alone", "none_there", "none_behind")
 
 
-def _meant(sentence: str) -> list[re.Match[str]]:
-    numbers = counts_in(sentence)
-    starts = {one.start() for one in numbers}
-    numbers += {one.start(): one for one in shares_in(sentence) if one.start() not in starts}.values()
-    numbers.sort(key=re.Match.start)
+def _denied(sentence: str, numbers: Sequence[re.Match[str]]) -> Collection[Hashable]:
+    """Return the numbers that a sentence denies, "12, not 7"."""
     if len(numbers) < 2:
-        return numbers
-    denied = stances(sentence, [Mention(*one.span(), value_of(one[0])) for one in numbers]).denied
-    return [one for one in numbers if value_of(one[0]) not in denied]
-
-
-def _is_choice(sentence: str, one: re.Match[str], other: re.Match[str]) -> bool:
-    return one[0] != other[0] and bool(_ALTERNATIVE.fullmatch(sentence, one.end(), other.start()))
+        return ()
+    return stances(sentence, [Mention(*one.span(), value_of(one[0])) for one in numbers]).denied
 
 
 class _Sentence:
@@ -97,6 +90,7 @@ class _Sentence:
         self._told = tokens(self._lowered, language)
         self._spoken = self._without_numbers([*NUMBER.finditer(sentence)])
         self._is_row = bool(_ROW.match(sentence))
+        self._denied = _denied(sentence, numbers)
 
     def phrases(self) -> Iterator[CountedPhrase]:
         """Yield the phrases of all counts, and of what is denied."""
@@ -155,7 +149,7 @@ class _Sentence:
         )
         starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
         ends = [*starts[1:], clause.end]
-        is_whole = False
+        has_part = False
         for at, number in enumerate(numbers):
             last = at
             while last + 1 < len(numbers) and has_whole(lowered, numbers[last], numbers[last + 1]):
@@ -164,8 +158,8 @@ class _Sentence:
             phrase = self._phrase(clause, at, last, own)
             if at and is_among(lowered, numbers[at - 1], number):
                 phrase = replace(phrase, is_part=True)
-            yield replace(phrase, said=phrase.behind) if is_whole else phrase
-            is_whole = last > at
+            yield replace(phrase, said=phrase.behind) if has_part else phrase
+            has_part = last > at
 
     def _phrase(self, clause: _Clause, at: int, last: int, own: list[Token]) -> CountedPhrase:
         """Return the phrase of a clause's number; a part's, with the last whole behind it."""
@@ -181,9 +175,12 @@ class _Sentence:
             rest=named(one for one in self._told if whole.end() <= one.start < end),
             behind=self._run_behind(own, whole.end()),
             before=_run_before(own, number.start()),
+            sentence=self._lowered,
             is_part=last > at or self._opens_part(opened),
+            is_whole=is_whole(self._language, self._lowered[: number.start()], self._lowered[number.end() : end]),
             is_row=self._is_row,
             is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
+            is_denied=value_of(number[0]) in self._denied or self._is_denied(self._lowered[start:end]),
         )
 
     def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:
@@ -194,9 +191,10 @@ class _Sentence:
         end = clause.start + denied.end()
         behind, before = self._run_behind(clause.spoken, end), _run_before(clause.spoken, end)
         is_part = self._opens_part(said)
-        yield CountedPhrase(
-            0.0, named(clause.spoken), frozenset(), behind, before, is_part, self._is_row, is_outcome=False
-        )
+        yield CountedPhrase(0.0, named(clause.spoken), behind, before, self._lowered, is_part, self._is_row)
+
+    def _is_denied(self, said: str) -> bool:
+        return words_in(self._language, "negator").search(said) is not None
 
     def _opens_part(self, said: str) -> bool:
         return words_in(self._language, "part_opening").search(said) is not None
@@ -233,11 +231,18 @@ def _border(language: str) -> re.Pattern[str]:
 def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
     """Give a count without a noun of its own the words that were asked for of the last count with one."""
     head: frozenset[str] = frozenset()
-    is_behind = False
+    noun_of = _NOUNS[0]
     for one in found:
-        noun = one.behind if is_behind else one.before or one.behind
-        if one.is_part or not noun - asked.words - STATES:
+        if one.is_part or not noun_of(one) - asked.words - STATES:
             one.inherited = asked.without_contraries(head, one.said) & asked.things
-        if one.said & asked.things and not one.is_part:
-            head = (one.said | one.inherited) & asked.words
-            is_behind = bool(one.behind & asked.things)
+        if one.said & asked.things and not one.is_part and not one.inherited:
+            head = one.said & asked.words
+            noun_of = next((noun for noun in _NOUNS if noun(one) & asked.things), _NOUNS[-1])
+
+
+_NOUNS: tuple[Callable[[CountedPhrase], frozenset[str]], ...] = (
+    lambda one: one.behind,
+    lambda one: one.before or one.behind,
+    lambda one: one.behind or one.before or one.rest,
+)
+"""Where the noun of a count stands: behind it, before it, or in what is said of it, "4 are swans"."""

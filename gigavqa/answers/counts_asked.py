@@ -36,12 +36,13 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
-    best = _best(asked, found)
+    best = _best(asked, found) or _sum_of(asked, found)
     if best is None:
         is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
-        unclear = (_is_contrary, _is_of_others, *([_is_in_part] if is_one else []))
+        unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
         return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
-    rivals = [one for one in found if one.value != best.value]
+    is_sum = best.value * 2 == sum(one.value for one in found)
+    rivals = [one for one in found if one.value != best.value and not (is_sum and not one.said & asked.things)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
@@ -71,14 +72,30 @@ def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
 
 def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
-    named = [one for one in found if asked.things <= _cover(asked, one)] or _told_by_place(asked, found)
+    named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
+    named = named or _told_by_place(asked, found)
     most = max((len(_cover(asked, one)) for one in named), default=0)
     best = [one for one in named if len(_cover(asked, one)) == most]
     best = [one for one in best if not one.is_part] or best
     if len({one.value for one in best}) != 1 or asked.is_contrary_to(best[0].said):
         return None
-    is_whole = not asked.told_apart <= _cover(asked, best[0])
+    covered = _cover(asked, best[0])
+    if any(one.is_denied and _cover(asked, one) - covered for one in found):
+        return None
+    is_whole = not asked.told_apart <= covered
     return None if is_whole and any(asked.is_contrary_to(one.said) for one in found) else best[0]
+
+
+def _sum_of(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
+    """Return the count of what was asked for that several others without a noun of it come to, "9: 5 here, 4 there"."""
+    total = sum(one.value for one in found) / 2
+    whole = [one for one in found if one.value == total and asked.things <= one.said and not one.is_denied]
+    others = [one for one in found if one not in whole]
+    if len(whole) != 1 or len(others) < 2 or len({one.sentence for one in found}) > 1:
+        return None
+    if any(one.said & asked.things for one in others):
+        return None
+    return whole[0] if not asked.told_apart - _cover(asked, whole[0]) else None
 
 
 def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhrase]:
@@ -94,17 +111,33 @@ def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     """Return whether a count is none of what was asked for, beside the one that fits best."""
     covered, needed = _cover(asked, one), _cover(asked, best)
     lacking = needed - covered
-    if one.is_part and not best.is_part and one.value <= best.value and one.said - asked.words:
+    if one.is_denied and (needed <= covered or not one.said):
         return True
+    if one.is_part and not best.is_part:
+        return one.value <= best.value and bool(one.said - asked.words)
     if not lacking or (one.is_outcome and not one.said & asked.words):
         return False
-    if asked.is_contrary_to(one.said):
+    if asked.is_contrary_to(one.said) or (one.value >= best.value and _is_whole_of(asked, one, best)):
         return True
-    if one.said & asked.things and covered < needed and one.value >= best.value:
+    return _is_in_other_state(asked, one, best) or _is_other_thing(asked, one, best)
+
+
+def _is_whole_of(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether a count is the whole of which the best one is a part, "14 cars, 5 of which are red"."""
+    if one.is_whole and not best.is_whole:
         return True
-    if asked.words <= needed and one.inherited and one.said - asked.words and not lacking & asked.things:
-        return not (best.said & best.rest) - asked.words
-    return _is_other_thing(asked, one, best)
+    return bool(one.said & asked.things) and _cover(asked, one) < _cover(asked, best)
+
+
+def _is_in_other_state(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether a count is of the same thing and says something else of it, "4 stand" beside "5 sit"."""
+    if not one.inherited or not (one.said | one.rest) - asked.words:
+        return False
+    if best.inherited and not one.said & asked.words:
+        return True
+    covered, needed = _cover(asked, one), _cover(asked, best)
+    is_whole_question = asked.words <= needed and not (needed - covered) & asked.things
+    return is_whole_question and not (best.said & best.rest) - asked.words
 
 
 def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
@@ -112,17 +145,27 @@ def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bo
 
     A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
     """
-    is_behind = bool(best.behind & asked.things)
-    is_before = not is_behind and bool(best.before & asked.things)
-    noun = one.behind if is_behind else one.before if is_before and best.value else one.behind or one.before
+    noun, is_behind = _noun_beside(asked, one, best)
     other = noun - asked.words
     if not other:
         return bool(noun) and not noun & asked.things
     if noun & (asked.words - asked.things):
         return False
-    more = (best.said if is_before else best.rest) - asked.words if best.value else frozenset()
-    is_plain = len(noun) > 1 and not noun & asked.words
-    return is_plain or not more or (one.is_row and best.is_row)
+    if one.sentence != best.sentence or (one.is_row and best.is_row) or not best.value:
+        return True
+    more = (best.rest if is_behind else best.said) - asked.words
+    return (len(noun) > 1 and not noun & asked.words) or not more
+
+
+def _noun_beside(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> tuple[frozenset[str], bool]:
+    """Return the noun of a count where the best one has its own, and whether that is not before the number."""
+    if not best.value:
+        return one.behind or one.before, True
+    if best.behind & asked.things:
+        return one.behind, True
+    if best.before & asked.things:
+        return one.before, False
+    return one.behind or one.before or one.rest, True
 
 
 def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
@@ -131,6 +174,13 @@ def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | No
         return False
     read = _read(found, reading)
     return not any(asked.told_apart <= _cover(asked, one) for one in read)
+
+
+def _is_rest_of_denied(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was asked for is denied of a part of what was read, "12 people; 3 without masks"."""
+    read = _read(found, reading)
+    denied = [one for one in found if one.is_denied]
+    return bool(read) and any(_cover(asked, one) - _cover(asked, other) for one in denied for other in read)
 
 
 def _is_of_others(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
@@ -148,14 +198,18 @@ def _is_in_part(asked: Asked, found: list[CountedPhrase], reading: Reading | Non
     if not read or any(one.is_outcome or not asked.things <= one.said for one in read):
         return False
     states = [bool(one.said & STATES) for one in others]
-    is_whole = all(states) and not read[0].said & STATES and sum(one.value for one in others) <= read[0].value
+    parts = sum(one.value for one in others)
+    is_whole = parts == read[0].value or (all(states) and not read[0].said & STATES and parts < read[0].value)
     return not is_whole and any(asked.things <= _cover(asked, one) and not one.is_part for one in others)
 
 
 def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
+    """Return whether what was read has words of its own, and lacks some that were asked for and the best count has."""
     read = _read(found, reading)
     return bool(read) and all(
-        bool(_cover(asked, best) - _cover(asked, one)) and bool(one.said & asked.words) and not one.is_outcome
+        bool(_cover(asked, best) - _cover(asked, one))
+        and bool(one.said & asked.words or one.behind or one.is_whole)
+        and not one.is_outcome
         for one in read
     )
 

@@ -45,7 +45,7 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
     if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable"):
         return reading
     if not asked.existing:
-        return _of_predicate(asked, text) or reading if reading.status == "unparsable" else reading
+        return _of_predicate(asked, text, reading)
     denies = words_in(asked.language, "negator", "none_there").search(text.lower())
     if (reading.status == "parsed" and not denies) or _is_explicit(asked, text):
         return reading
@@ -143,7 +143,7 @@ def _is_unsure(asked: Asked, clause: str) -> bool:
 
 def _is_denied(asked: Asked, clause: str, found: Sequence[Token], negators: Sequence[re.Match[str]]) -> bool:
     """Return whether a clause denies that there is what was asked for, and not only something of it."""
-    if (len(negators) > 1 and asked.language not in _CONCORD) or words_in(asked.language, "sought").search(clause):
+    if len(negators) > 1 and asked.language not in _CONCORD:
         return False
     none = words_in(asked.language, "none_there").search(clause)
     if named(found) <= asked.words:
@@ -161,7 +161,7 @@ def _is_there(asked: Asked, clause: str, found: Sequence[Token]) -> bool:
     is_asked = [one.stem in asked.existing for one in run]
     if not all(is_asked) and not _is_head(asked, is_asked):
         return False
-    before = clause if asked.language in _NUMBER_BEHIND else clause[: run[0].start]
+    before = clause if asked.language in _NUMBER_BEHIND else clause[: found[at].start]
     if _is_of_another(asked, found, run[0], clause):
         return False
     return bool(
@@ -186,13 +186,26 @@ def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: s
     return False
 
 
-def _of_predicate(asked: Asked, text: str) -> Reading | None:
+def _of_predicate(asked: Asked, text: str, reading: Reading) -> Reading:
+    """Return what a text states of all that is asked; what it only denies of something else is no answer."""
+    if reading.status == "unparsable":
+        return _predicate(asked, text) or reading
+    if reading.value is not False or asked.is_denied or _is_explicit(asked, text):
+        return reading
+    negator = words_in(asked.language, "negator")
+    said = [(bool(negator.search(clause)), named(tokens(clause, asked.language))) for clause in _clauses(asked, text)]
+    is_of_it = any(denies and (spoken & asked.words or not spoken) for denies, spoken in said)
+    is_beside = any(not denies and spoken & asked.words for denies, spoken in said)
+    return AMBIGUOUS if is_beside and not is_of_it else reading
+
+
+def _predicate(asked: Asked, text: str) -> Reading | None:
     """Read a statement of all words of a question, in its order and no others, as yes; with a word of denial, as no.
 
     One that much else follows, or a contrast, is only a part of what the text says.
     """
     in_order = sentences_of(text)
-    if asked.is_denied or len(asked.in_order) < 2 or len(in_order) > _MOST_STATEMENTS:
+    if asked.is_denied or not asked.in_order or len(in_order) > _MOST_STATEMENTS:
         return None
     if words_in(asked.language, "contrast", "exception", "left_out").search(text.lower()):
         return None

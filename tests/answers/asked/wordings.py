@@ -1,6 +1,7 @@
 """Questions that count or name things, and replies that say several things, in eleven languages.
 
-`{a}`, `{b}` are plural nouns, `{one_a}` one of a kind with its article, `{n}`, `{m}`, `{w}` counts.
+`{a}` and `{b}` are nouns behind a number, `{one_a}` one with its article, `{none_a}` one that is denied; `{n}` counts
+`{a}`, `{m}` counts `{b}`, and `{w}` all of which `{n}` are a part.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ class Noun(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """What asks and answers in one language."""
+    """What asks and answers in one language, a field for each form."""
 
     how_many: str
     how_many_red: str
@@ -33,7 +34,7 @@ class Grammar(NamedTuple):
 
 
 def _regular(language: dict[str, str], *words: str) -> tuple[Noun, ...]:
-    """Return nouns that are one form everywhere, with what stands before and behind them."""
+    """Return nouns of one form, with what stands before them."""
     return tuple(
         Noun(word, word, language["one"].format(word), language["red"].format(word), language["blue"].format(word))
         for word in words
@@ -49,7 +50,7 @@ GRAMMARS: dict[str, Grammar] = {
         "How many {a} are in the image?",
         "How many {red} are there?",
         "Are there any {a} in the image?",
-        _english("car", "truck", "boat", "tent", "crane"),
+        _english("car", "truck", "boat", "tent"),
         ("I count {n} {a} and {m} {b}.", "There are {m} {b} and {n} {a} in the picture.", "- {b}: {m}\n- {a}: {n}"),
         ("There are {w} {a}, {n} of which are red.", "Of the {w} {a}, {n} are red.", "{n} of the {w} {a} are red."),
         ("There are {n} {red} and {m} {blue}.",),
