@@ -32,7 +32,7 @@ _PART_BEHIND = lazy_pattern(rf"\s+{words('part_behind')}")
 _JOINT = rf"\d{{1,4}}\s?(?:[,–-]|{words('addition', 'alternative', 'range_joint')})\s?"
 _PLACE = Words("place", pattern=rf"{{}}\s*(?:{_JOINT}){{0,6}}$")
 """A word of places behind which a number stands, or a list of numbers: "in tiles 27 and 28"."""
-_PLACE_SIGN = re.compile(r"(?:№|#|n°|nº)\s*$")
+_PLACE_SIGN = re.compile(r"(?:№|#|n°|nº|\bnr\.|\bno\.(?=\s?$))\s*$")
 _TIME_BEFORE, _TIME_BEHIND = re.compile(r"(?<!\d)\d{1,2}:$"), re.compile(r":\d{2}(?!\d)")
 _SIZE_BEFORE, _SIZE_BEHIND = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×]\s?\d")
 _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")

@@ -42,7 +42,8 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
         unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
         return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
     is_sum = best.value * 2 == sum(one.value for one in found)
-    rivals = [one for one in found if one.value != best.value and not (is_sum and not one.said & asked.things)]
+    rivals = [one for one in found if one.value != best.value and not _is_of_sum(one, found, best)]
+    rivals = [one for one in rivals if not (is_sum and not one.said & asked.things)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
@@ -57,6 +58,12 @@ def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
     if zero_in(asked.language).search(lowered) or has_part_in_words(lowered):
         return True
     return len({value_of(one[0]) for sentence in sentences_of(text) for one in counts_in(sentence)}) > 1
+
+
+def _is_of_sum(one: CountedPhrase, found: list[CountedPhrase], best: CountedPhrase) -> bool:
+    """Return whether a number without any word is of a sum that comes to the best count, "2 + 1 = 3"."""
+    bare = [other for other in found if not other.said and not other.inherited]
+    return one in bare and any(other.value == best.value for other in bare)
 
 
 def _contrasts(in_order: Sequence[str]) -> bool:
