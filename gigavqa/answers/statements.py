@@ -46,8 +46,7 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
         return reading
     if not asked.existing:
         return _of_predicate(asked, text, reading)
-    denies = words_in(asked.language, "negator", "none_there").search(text.lower())
-    if (reading.status == "parsed" and not denies) or _is_explicit(asked, text):
+    if reading.status != "unparsable" and _is_explicit(asked, text):
         return reading
     said = _said(asked, text)
     if len(said) == 1 and None not in said:
@@ -76,10 +75,9 @@ def _is_of_others(asked: Asked, text: str) -> bool:
 
 def _is_explicit(asked: Asked, text: str) -> bool:
     """Return whether a text holds a word of truth or falsehood that is no mere denial of a noun."""
-    lowered = text.lower()
-    for name in ("none_there", "negator"):
-        lowered = words_in(asked.language, name).sub(" ", lowered)
-    return VERDICT.search(lowered) is not None
+    lowered, denial = text.lower(), words_in(asked.language, "negator", "none_there")
+    rest = denial.sub(" ", lowered)
+    return rest == lowered or VERDICT.search(rest) is not None
 
 
 def _clauses(asked: Asked, text: str) -> Iterator[str]:
