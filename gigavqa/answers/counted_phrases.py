@@ -181,7 +181,7 @@ class _Sentence:
             is_whole=is_whole(self._language, self._lowered[: number.start()], self._lowered[number.end() : end]),
             is_row=self._is_row,
             is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
-            is_denied=value_of(number[0]) in self._denied or self._is_denied(self._lowered[start:end]),
+            is_denied=value_of(number[0]) in self._denied or self._is_denied(number, self._lowered[start:end]),
         )
 
     def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:
@@ -194,8 +194,8 @@ class _Sentence:
         is_part = self._opens_part(said)
         yield CountedPhrase(0.0, named(clause.spoken), behind, before, self._lowered, is_part, self._is_row)
 
-    def _is_denied(self, said: str) -> bool:
-        return words_in(self._language, "negator").search(said) is not None
+    def _is_denied(self, number: re.Match[str], said: str) -> bool:
+        return value_of(number[0]) > 0 and words_in(self._language, "negator").search(said) is not None
 
     def _opens_part(self, said: str) -> bool:
         return words_in(self._language, "part_opening").search(said) is not None
