@@ -59,7 +59,13 @@ def _said(asked: Asked, text: str) -> set[bool | None]:
     """Return what the clauses of a text say of what was asked for; nothing where a denial is asked for."""
     if asked.is_denied:
         return set()
-    return {truth for clause in _clauses(asked, text) for truth in _existence(asked, clause)}
+    negator = words_in(asked.language, "negator")
+    speaking = [
+        sentence
+        for sentence in sentences_of(text)
+        if negator.search(lowered := sentence.lower()) or asked.existing <= named(tokens(lowered, asked.language))
+    ]
+    return {truth for one in speaking for clause in _clauses(asked, one) for truth in _existence(asked, clause)}
 
 
 def _is_of_others(asked: Asked, text: str) -> bool:
