@@ -14,10 +14,10 @@ from typing import NamedTuple
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import STATES, Asked, words_in
 from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
-from gigavqa.answers.counting import is_compared
+from gigavqa.answers.counting import is_compared, numbers_in
 from gigavqa.answers.lexicon import Words, phrases, words
 from gigavqa.answers.negation import Mention, stances
-from gigavqa.answers.numerals import NUMBER, NUMERALS, value_of
+from gigavqa.answers.numerals import NUMERALS, value_of
 from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, weighed_in
 
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
@@ -63,7 +63,8 @@ def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase
             continue
         if (numbers := weighed_in(asked.language, sentence)) is None:
             return None
-        found += _Sentence(asked.language, sentence, numbers).phrases()
+        if numbers or zero_in(asked.language).search(sentence.lower()):
+            found += _Sentence(asked.language, sentence, numbers).phrases()
     _inherit(asked, found)
     return found
 
@@ -88,7 +89,7 @@ class _Sentence:
         self._language, self._numbers = language, numbers
         self._lowered = sentence.lower()
         self._told = tokens(self._lowered, language)
-        self._spoken = self._without_numbers([*NUMBER.finditer(sentence)])
+        self._spoken = self._without_numbers(numbers_in(sentence))
         self._is_row = bool(_ROW.match(sentence))
         self._denied = _denied(sentence, numbers)
 
@@ -101,7 +102,7 @@ class _Sentence:
                 if clause.numbers and not is_of_whole:
                     is_of_whole = opens_with_whole(self._language, self._lowered[: clause.numbers[0].start()])
 
-    def _without_numbers(self, numbers: list[re.Match[str]]) -> list[Token]:
+    def _without_numbers(self, numbers: Sequence[re.Match[str]]) -> list[Token]:
         """Return the words of the sentence without its numbers, their measure words, and verbs of posture."""
         ends = {one.end() for one in numbers}
 
@@ -180,7 +181,7 @@ class _Sentence:
             is_whole=is_whole(self._language, self._lowered[: number.start()], self._lowered[number.end() : end]),
             is_row=self._is_row,
             is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
-            is_denied=value_of(number[0]) in self._denied or self._is_denied(self._lowered[start:end]),
+            is_denied=value_of(number[0]) in self._denied or self._is_denied(number, self._lowered[start:end]),
         )
 
     def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:
@@ -193,8 +194,8 @@ class _Sentence:
         is_part = self._opens_part(said)
         yield CountedPhrase(0.0, named(clause.spoken), behind, before, self._lowered, is_part, self._is_row)
 
-    def _is_denied(self, said: str) -> bool:
-        return words_in(self._language, "negator").search(said) is not None
+    def _is_denied(self, number: re.Match[str], said: str) -> bool:
+        return value_of(number[0]) > 0 and words_in(self._language, "negator").search(said) is not None
 
     def _opens_part(self, said: str) -> bool:
         return words_in(self._language, "part_opening").search(said) is not None

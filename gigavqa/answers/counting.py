@@ -66,8 +66,14 @@ def counts_in(sentence: str) -> list[re.Match[str]]:
 
 
 @lru_cache(maxsize=64)
+def numbers_in(sentence: str) -> tuple[re.Match[str], ...]:
+    """Return all numbers of a sentence."""
+    return tuple(NUMBER.finditer(sentence))
+
+
+@lru_cache(maxsize=64)
 def _counts_in(sentence: str) -> list[re.Match[str]]:
-    found = list(NUMBER.finditer(sentence))
+    found = numbers_in(sentence)
     bounds = {value_of(number[0]) for number in found if is_bound(sentence, number)}
     counts = [number for number in found if not _names(sentence, number) and value_of(number[0]) not in bounds]
     return [number for number in counts if not _is_unknown(sentence, number)] if abstains(sentence) else counts

@@ -41,13 +41,19 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
         is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
         unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
         return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
-    is_sum = best.value * 2 == sum(one.value for one in found)
-    rivals = [one for one in found if one.value != best.value and not _is_of_sum(one, found, best)]
-    rivals = [one for one in rivals if not (is_sum and not one.said & asked.things)]
+    rivals = [one for one in found if one.value != best.value and not _is_sum(asked, one, best, found)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
     return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
+
+
+def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
+    """Return whether a count is the sum of the best one and others, or one of those that the best one is the sum of."""
+    total = sum(other.value for other in found)
+    if best.value * 2 == total:
+        return not one.said & asked.things
+    return one.is_outcome and one.value * 2 == total and not one.said & asked.words
 
 
 def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
@@ -58,12 +64,6 @@ def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
     if zero_in(asked.language).search(lowered) or has_part_in_words(lowered):
         return True
     return len({value_of(one[0]) for sentence in sentences_of(text) for one in counts_in(sentence)}) > 1
-
-
-def _is_of_sum(one: CountedPhrase, found: list[CountedPhrase], best: CountedPhrase) -> bool:
-    """Return whether a number without any word is of a sum that comes to the best count, "2 + 1 = 3"."""
-    bare = [other for other in found if not other.said and not other.inherited]
-    return one in bare and any(other.value == best.value for other in bare)
 
 
 def _contrasts(in_order: Sequence[str]) -> bool:
@@ -80,6 +80,7 @@ def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
 def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
     named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
+    named = [one for one in named if not one.is_outcome or one.said & asked.words]
     named = named or _told_by_place(asked, found)
     most = max((len(_cover(asked, one)) for one in named), default=0)
     best = [one for one in named if len(_cover(asked, one)) == most]
@@ -215,8 +216,8 @@ def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, readin
     read = _read(found, reading)
     return bool(read) and all(
         bool(_cover(asked, best) - _cover(asked, one))
-        and bool(one.said & asked.words or one.behind or one.is_whole)
-        and not one.is_outcome
+        and bool(one.said & asked.words or one.behind or one.before or one.is_whole)
+        and not (one.is_outcome and one.said & asked.things)
         for one in read
     )
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gigavqa.answers.content_words import function_words
-from gigavqa.answers.counting import counts_in, is_bound
+from gigavqa.answers.counting import counts_in, is_bound, numbers_in
 from gigavqa.answers.lexicon import by_language, lazy_pattern, words
-from gigavqa.answers.numerals import NUMBER, NUMERALS
+from gigavqa.answers.numerals import NUMERALS
 
 _WHOLE_BEHIND = lazy_pattern(rf"\s*{words('part_of')}\s+(?:{words('article')}\s+)?", re.IGNORECASE)
 _WHOLE_BEFORE = lazy_pattern(rf"\s?{words('counted')}?\s?(?:중|中|のうち)에?서?\s?")
@@ -32,7 +32,7 @@ _PRONOUN = re.compile(r"(?:(?<=er )|(?<=est )|(?<=red )|(?<=other ))one\b", re.I
 def weighed_in(language: str, sentence: str) -> list[re.Match[str]] | None:
     """Return the counts of a sentence, parts and wholes among them; None beside a bound or a choice."""
     numbers = {one.start(): one for one in (*counts_in(sentence), *_shares_in(sentence))}
-    if any(one.start() not in numbers and is_bound(sentence, one) for one in NUMBER.finditer(sentence)):
+    if any(one.start() not in numbers and is_bound(sentence, one) for one in numbers_in(sentence)):
         return None
     empty = function_words(language)
     kept = [
@@ -51,7 +51,7 @@ def _shares_in(sentence: str) -> list[re.Match[str]]:
     joints = (_WHOLE_BEHIND, _WHOLE_BEFORE)
     return [
         number
-        for one, other in pairwise(NUMBER.finditer(sentence))
+        for one, other in pairwise(numbers_in(sentence))
         if any(joint.fullmatch(sentence, one.end(), other.start()) for joint in joints)
         for number in (one, other)
     ]

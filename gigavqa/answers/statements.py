@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gigavqa.answers.abstention import abstains
+from gigavqa.answers.abstention import abstains, find_abstention
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
 from gigavqa.answers.lexicon import UNSPACED, phrases, words
@@ -16,7 +16,7 @@ from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.text import sentences_of
-from gigavqa.answers.withdrawals import is_conditional, is_first_thought, is_hypothesis
+from gigavqa.answers.withdrawals import is_ascribed, is_conditional, is_first_thought, is_hypothesis
 
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
@@ -42,12 +42,11 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
 
     A word of truth or falsehood decides before any statement.
     """
-    if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable"):
+    if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable") or find_abstention(text):
         return reading
     if not asked.existing:
         return _of_predicate(asked, text, reading)
-    denies = words_in(asked.language, "negator", "none_there").search(text.lower())
-    if (reading.status == "parsed" and not denies) or _is_explicit(asked, text):
+    if reading.status != "unparsable" and _is_explicit(asked, text):
         return reading
     said = _said(asked, text)
     if len(said) == 1 and None not in said:
@@ -60,7 +59,13 @@ def _said(asked: Asked, text: str) -> set[bool | None]:
     """Return what the clauses of a text say of what was asked for; nothing where a denial is asked for."""
     if asked.is_denied:
         return set()
-    return {truth for clause in _clauses(asked, text) for truth in _existence(asked, clause)}
+    negator = words_in(asked.language, "negator")
+    speaking = [
+        sentence
+        for sentence in sentences_of(text)
+        if negator.search(lowered := sentence.lower()) or asked.existing <= named(tokens(lowered, asked.language))
+    ]
+    return {truth for one in speaking for clause in _clauses(asked, one) for truth in _existence(asked, clause)}
 
 
 def _is_of_others(asked: Asked, text: str) -> bool:
@@ -76,10 +81,9 @@ def _is_of_others(asked: Asked, text: str) -> bool:
 
 def _is_explicit(asked: Asked, text: str) -> bool:
     """Return whether a text holds a word of truth or falsehood that is no mere denial of a noun."""
-    lowered = text.lower()
-    for name in ("none_there", "negator"):
-        lowered = words_in(asked.language, name).sub(" ", lowered)
-    return VERDICT.search(lowered) is not None
+    lowered, denial = text.lower(), words_in(asked.language, "negator", "none_there")
+    rest = denial.sub(" ", lowered)
+    return rest == lowered or VERDICT.search(rest) is not None
 
 
 def _clauses(asked: Asked, text: str) -> Iterator[str]:
@@ -107,7 +111,8 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
     found = _spoken(asked, clause, negators)
     said = named(found)
     if not asked.existing <= said:
-        if negators and said <= asked.words and (not said or asked.existing_noun in said) and not abstains(clause):
+        is_of_it = asked.existing_noun in said if said else _denies_all(asked, clause)
+        if negators and said <= asked.words and is_of_it and not abstains(clause):
             yield False
         return
     if _is_unsure(asked, clause):
@@ -118,6 +123,12 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
         is_narrower = bool(said - asked.words) and not asked.words <= said
         if not is_narrower and _is_there(asked, clause, found):
             yield True
+
+
+def _denies_all(asked: Asked, clause: str) -> bool:
+    """Return whether a clause without a noun denies that there is any, "none can be seen", "it is not visible"."""
+    kinds = ("nothing", "none_alone", "none_there", "none_behind", "existence_asked_behind", "existence_told")
+    return words_in(asked.language, *kinds).search(clause) is not None
 
 
 def _spoken(asked: Asked, clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
@@ -132,9 +143,10 @@ def _spoken(asked: Asked, clause: str, negators: Sequence[re.Match[str]]) -> lis
 
 
 def _is_unsure(asked: Asked, clause: str) -> bool:
-    """Return whether a clause only seeks, supposes or doubts."""
+    """Return whether a clause only seeks, supposes, doubts or cites."""
     return bool(
-        words_in(asked.language, "sought").search(clause)
+        is_ascribed(clause.rstrip(" .!。।"))
+        or words_in(asked.language, "sought").search(clause)
         or abstains(clause)
         or is_conditional(clause)
         or is_hypothesis(clause)
