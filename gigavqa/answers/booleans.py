@@ -171,6 +171,8 @@ def _last_verdict(text: str) -> Reading:
             return parsed(*said) if len(said) == 1 and not unknown else AMBIGUOUS
         if find_abstention(sentence) and not commits(sentence):
             return UNPARSABLE
+        if not said and _DRAWN.match(sentence.lower()):
+            return AMBIGUOUS  # a conclusion in words of its own, which may be the contrary of a yes before it
     return UNPARSABLE
 
 
@@ -183,6 +185,7 @@ def _is_of_others(sentence: str) -> bool:
     return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
 
 
+_DRAWN = lazy_pattern(rf"{START}{words('conclusion')}")
 _COMMA = re.compile(r"[,，;；、،:：]")
 _LEAST = 12
 """Characters of a text that can say more than yes or no."""

@@ -65,7 +65,7 @@ def _read_prose(whole: str, space: AnswerSpace, asked: Asked | None) -> Reading:
 
 def _judged(text: str, space: AnswerSpace) -> Reading | None:
     """Read the one choice that a list of verdicts affirms, "- horse: no ...", "- donkey: yes ..."."""
-    rows = ((found["label"], found["said"]) for line in text.splitlines() if (found := _ROW.fullmatch(line)))
+    rows = ((found["label"], found["said"]) for line in text.splitlines() if (found := ROW.fullmatch(line)))
     said = {
         space.canonical[key]: verdict_of(told, label)
         for label, told in rows
@@ -76,7 +76,7 @@ def _judged(text: str, space: AnswerSpace) -> Reading | None:
     return parsed(affirmed[0]) if is_list else None
 
 
-_ROW = re.compile(
+ROW = re.compile(
     r"[\s>*•|_+-]*+(?:\d{1,2}[.)]\s+)?[\s*_`\"'“]*+(?P<label>[^:：|\n–—]{1,60}?)[\s*_`\"'”]*+(?:[:：|–—]|\s-\s)(?P<said>.*)"
 )
 
@@ -137,7 +137,7 @@ def _announced(text: str, space: AnswerSpace) -> Reading | None:
 
 def _lists_choices(text: str, space: AnswerSpace) -> bool:
     """Return whether two lines or more are rows that choices open, "- red cube: 1.2 m"."""
-    rows = (found["label"] for line in text.splitlines() if (found := _ROW.fullmatch(line)))
+    rows = (found["label"] for line in text.splitlines() if (found := ROW.fullmatch(line)))
     return len({key for label in rows if (key := key_of(label)) in space.canonical}) > 1
 
 

@@ -49,14 +49,19 @@ def stated_choices(asked: Asked, text: str, mentions_of: Callable[[str], Sequenc
 
 
 def _clauses(asked: Asked, text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> Iterator[_Clause]:
+    negator = words_in(asked.language, "negator")
     for sentence in sentences_of(text):
         for clause in _BORDER.split(sentence):
             mentions = mentions_of(clause)
             values = tuple(dict.fromkeys(said_values(clause, mentions))) if mentions else ()
-            if values and not (abstains(clause) or is_conditional(clause) or is_hypothesis(clause)):
-                spoken = tokens(clause.lower(), asked.language)
-                others = (word for word in spoken if not any(one.start <= word.start < one.end for one in mentions))
-                yield _Clause(values, named(others) & asked.words)
+            mentions = mentions_of(clause)
+            values = tuple(dict.fromkeys(said_values(clause, mentions))) if mentions else ()
+            if not values or abstains(clause) or is_conditional(clause) or is_hypothesis(clause):
+                continue
+            spoken = tokens(clause.lower(), asked.language)
+            others = (word for word in spoken if not any(one.start <= word.start < one.end for one in mentions))
+            is_denied = negator.search(clause.lower()) is not None
+            yield _Clause(values, frozenset() if is_denied else named(others) & asked.words)
 
 
 def _is_unstated(asked: Asked, lowered: str) -> bool:

@@ -6,9 +6,11 @@ from typing import Any
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.answer_space import AnswerSpace, key_of, text_of
 from gigavqa.answers.asked import Asked
+from gigavqa.answers.choices import ROW
 from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.doubts import is_struck
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
+from gigavqa.answers.listed import verdict_of
 from gigavqa.answers.normalization import is_blank, passages
 from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
 from gigavqa.answers.sentence_forms import DENIES
@@ -52,7 +54,7 @@ def _listed(text: str) -> Any:
 
 
 def _read_several(text: str, space: AnswerSpace, asked: Asked | None) -> Reading:
-    for passage in map(_known_part, passages(text)):
+    for passage in (_known_part(one, space) for one in passages(text)):
         if is_blank(passage.strip().partition("\n")[0]):
             return BLANK
         if not space.choices:
@@ -60,6 +62,7 @@ def _read_several(text: str, space: AnswerSpace, asked: Asked | None) -> Reading
             return parsed(tuple(dict.fromkeys(parts))) if parts else UNPARSABLE
         if named := (
             _marked(passage, space)
+            or _affirmed(passage, space)
             or _all_but(passage, space)
             or [*map(str, concluded_values(passage, space.mentions))]
             or (asked and [*map(str, stated_choices(asked, passage, space.mentions))])
@@ -72,15 +75,34 @@ def _read_several(text: str, space: AnswerSpace, asked: Asked | None) -> Reading
     return UNPARSABLE
 
 
-def _known_part(text: str) -> str:
-    """Return a text, or of one that begins by saying that it cannot tell, the sentences that know something."""
-    parts = sentences_of(text)
-    if not parts or not abstains(parts[0]):
+def _known_part(text: str, space: AnswerSpace) -> str:
+    """Return a text without a first sentence that only repeats the question's choices.
+
+    Of one that begins by saying that it cannot tell, the sentences that know something.
+    """
+    first, *rest = parts = sentences_of(text) or [""]
+    if {mention.value for mention in space.mentions(first)} == set(space.canonical.values()) and space.named_in(
+        "\n".join(rest)
+    ):
+        return "\n".join(rest)
+    if not abstains(first):
         return text
     return "\n".join(one for one in parts if not (abstains(one) or is_hypothesis(one) or _SOUGHT.search(one.lower())))
 
 
 _SOUGHT = Words("sought")
+
+
+def _affirmed(text: str, space: AnswerSpace) -> list[str]:
+    """Return the choices that rows affirm, "| rice | yes |", where every row says yes or no of one; else none."""
+    said = [
+        (space.canonical[key], verdict_of(row["said"], row["label"]))
+        for row in filter(None, map(ROW.fullmatch, text.splitlines()))
+        if (key := key_of(row["label"])) in space.canonical
+    ]
+    if len(said) < 2 or None in dict(said).values() or {choice for choice, _ in said} != set(space.canonical.values()):
+        return []
+    return [choice for choice, holds in said if holds]
 
 
 def _marked(text: str, space: AnswerSpace) -> list[str]:

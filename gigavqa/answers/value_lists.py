@@ -45,6 +45,6 @@ def _is_list(sentence: str, mentions: Sequence[Mention]) -> bool:
 
 
 def _concludes(sentence: str, mentions: Sequence[Mention]) -> bool:
-    """Return whether a sentence draws a conclusion, and says of no value that it only may be one."""
+    """Return whether a sentence draws a conclusion before its values, and says of none that it only may be one."""
     lowered = sentence.lower()
-    return bool(_CONCLUSION.search(lowered)) and not _POSSIBLE.search(lowered) and bool(said_values(sentence, mentions))
+    return bool(_CONCLUSION.search(lowered[: mentions[0].start])) and not _POSSIBLE.search(lowered) and bool(said_values(sentence, mentions))
