@@ -108,6 +108,8 @@ def _parts(language: str, lowered: str) -> Iterator[str]:
 def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
     """Yield whether a clause says that what was asked for is there, or is not; None where it is in doubt."""
     negators = [*words_in(asked.language, "negator").finditer(clause)]
+    if not negators and not asked.existing <= named(tokens(clause, asked.language)):
+        return
     found = _spoken(asked, clause, negators)
     said = named(found)
     if not asked.existing <= said:
