@@ -171,7 +171,7 @@ def _last_verdict(text: str) -> Reading:
             return parsed(*said) if len(said) == 1 and not unknown else AMBIGUOUS
         if find_abstention(sentence) and not commits(sentence):
             return UNPARSABLE
-        if not said and _DRAWN.match(sentence.lower()):
+        if not said and _DRAWN.match(sentence.lower()) and _DENIES.search(sentence.lower()):
             return AMBIGUOUS  # a conclusion in words of its own, which may be the contrary of a yes before it
     return UNPARSABLE
 
@@ -185,6 +185,7 @@ def _is_of_others(sentence: str) -> bool:
     return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
 
 
+_DENIES = Words("negator")
 _DRAWN = lazy_pattern(rf"{START}{words('conclusion')}")
 _COMMA = re.compile(r"[,，;；、،:：]")
 _LEAST = 12

@@ -171,6 +171,13 @@ def _is_part(lowered: str, number: re.Match[str]) -> bool:
     return bool(_PART_BEHIND.match(lowered, number.end()))
 
 
+def is_place_alone(text: str, value: float) -> bool:
+    """Return whether a number stands in a text only where it tells a place or a name, "the hull number 978"."""
+    lowered = text.lower()
+    found = [number for number in NUMBER.finditer(lowered) if value_of(number[0]) == value]
+    return bool(found) and all(_is_place(lowered, number) for number in found)
+
+
 def _is_place(lowered: str, number: re.Match[str]) -> bool:
     """Return whether a number tells where or when: behind "frame", hours or minutes of a time, a grid's size."""
     before = lowered[max(0, number.start() - REACH_BEFORE) : number.start()]

@@ -99,7 +99,9 @@ def _sum_of(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     total = sum(one.value for one in found) / 2
     whole = [one for one in found if one.value == total and asked.things <= one.said and not one.is_denied]
     others = [one for one in found if one not in whole]
-    if len(whole) != 1 or len(others) < 2 or len({one.sentence for one in found}) > 1:
+    if len(whole) != 1 or len(others) < 2:
+        return None
+    if not all(one.is_row or one.sentence == whole[0].sentence for one in others):
         return None
     if any(one.said & asked.things for one in others):
         return None

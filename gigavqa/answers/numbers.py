@@ -7,7 +7,7 @@ from typing import Any
 
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import Asked
-from gigavqa.answers.counting import chief_among, counts_in, is_bound, text_before
+from gigavqa.answers.counting import chief_among, counts_in, is_bound, is_place_alone, text_before
 from gigavqa.answers.counts_asked import as_asked, compete
 from gigavqa.answers.doubts import is_unsafe
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
@@ -126,6 +126,8 @@ def _number_in(value: str, whole: bool, broken: bool, asked: Asked | None) -> Re
     """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(NUMBER.search(rest)))
     found = _told_number(value, whole, broken)
+    if asked and asked.is_of_one_count and found and found.status == "parsed" and is_place_alone(value, found.value):
+        return AMBIGUOUS
     if asked is None or broken or not compete(asked, value, found):
         return found
     return as_asked(asked, _deciding(value), found)

@@ -47,4 +47,11 @@ def _is_list(sentence: str, mentions: Sequence[Mention]) -> bool:
 def _concludes(sentence: str, mentions: Sequence[Mention]) -> bool:
     """Return whether a sentence draws a conclusion before its values, and says of none that it only may be one."""
     lowered = sentence.lower()
-    return bool(_CONCLUSION.search(lowered[: mentions[0].start])) and not _POSSIBLE.search(lowered) and bool(said_values(sentence, mentions))
+    before = _ENGLISH_ALSO.sub(" ", lowered[: mentions[0].start])
+    if not _CONCLUSION.search(before) or _POSSIBLE.search(lowered):
+        return False
+    return bool(said_values(sentence, mentions))
+
+
+_ENGLISH_ALSO = re.compile(r"(?:\b(?:is|are|was|were|has|have|see)|['’]s)\s+also\b")
+"""What names more of the same, where a German "also" concludes."""

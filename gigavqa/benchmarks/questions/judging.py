@@ -105,6 +105,8 @@ class QuestionJudge:
             told = said(text).text
             if letter := self._letter_set_apart(told) or self._letter_stated(told):
                 return _ChoiceReading(letter, "option_text", "option text")
+        if found.status == "option_text" and cut_off and self._options and len(self._options.named_in(text)) > 1:
+            return _ChoiceReading(None, "unfinished")
         if found.status != "option_text" or self._options is None:
             return _ChoiceReading(found.value, found.status, found.rule)
         if _is_out_of_view(said(text).text, self._options):
