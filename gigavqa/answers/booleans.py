@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
+from gigavqa.answers.asked import Asked
 from gigavqa.answers.doubts import START
 from gigavqa.answers.letters import behind_glue
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
@@ -12,6 +13,7 @@ from gigavqa.answers.negation import verdicts
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
+from gigavqa.answers.statements import as_stated
 from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences, sentences_of
 from gigavqa.answers.withdrawals import (
     behind_retraction,
@@ -41,27 +43,36 @@ _TURNED = Words("retraction", "second_look", pattern=rf"{{}}\W{{0,4}}(?P<truth>{
 """A yes or no that takes back what was said before it, "Yes... actually no"."""
 
 
-def read_boolean(value: Any, *, cut_off: bool = False) -> Reading:
+def read_boolean(value: Any, *, cut_off: bool = False, asked: Asked | None = None) -> Reading:
     """Read a bool, or a text that says yes or no: opening with it, or in its last sentence that says either.
 
-    Of a text that was `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
+    Statements answer what was `asked`, where the text says neither. Of a text that was `cut_off` amid a sentence, what
+    is neither opened with nor announced is no answer.
     """
     if isinstance(value, bool):
         return parsed(value)
     if isinstance(value, dict):
         return only_reading(parsed(known) for inner in value.values() if (known := _truth(str(inner))) is not None)
     if isinstance(value, str):
-        return _read_text(value, cut_off)
+        return _read_text(value, cut_off, asked)
     return parsed(bool(value)) if value in (0, 1) else UNPARSABLE
 
 
-def _read_text(value: str, cut_off: bool) -> Reading:
+def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     if (known := _truth(value)) is not None:
         return parsed(known)
     if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
     reading = _read_told(value, cut_off)
+    if asked is not None and not cut_off and not _opens(value):
+        reading = as_stated(asked, value, reading)
     return AMBIGUOUS if reading.status == "parsed" and _is_left_open(value) else reading
+
+
+def _opens(text: str) -> bool:
+    """Return whether a text, or what it announces, opens with yes or no."""
+    told = (one for passage in passages(text) for one in (passage, behind_glue(passage)))
+    return any(opening and _truth(opening[0]) is not None for opening in map(_OPENING.match, told))
 
 
 def _is_left_open(text: str) -> bool:
@@ -160,6 +171,8 @@ def _last_verdict(text: str) -> Reading:
             return parsed(*said) if len(said) == 1 and not unknown else AMBIGUOUS
         if find_abstention(sentence) and not commits(sentence):
             return UNPARSABLE
+        if not said and _DRAWN.match(sentence.lower()) and _DENIES.search(sentence.lower()):
+            return AMBIGUOUS  # a conclusion in words of its own, which may be the contrary of a yes before it
     return UNPARSABLE
 
 
@@ -172,6 +185,8 @@ def _is_of_others(sentence: str) -> bool:
     return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
 
 
+_DENIES = Words("negator")
+_DRAWN = lazy_pattern(rf"{START}{words('conclusion')}")
 _COMMA = re.compile(r"[,，;；、،:：]")
 _LEAST = 12
 """Characters of a text that can say more than yes or no."""

@@ -32,7 +32,7 @@ _PART_BEHIND = lazy_pattern(rf"\s+{words('part_behind')}")
 _JOINT = rf"\d{{1,4}}\s?(?:[,–-]|{words('addition', 'alternative', 'range_joint')})\s?"
 _PLACE = Words("place", pattern=rf"{{}}\s*(?:{_JOINT}){{0,6}}$")
 """A word of places behind which a number stands, or a list of numbers: "in tiles 27 and 28"."""
-_PLACE_SIGN = re.compile(r"(?:№|#|n°|nº)\s*$")
+_PLACE_SIGN = re.compile(r"(?:№|#|n°|nº|\bnr\.|\bno\.(?=\s?$))\s*$")
 _TIME_BEFORE, _TIME_BEHIND = re.compile(r"(?<!\d)\d{1,2}:$"), re.compile(r":\d{2}(?!\d)")
 _SIZE_BEFORE, _SIZE_BEHIND = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×]\s?\d")
 _PREMISE = Words("premise", pattern=r"{}\s[^.;]{0,24}?[^\W\d_]\w?\s*=\s*$")
@@ -66,8 +66,14 @@ def counts_in(sentence: str) -> list[re.Match[str]]:
 
 
 @lru_cache(maxsize=64)
+def numbers_in(sentence: str) -> tuple[re.Match[str], ...]:
+    """Return all numbers of a sentence."""
+    return tuple(NUMBER.finditer(sentence))
+
+
+@lru_cache(maxsize=64)
 def _counts_in(sentence: str) -> list[re.Match[str]]:
-    found = list(NUMBER.finditer(sentence))
+    found = numbers_in(sentence)
     bounds = {value_of(number[0]) for number in found if is_bound(sentence, number)}
     counts = [number for number in found if not _names(sentence, number) and value_of(number[0]) not in bounds]
     return [number for number in counts if not _is_unknown(sentence, number)] if abstains(sentence) else counts
@@ -163,6 +169,13 @@ def _is_tolerance(lowered: str, number: re.Match[str]) -> bool:
 
 def _is_part(lowered: str, number: re.Match[str]) -> bool:
     return bool(_PART_BEHIND.match(lowered, number.end()))
+
+
+def is_place_alone(text: str, value: float) -> bool:
+    """Return whether a number stands in a text only where it tells a place or a name, "the hull number 978"."""
+    lowered = text.lower()
+    found = [number for number in NUMBER.finditer(lowered) if value_of(number[0]) == value]
+    return bool(found) and all(_is_place(lowered, number) for number in found)
 
 
 def _is_place(lowered: str, number: re.Match[str]) -> bool:

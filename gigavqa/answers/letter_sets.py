@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from gigavqa.answers.abstention import abstains, commits
-from gigavqa.answers.choices import AnswerSpace, key_of, read_choices
+from gigavqa.answers.answer_space import AnswerSpace, key_of
 from gigavqa.answers.glosses import without_glosses
 from gigavqa.answers.letters import LetterPatterns, behind_glue, latin, letter_mentions, letters_of
 from gigavqa.answers.lexicon import lazy_pattern, words
@@ -14,6 +14,7 @@ from gigavqa.answers.listed import restated_option
 from gigavqa.answers.markers import Marker, answer_markers, final_markers
 from gigavqa.answers.negation import joined, said_values
 from gigavqa.answers.parsed_answers import ParseStatus
+from gigavqa.answers.several_choices import read_choices
 from gigavqa.answers.text import answer_of, lines_backwards, sentences
 
 _MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|[*_`\"'“”‘’$\\{}<>\[\]()]")

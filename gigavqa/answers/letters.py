@@ -136,7 +136,7 @@ def letter_mentions(sentence: str, letters: LetterPatterns) -> list[Mention]:
     """Return where a sentence names option letters, in order; letters of a noun, "Claim B", and articles are none."""
     if not letters.mention.search(sentence) and not letters.small.search(sentence):
         return []
-    text = _without_labels(sentence, letters)
+    text = _RANGE.sub(lambda found: ";" * len(found[0]), _without_labels(sentence, letters))
     named = (
         match
         for match in letters.mention.finditer(text)
@@ -149,6 +149,8 @@ def letter_mentions(sentence: str, letters: LetterPatterns) -> list[Mention]:
     return sorted(found)
 
 
+_RANGE = re.compile(r"(?<![^\W_])[A-H]\s?[–—-]\s?[B-H](?![^\W_])")
+"""All options by the first and the last, "which of A–D"."""
 _LONGEST_JOINT, _LONGEST_WORD = 40, 40
 _WORD_BACKWARDS = re.compile(r"[^\W\d_]*")
 

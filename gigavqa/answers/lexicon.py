@@ -22,8 +22,10 @@ def classes() -> tuple[str, ...]:
 
 
 def phrases(name: str) -> tuple[str, ...]:
-    """Return the phrases of a class in all languages."""
-    return tuple(dict.fromkeys(phrase for language in _WORDS[name].values() for phrase in language if phrase))
+    """Return the phrases of a class in all languages, or in one, "negator.pt"."""
+    name, _, language = name.partition(".")
+    chosen = (_WORDS[name].get(language, []),) if language else _WORDS[name].values()
+    return tuple(dict.fromkeys(phrase for ones in chosen for phrase in ones if phrase))
 
 
 def by_language(name: str) -> dict[str, list[str]]:
@@ -36,9 +38,13 @@ def words(*names: str) -> str:
     """Return a pattern's group that matches any phrase of some classes, the longest first. For lower-case texts."""
     longest_first = sorted({phrase for name in names for phrase in phrases(name)}, key=lambda phrase: -len(phrase))
     spaced = [_pattern(phrase) for phrase in longest_first if not UNSPACED.search(phrase)]
-    unspaced = [re.escape(phrase) for phrase in longest_first if UNSPACED.search(phrase)]
+    unspaced = [_WITHIN.get(phrase, re.escape(phrase)) for phrase in longest_first if UNSPACED.search(phrase)]
     parts = [*unspaced, *([rf"(?:(?<!{_LETTER})|(?=\?))(?:{'|'.join(spaced)})(?!{_LETTER})"] if spaced else [])]
     return f"(?:{'|'.join(parts)})"
+
+
+_WITHIN = {"はい": r"(?<![てで])はい(?![まなけるた])"}
+"""Phrases that other words hold, as patterns that find them by themselves: "していません" says no yes."""
 
 
 def _pattern(phrase: str) -> str:

@@ -79,14 +79,25 @@ def _bare(text: str) -> str:
         text = rest
     if "`" not in text and "\\" not in text:
         return text
-    if "```" in text:
-        fences = [fence.strip() for fence in _FENCE.findall(text) if fence.strip()]
-        text = fences[-1] if fences else text
+    text = _without_fences(text) if "```" in text else text
     if "\\" not in text:
         return text
     text = _WORDED.sub(r" \1 ", text.replace("{,}", ","))
     alone = _BOXED.fullmatch(text.strip(" $"))
     return f" {alone[1]} " if alone else _BOXED.sub(r"\\boxed: \1 ", text)
+
+
+def _without_fences(text: str) -> str:
+    """Return what a fence holds, where it is the answer: an object or list of JSON, or the end of the text.
+
+    Of a text that goes on behind a table or a program in a fence, all is kept but the marks.
+    """
+    fences = [fence for fence in _FENCE.finditer(text) if fence[1].strip()]
+    if not fences:
+        return text
+    held = fences[-1][1].strip()
+    is_last = not any(map(str.isalnum, text[fences[-1].end() :]))
+    return held if is_last or held.startswith(("{", "[")) else _FENCE.sub(r"\1", text)
 
 
 def json_value(text: str) -> Any:

@@ -56,7 +56,12 @@ _LONGEST_REMARK = 1_000
 def states_quantity(sentence: str) -> bool:
     """Return whether a sentence states the quantity that was asked for, "The number of steps is 17", "17 in total"."""
     lowered = sentence.lower()
+    if _PLANNED.search(lowered):
+        return False
     return bool(TOTALS.search(lowered) or _QUANTITY.search(lowered)) and len(counts_in(sentence)) == 1
+
+
+_PLANNED = Words("planned")
 
 
 def is_number_alone(text: str) -> bool:

@@ -6,7 +6,9 @@ from math import isfinite
 from typing import Any
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.counting import chief_among, counts_in, is_bound, text_before
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.counting import chief_among, counts_in, is_bound, is_place_alone, text_before
+from gigavqa.answers.counts_asked import as_asked, compete
 from gigavqa.answers.doubts import is_unsafe
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, settled
@@ -58,37 +60,45 @@ def opens_with_none(text: str) -> bool:
     return bool(rest) and plain(first) in _NONE and not any(map(abstains, rest))
 
 
-def read_integer(value: Any, *, cut_off: bool = False) -> Reading:
+def read_integer(value: Any, *, cut_off: bool = False, asked: Asked | None = None) -> Reading:
     """Read a whole number, or the one that a text comes to, as `read_number` does."""
     if isinstance(value, int) and not isinstance(value, bool):
         return parsed(value)
-    reading = read_number(value, whole=True, cut_off=cut_off)
+    reading = read_number(value, whole=True, cut_off=cut_off, asked=asked)
     return _whole(reading.value) if reading.status == "parsed" else reading
 
 
-def read_number(value: Any, *, whole: bool = False, cut_off: bool = False) -> Reading:
+def read_number(value: Any, *, whole: bool = False, cut_off: bool = False, asked: Asked | None = None) -> Reading:
     """Read a number, as a float, or the one that a text's announcement, opening or last sentence with one comes to.
 
-    What is too large for a float is none. Where a `whole` one is asked for, "1.204" is ambiguous. Of a text that was
-    `cut_off` amid a sentence, what is neither opened with nor announced is no answer.
+    Of several, that of which the text says what was `asked` for. What is too large for a float is none. Where a `whole`
+    one is asked for, "1.204" is ambiguous. Of a text that was `cut_off` amid a sentence, what is neither opened with
+    nor announced is no answer.
     """
     if is_number(value):
         return parsed(float(value)) if abs(value) <= _LARGEST else UNPARSABLE
     if isinstance(value, dict):
-        asked = [
-            inner for key, inner in value.items() if str(key).lower() not in _DOUBTS and not isinstance(inner, bool)
-        ]
-        return only_reading(read_number(inner, whole=whole) for inner in asked)
+        return _read_object(value, whole, asked)
     if not isinstance(value, str):
         return UNPARSABLE
     broken = (cut_off and not is_ended(value)) or value.rstrip().endswith((":", "："))
     value = value[: len(value) - len(last_sentence(value))] if cut_off and broken else value
-    reading = _read_number(value, whole, broken) if value.strip() else UNFINISHED
+    reading = _read_number(value, whole, broken, asked) if value.strip() else UNFINISHED
     if reading.status != "parsed":
         return reading
     if abs(reading.value) > _LARGEST:
         return UNPARSABLE
     return AMBIGUOUS if is_unsafe(with_plain_digits(value), reading.value, _mentions) else reading
+
+
+def _read_object(value: dict[str, Any], whole: bool, asked: Asked | None) -> Reading:
+    told = {
+        key: inner for key, inner in value.items() if str(key).lower() not in _DOUBTS and not isinstance(inner, bool)
+    }
+    reading = only_reading(read_number(inner, whole=whole) for inner in told.values())
+    if asked is None or reading.status != "ambiguous":
+        return reading
+    return as_asked(asked, [f"{key}: {inner}" for key, inner in told.items()], reading) or reading
 
 
 def _mentions(sentence: str) -> list[Mention]:
@@ -98,23 +108,41 @@ def _mentions(sentence: str) -> list[Mention]:
 _LARGEST = sys.float_info.max
 
 
-def _read_number(value: str, whole: bool, broken: bool) -> Reading:
+def _read_number(value: str, whole: bool, broken: bool, asked: Asked | None) -> Reading:
     known = 0 if counts_nothing(value) or opens_with_none(value) else NUMERALS.get(plain(value).rstrip(COUNTED))
     if known is not None:
         return parsed(float(known))
     if _VAGUE.search(value.lower()):
         return AMBIGUOUS
     value = with_plain_digits(value)
-    if NUMBER.search(value) and (found := _number_in(value, whole, broken)):
+    if NUMBER.search(value) and (found := _number_in(value, whole, broken, asked)):
         return found
     if (NOTHING.search(value.lower()) or NO_SUCH.search(value.lower())) and not abstains(value):
         return UNFINISHED if broken else parsed(0.0)
     return UNPARSABLE
 
 
-def _number_in(value: str, whole: bool, broken: bool) -> Reading | None:
+def _number_in(value: str, whole: bool, broken: bool, asked: Asked | None) -> Reading | None:
     """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(NUMBER.search(rest)))
+    found = _told_number(value, whole, broken)
+    if asked and asked.is_of_one_count and found and found.status == "parsed" and is_place_alone(value, found.value):
+        return AMBIGUOUS
+    if asked is None or broken or not compete(asked, value, found):
+        return found
+    return as_asked(asked, _deciding(value), found)
+
+
+def _deciding(text: str) -> list[str]:
+    """Return the announced sentence with counts, or else all sentences of a text."""
+    for passage in passages(text):
+        in_order = sentences_of(passage)
+        if passage != text and (told := first_told(in_order)):
+            return [told[0]]
+    return in_order
+
+
+def _told_number(value: str, whole: bool, broken: bool) -> Reading | None:
     for passage in passages(value):
         if passage == value and (opening := opening_count(value)) is not None:
             return opening

@@ -105,5 +105,5 @@ PREDICATE = lazy_pattern(
 )
 """The same, where words are written apart, and what is said is no mere "is"."""
 
-JOINED = lazy_pattern(rf"{FIRST_ONE}(?:(?:{AND}|\s*+[,，;；]\s*+){ONE})*+")
+JOINED = lazy_pattern(rf"{FIRST_ONE}(?:(?:{AND}|\s*+[,，،、;；]\s*+){ONE})*+")
 VERDICT = lazy_pattern(rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]")

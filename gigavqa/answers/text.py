@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 
@@ -136,7 +137,12 @@ def sentences(line: str) -> list[str]:
 
 def sentences_of(text: str) -> list[str]:
     """Split all lines of a text into sentences, in their order."""
-    return [sentence for line in text.splitlines() for sentence in sentences(line)]
+    return list(_sentences_of(text))
+
+
+@lru_cache(maxsize=64)
+def _sentences_of(text: str) -> tuple[str, ...]:
+    return tuple(sentence for line in text.splitlines() for sentence in sentences(line))
 
 
 def last_sentence(text: str) -> str:

@@ -10,6 +10,7 @@ from gigavqa.answers.text import sentences_of
 LISTING = re.compile(r"\[[^\[\]]*\]")
 """A list in brackets."""
 _MORE = Words("aside")
+_CONCLUSION, _POSSIBLE = Words("conclusion"), Words("possibility")
 
 
 def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> list[Hashable]:
@@ -28,8 +29,29 @@ def listed_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) ->
     return [] if goes_on else list(dict.fromkeys(said_values(sentence, mentions)))
 
 
+def concluded_values(text: str, mentions_of: Callable[[str], Sequence[Mention]]) -> list[Hashable]:
+    """Return the values of a last sentence that concludes, where sentences before it went through some."""
+    named = [(part, mentions) for part in sentences_of(text) if (mentions := mentions_of(part))]
+    if len(named) < 2 or not _concludes(*named[-1]):
+        return []
+    return list(dict.fromkeys(said_values(*named[-1])))
+
+
 def _is_list(sentence: str, mentions: Sequence[Mention]) -> bool:
     if settle(sentence, mentions).denied:
         return False
     values = set(said_values(sentence, mentions))
     return len(values) > 1 and joined(sentence, mentions) >= values
+
+
+def _concludes(sentence: str, mentions: Sequence[Mention]) -> bool:
+    """Return whether a sentence draws a conclusion before its values, and says of none that it only may be one."""
+    lowered = sentence.lower()
+    before = _ENGLISH_ALSO.sub(" ", lowered[: mentions[0].start])
+    if not _CONCLUSION.search(before) or _POSSIBLE.search(lowered):
+        return False
+    return bool(said_values(sentence, mentions))
+
+
+_ENGLISH_ALSO = re.compile(r"(?:\b(?:is|are|was|were|has|have|see)|['’]s)\s+also\b")
+"""What names more of the same, where a German "also" concludes."""

@@ -42,7 +42,12 @@ def _questions() -> Iterator[Question]:
         yield Question.model_validate({"id": name, "kind": "choice", **told, **asked})
     yield Question.model_validate({"id": "choices", "kind": "choices", **told, **letters})
     for kind, answer in answers.items():
-        yield Question.model_validate({"id": kind, "kind": kind, **told, "answers": answer})
+        question = {"question": _ASKED[kind]} if kind in _ASKED else {}
+        yield Question.model_validate({"id": kind, "kind": kind, **told, **question, "answers": answer})
+
+
+_ASKED = {"yes_no": "Are there any red cars in the image?", "number": "How many red cars are on the left?"}
+"""What replies are read by, where they say several things."""
 
 
 def examples() -> Mapping[str, Sequence[Sample]]:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from gigavqa.answers.abstention import abstains
+from gigavqa.answers.answer_space import AnswerSpace
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import UNIT_FRAME, read_boxes
-from gigavqa.answers.choices import AnswerSpace, read_choices
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.lexicon import by_language
 from gigavqa.answers.numbers import read_integer, read_number
+from gigavqa.answers.several_choices import read_choices
 from gigavqa.answers.text import answer_text
 from tests.answers import wordings
 from tests.answers.replies import LANGUAGES, OPTIONS, Told, filled, misread, other_than, told

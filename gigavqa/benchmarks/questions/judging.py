@@ -10,9 +10,12 @@ from math import isclose
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
+from gigavqa.answers.answer_space import AnswerSpace, key_of
+from gigavqa.answers.asked import asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import BoxFrame
-from gigavqa.answers.choices import AnswerSpace, key_of, read_choice
+from gigavqa.answers.choices import read_choice
+from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.letter_sets import parse_letters
 from gigavqa.answers.lexicon import Words
@@ -26,7 +29,7 @@ from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/8"
+JUDGE_VERSION = "questions/9"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
@@ -61,6 +64,7 @@ class QuestionJudge:
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
         self._options = AnswerSpace(list(options.values()), {}) if options else None
+        self._asked = asked_of(question.question)
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
@@ -90,13 +94,19 @@ class QuestionJudge:
             return read_phrase(told)
         value = json_value(told)
         is_truth = self._question.kind == "yes_no"
-        reading = read_boolean(value, cut_off=cut_off) if is_truth else self._read_number(value, cut_off)
+        reading = (
+            read_boolean(value, cut_off=cut_off, asked=self._asked) if is_truth else self._read_number(value, cut_off)
+        )
         return _written_value(reading, told)
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
-        if found.status == "none" and not cut_off and (letter := self._letter_set_apart(said(text).text)):
-            return _ChoiceReading(letter, "option_text", "option text")
+        if found.status == "none" and not cut_off:
+            told = said(text).text
+            if letter := self._letter_set_apart(told) or self._letter_stated(told):
+                return _ChoiceReading(letter, "option_text", "option text")
+        if found.status == "option_text" and cut_off and self._options and len(self._options.named_in(text)) > 1:
+            return _ChoiceReading(None, "unfinished")
         if found.status != "option_text" or self._options is None:
             return _ChoiceReading(found.value, found.status, found.rule)
         if _is_out_of_view(said(text).text, self._options):
@@ -107,9 +117,9 @@ class QuestionJudge:
 
     def _letter_told(self, told: str, options: Mapping[str, str], space: AnswerSpace) -> str | None:
         """Return the letter of the option that a text tells by its words, a near form of them, or its number."""
-        reading = read_choice(told, space)
+        reading = read_choice(told, space, self._asked)
         if reading.status == "unparsable":
-            reading = read_choice(with_option_words(told, options), space)
+            reading = read_choice(with_option_words(told, options), space, self._asked)
         if reading.status == "unparsable":
             return counted_option(told, options)
         return self._letters.get(key_of(reading.value)) if reading.status == "parsed" else None
@@ -124,15 +134,20 @@ class QuestionJudge:
             return None
         if _UNSETTLED.search(told.lower()):
             return None
-        reading, named = read_choice(told, space), space.named_in(told)
+        reading, named = read_choice(told, space, self._asked), space.named_in(told)
         if reading.status != "parsed" or [*map(key_of, named)] != [key_of(reading.value)]:
             return None
         naming = [sentence for sentence in sentences_of(told) if space.mentions(sentence)]
         return self._letters.get(key_of(reading.value)) if len(naming) == 1 else None
 
+    def _letter_stated(self, told: str) -> str | None:
+        """Return the letter of the one option that a text states of what was asked, beside what it says of others."""
+        stated = stated_choices(self._asked, told, self._options.mentions) if self._asked and self._options else []
+        return self._letters.get(key_of(str(stated[0]))) if len(stated) == 1 else None
+
     def _read_number(self, value: object, cut_off: bool) -> Reading:
         whole = self._question.scored and float(self._question.answers[0]).is_integer()
-        return read_number(_without_percent(value), whole=whole, cut_off=cut_off)
+        return read_number(_without_percent(value), whole=whole, cut_off=cut_off, asked=self._asked)
 
     def is_right(self, value: str) -> bool:
         """Return whether an answer, as it was read, is a right one."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gigavqa.answers.choices import key_of
+from gigavqa.answers.answer_space import key_of
 from gigavqa.answers.lexicon import phrases
 from gigavqa.answers.numerals import is_number
 from gigavqa.benchmarks.questions.columns import RecordColumns, parse_list, plain_name, text_of

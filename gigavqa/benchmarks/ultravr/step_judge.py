@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from gigavqa.answers.answer_space import AnswerSpace, key_of
+from gigavqa.answers.asked import Asked, asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import UNIT_FRAME, BoxFrame, read_box, read_boxes
-from gigavqa.answers.choices import AnswerSpace, key_of, read_choice, read_choices, read_ratio
+from gigavqa.answers.choices import read_choice, read_ratio
 from gigavqa.answers.coordinates import format_coordinate, read_coordinate
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.matching import IOU_THRESHOLD, f1_of, f1_of_sets, iou, matched
@@ -26,13 +28,14 @@ from gigavqa.answers.readings import (
     parsed,
 )
 from gigavqa.answers.regions import read_regions
+from gigavqa.answers.several_choices import read_choices
 from gigavqa.benchmarks.ultravr.broken_off import complete_part, opening_sentence
 from gigavqa.benchmarks.ultravr.errors import StepTruthInvalidError
 from gigavqa.benchmarks.ultravr.operations import operation_of
 from gigavqa.benchmarks.ultravr.samples import AnswerFormat, Operation, ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import choices_of
 
-STEP_PARSER_VERSION = "ultravr-steps/11"
+STEP_PARSER_VERSION = "ultravr-steps/12"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
@@ -69,6 +72,7 @@ class StepJudge:
         self._kind = _step_format(step)
         self._space = _answer_space(_choices(sample, step), tuple(step.variants.items()))
         self._truth = self._read_truth(sample)
+        self._asked = asked_of(step.question) if self._kind in _ASKED else None
 
     @property
     def truth(self) -> Any:
@@ -77,7 +81,9 @@ class StepJudge:
 
     def judge(self, raw: str | None, frame: BoxFrame = UNIT_FRAME, *, cut_off: bool = False) -> StepVerdict:
         """Judge a raw answer; None is one that was not given. Of one `cut_off`, what is only begun is no answer."""
-        return self.verdict(MISSING if raw is None else read_step(self._kind, self._space, raw, frame, cut_off))
+        if raw is None:
+            return self.verdict(MISSING)
+        return self.verdict(read_step(self._kind, self._space, raw, frame, cut_off, asked=self._asked))
 
     def verdict(self, reading: Reading) -> StepVerdict:
         """Judge what was read of an answer, or why nothing was."""
@@ -113,35 +119,57 @@ class StepJudge:
         return set(found) == set(true), f1_of_sets(set(found), set(true))
 
 
-_READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame], Reading]] = {
-    "multiple_choice": lambda value, space, frame: read_choice(value, space),
-    "single_choice": lambda value, space, frame: read_choice(value, space),
-    "short_text": lambda value, space, frame: read_choice(value, space),
-    "multi_select": lambda value, space, frame: read_choices(value, space),
-    "roi_list": lambda value, space, frame: read_regions(value),
-    "box": lambda value, space, frame: read_box(value, frame),
-    "bbox_coordinates_list": lambda value, space, frame: read_boxes(value, frame),
-    "ratio": lambda value, space, frame: read_ratio(value),
-    "cell": lambda value, space, frame: _read_cell(value),
+_READERS: dict[StepFormat, Callable[[Any, AnswerSpace, BoxFrame, Asked | None], Reading]] = {
+    "boolean": lambda value, space, frame, asked: read_boolean(value, asked=asked),
+    "integer": lambda value, space, frame, asked: read_integer(value, asked=asked),
+    "multiple_choice": lambda value, space, frame, asked: read_choice(value, space, asked),
+    "single_choice": lambda value, space, frame, asked: read_choice(value, space, asked),
+    "short_text": lambda value, space, frame, asked: read_choice(value, space, asked),
+    "multi_select": lambda value, space, frame, asked: read_choices(value, space, asked),
+    "roi_list": lambda value, space, frame, asked: read_regions(value),
+    "box": lambda value, space, frame, asked: read_box(value, frame),
+    "bbox_coordinates_list": lambda value, space, frame, asked: read_boxes(value, frame),
+    "ratio": lambda value, space, frame, asked: read_ratio(value),
+    "cell": lambda value, space, frame, asked: _read_cell(value),
 }
 
 
-_SCALARS: dict[StepFormat, Callable[..., Reading]] = {"boolean": read_boolean, "integer": read_integer}
+_ASKED: frozenset[StepFormat] = frozenset(
+    ["boolean", "integer", "multiple_choice", "single_choice", "short_text", "multi_select"]
+)
+"""Formats of whose replies the question tells what is meant."""
 
 
-def read_step(kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
-    """Read a raw answer by the format of its step; of one that was `cut_off`, what was complete before."""
-    return (_read_cached if len(raw) <= _LONGEST_CACHED else _read_raw)(kind, space, raw, frame, cut_off)
+def read_step(
+    kind: StepFormat,
+    space: AnswerSpace,
+    raw: str,
+    frame: BoxFrame,
+    cut_off: bool,
+    *,
+    asked: Asked | None = None,
+) -> Reading:
+    """Read a raw answer by the format of its step, and what was `asked`; of one that was `cut_off`, what was complete
+    before.
+    """
+    said_of = asked if len(raw) >= _LEAST_STATED else None
+    return (_read_cached if len(raw) <= _LONGEST_CACHED else _read_raw)(kind, space, raw, frame, cut_off, asked=said_of)
 
 
-def _read_raw(kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool) -> Reading:
+_LEAST_STATED = 8
+"""Characters of an answer that can say of what it is one."""
+
+
+def _read_raw(
+    kind: StepFormat, space: AnswerSpace, raw: str, frame: BoxFrame, cut_off: bool, *, asked: Asked | None
+) -> Reading:
     told = said(raw)
     if told.silence:
         return Reading(None, told.silence)
     if cut_off:
         return _read_cut_off(kind, space, raw, told.text, frame)
     value = json_value(told.text)
-    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame)
+    return MISSING if is_unanswered(value) else _read_value(kind, space, value, frame, asked)
 
 
 _read_cached = lru_cache(maxsize=_CACHE_SIZE)(_read_raw)
@@ -172,14 +200,14 @@ _SUM = re.compile(r"\s*\d{1,6}(?:\s?\+\s?\d{1,6}){1,16}\s*")
 """A sum and nothing else, "2+1"."""
 
 
-def _read_value(kind: StepFormat, space: AnswerSpace, value: Any, frame: BoxFrame) -> Reading:
+def _read_value(
+    kind: StepFormat, space: AnswerSpace, value: Any, frame: BoxFrame, asked: Asked | None = None
+) -> Reading:
     if is_blank(value) and not (kind == "integer" and counts_nothing(value)):
         return BLANK
     if kind == "integer" and isinstance(value, str) and _SUM.fullmatch(value):
         return parsed(sum(map(int, value.split("+"))))
-    if kind in _SCALARS:
-        return _SCALARS[kind](value)
-    return _READERS[kind](value, space, frame)
+    return _READERS[kind](value, space, frame, asked)
 
 
 def _step_format(step: ReasoningStep) -> StepFormat:

@@ -65,6 +65,24 @@ def test_yes_or_no_is_read_from_words(text: str, outcome: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "fields", "outcome"),
+    [
+        ("How many red cars?", "14 cars, 5 of which are red.", {"kind": "number", "answers": ("5",)}, "right"),
+        ("How many cars?", "14 cars, 5 of which are red.", {"kind": "number", "answers": ("14",)}, "right"),
+        ("How many trucks?", '{"trucks": 12, "cars": 7}', {"kind": "number", "answers": ("12",)}, "right"),
+        ("Is there a crane?", "A crane, but no workers.", {"kind": "yes_no", "answers": ("yes",)}, "right"),
+        ("Are there workers?", "A crane, but no workers.", {"kind": "yes_no", "answers": ("no",)}, "right"),
+        ("Are there trains?", "A crane, but no workers.", {"kind": "yes_no", "answers": ("no",)}, "unreadable"),
+    ],
+)
+def test_a_reply_that_says_several_things_answers_its_question(
+    question: str, text: str, fields: dict[str, Any], outcome: str
+) -> None:
+    """Of each the one that was asked for counts."""
+    assert judged(text, question=question, **fields).outcome == outcome
+
+
+@pytest.mark.parametrize(
     ("text", "tolerance", "outcome"),
     [
         ("Final answer: 12.5", {}, "right"),

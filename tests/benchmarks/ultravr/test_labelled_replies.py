@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from gigavqa.answers.answer_space import AnswerSpace
 from gigavqa.answers.boxes import UNIT_FRAME
-from gigavqa.answers.choices import AnswerSpace
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.matching import IOU_THRESHOLD, iou, matched
 from gigavqa.answers.readings import Reading

@@ -72,6 +72,21 @@ def test_the_ground_truth_is_the_right_answer_to_every_step(record: str) -> None
         assert StepJudge(sample, step).judge(raw).correct, step
 
 
+@pytest.mark.parametrize(
+    ("question", "raw", "value"),
+    [
+        ("How many red cars are in the image?", "14 cars, 5 of which are red.", 5),
+        ("How many cars are in the image?", "14 cars, 5 of which are red.", 14),
+        ("How many trucks are in the image?", "I count 12 trucks and 7 cars.", 12),
+        ("How many buses are in the image?", "I count 12 trucks and 7 cars.", None),
+    ],
+)
+def test_of_several_counts_that_of_the_question_is_read(question: str, raw: str, value: int | None) -> None:
+    """And none where each is of something else."""
+    step = {"question": question, "answer_format": "integer", "ground_truth": 5, "options": None}
+    assert StepJudge(*changed("rs-logic", "S3", **step)).judge(raw).value == value
+
+
 @pytest.mark.parametrize("null", ["null", "None", "N/A", "not applicable"])
 def test_null_is_a_legal_truth(null: str) -> None:
     """Where an object is missing, its box is null; a box instead is wrong."""

@@ -1,0 +1,214 @@
+"""What a question asks for: the words of the things that it counts or names, and those by which they are told apart.
+
+Readers of numbers and truths look at it where a reply says several things, or none plainly (decision 0010).
+"""
+
+import re
+from functools import cached_property, lru_cache
+
+from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
+from gigavqa.answers.lexicon import Words, by_language, phrases
+from gigavqa.answers.text import sentences_of
+
+_ASKS = ("?", "？", "؟")
+_COLON = re.compile(r".*[:：]\s*(?=\S)", re.DOTALL)
+_HEAD_FIRST = frozenset({"fr", "es", "pt", "ar"})
+"""Languages whose adjectives stand behind their nouns."""
+_SCRIPTS = (
+    ("ja", re.compile(r"[ぁ-ゟァ-ヺ]")),
+    ("zh", re.compile(r"[㐀-鿿]")),
+    ("ko", re.compile(r"[가-힣]")),
+    ("ru", re.compile(r"[а-яё]")),
+    ("ar", re.compile(r"[\u0600-\u06ff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN_WORDS = {
+    language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "es", "pt")
+}
+
+
+def _contraries() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for group in phrases("contraries"):
+        stems = frozenset(map(stem_of, group.split("|")))
+        for stem in stems:
+            found[stem] = found.get(stem, frozenset()) | (stems - {stem})
+    return found
+
+
+_CONTRARIES = _contraries()
+"""By word, those that are none of what it is."""
+STATES = frozenset(_CONTRARIES)
+"""Words that tell how or where a thing is, and are no noun: colours, sides."""
+
+
+@lru_cache(maxsize=256)
+def words_in(language: str, *names: str) -> Words:
+    """Return what finds the phrases of some classes in one language."""
+    return Words(*(f"{name}.{language}" for name in names))
+
+
+class Asked:
+    """The words of one question, by what they do in it; made once a question by `asked_of`."""
+
+    def __init__(self, text: str) -> None:
+        self._sentence = _asking(text).lower()
+        self.text = _COLON.sub("", self._sentence)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the question: by its script, or by its articles and pronouns."""
+        if script := next((name for name, letters in _SCRIPTS if letters.search(self.text)), ""):
+            return script
+        said = _WORD.findall(self.text)
+        return max(_LATIN_WORDS, key=lambda language: sum(word in _LATIN_WORDS[language] for word in said))
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """The words of the question in order."""
+        return tokens(self.text, self.language)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words of what is asked for, without prepositions."""
+        return named(self.tokens)
+
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """Of these, the noun phrase of what is counted."""
+        found = self.find("quantity_asked")
+        run = self._first_run(found.end() if found else 0) or (self._last_run(found.start()) if found else ())
+        return named(token for token in run if not token.is_posture)
+
+    def is_contrary_to(self, said: frozenset[str]) -> bool:
+        """Return whether some words tell of another colour or side than what is asked for."""
+        return any(others & said and word not in said for word, others in self.contraries)
+
+    def without_contraries(self, given: frozenset[str], said: frozenset[str]) -> frozenset[str]:
+        """Return those given words of the question that some words do not go against."""
+        return given - said - {word for word, others in self.contraries if others & said}
+
+    @cached_property
+    def contraries(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Words of the question, each with those that are none of what it is."""
+        return tuple((word, _CONTRARIES[word]) for word in self.words if word in _CONTRARIES)
+
+    @cached_property
+    def told_apart(self) -> frozenset[str]:
+        """Words of the question that have contraries."""
+        return frozenset(word for word, _ in self.contraries)
+
+    @cached_property
+    def is_of_one_count(self) -> bool:
+        """Whether one count is asked for, and no difference, share or sum, nor what is left of one."""
+        return bool(self.things) and not self.find("of_several")
+
+    @cached_property
+    def is_denied(self) -> bool:
+        """Whether a word of denial stands in the question, but for one that only asks, "有没有"."""
+        asks = self.find("existence_asked")
+        rest = self.text.replace(asks[0], " ") if asks else self.text
+        return words_in(self.language, "negator").search(rest) is not None
+
+    @cached_property
+    def existing(self) -> frozenset[str]:
+        """The noun phrase of what is asked to be there; empty of any other question."""
+        return named(self._existing_run)
+
+    @cached_property
+    def existing_noun(self) -> str:
+        """The noun of that phrase: its last word, or the first where adjectives follow it."""
+        return self._existing_run[0 if self.is_head_first else -1].stem
+
+    @cached_property
+    def _existing_run(self) -> tuple[Token, ...]:
+        if self.find("of_several") and not self.is_denied:
+            return ()
+        if found := self.find("existence_asked"):
+            return self._first_run(found.end())
+        behind = [*words_in(self.language, "existence_asked_behind").finditer(self.text)]
+        return self._last_run(behind[-1].start()) if behind else ()
+
+    @cached_property
+    def in_order(self) -> tuple[str, ...]:
+        """All words of a statement or question of yes or no, prepositions among them, in their order."""
+        return tuple(token.stem for token in tokens(self._sentence, self.language) if token.stem)
+
+    @cached_property
+    def opens_with_verb(self) -> bool:
+        """Whether the question begins with a word of its own, as verbs do: "Trägt der Mann einen Helm?"."""
+        return bool(self.tokens) and bool(self.tokens[0].stem)
+
+    @cached_property
+    def has_no_preposition(self) -> bool:
+        """Whether no word of the question sets its things in an order."""
+        return not any(token.is_preposition for token in self.tokens)
+
+    @property
+    def is_head_first(self) -> bool:
+        """Whether its language sets adjectives behind nouns."""
+        return self.language in _HEAD_FIRST
+
+    def _first_run(self, start: int) -> tuple[Token, ...]:
+        """Return the first noun phrase behind a place that no preposition stands before.
+
+        Where there is none, the last word behind a preposition: no article need part a place from what is there.
+        """
+        found = [token for token in self.tokens if token.start >= start]
+        is_place, at = False, 0
+        place: tuple[Token, ...] = ()
+        while at < len(found):
+            if found[at].is_preposition:
+                is_place = True
+            elif not found[at].stem:
+                is_place = is_place and self.text[found[at].start : found[at].end] in _ARTICLES
+            elif is_place:
+                place = run_at(found, at)
+                at += len(place) - 1
+                is_place = False
+            else:
+                return run_at(found, at)
+            at += 1
+        return place[1:][-1:]
+
+    def _last_run(self, end: int) -> tuple[Token, ...]:
+        """Return the last noun phrase before a place."""
+        found = [token for token in self.tokens if token.end <= end]
+        last = next((at for at in reversed(range(len(found))) if is_content(found[at])), None)
+        return run_at(found, last) if last is not None else ()
+
+    def find(self, name: str) -> re.Match[str] | None:
+        """Find a phrase of a class in the question, in its language."""
+        return words_in(self.language, name).search(self.text) if name in _KNOWN[self.language] else None
+
+
+_KNOWN = {
+    language: frozenset(
+        name
+        for name in ("quantity_asked", "of_several", "negator", "existence_asked", "existence_asked_behind")
+        if by_language(name).get(language)
+    )
+    for language in (*_LATIN_WORDS, *(name for name, _ in _SCRIPTS))
+}
+
+
+@lru_cache(maxsize=1 << 12)
+def asked_of(text: str) -> Asked | None:
+    """Return what a question asks for; None where it holds no word that tells."""
+    asked = Asked(text)
+    return asked if asked.words else None
+
+
+def _asking(text: str) -> str:
+    """Return the sentence of a question that asks."""
+    found = sentences_of(text) or [text]
+    asking = [one for one in found if one.rstrip(" \"'”»」*").endswith(_ASKS)]
+    counting = [one for one in found if _QUANTITY.search(one.lower())]
+    return (asking or counting[:1] or found[:1])[-1]
+
+
+_QUANTITY = Words("quantity_asked")
+
+
+_ARTICLES = frozenset(phrases("article"))

@@ -1,0 +1,249 @@
+"""Counts of a text with the words that they count: of what each is one, as `counts_asked` weighs them.
+
+A clause with one count is its phrase; of several in a clause each has the words behind it, or before it where none
+stand behind the last. A count with no noun of its own has that of the count before it.
+"""
+
+import re
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from gigavqa.answers.abstention import abstains
+from gigavqa.answers.asked import STATES, Asked, words_in
+from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
+from gigavqa.answers.counting import is_compared, numbers_in
+from gigavqa.answers.lexicon import Words, phrases, words
+from gigavqa.answers.negation import Mention, stances
+from gigavqa.answers.numerals import NUMERALS, value_of
+from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, weighed_in
+
+_EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
+_ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
+"""A line of a list or table."""
+_JOINED = frozenset((*phrases("part_of"), *phrases("article"), *phrases("others_behind")))
+"""What may stand between a count and its noun."""
+_COUNTERS = frozenset(phrases("counted"))
+
+
+@dataclass(eq=False)
+class CountedPhrase:
+    """A count, the words of its clause, all and those behind it, and the noun phrases right behind and before it."""
+
+    value: float
+    said: frozenset[str]
+    behind: frozenset[str]
+    before: frozenset[str]
+    sentence: str
+    is_part: bool
+    is_row: bool
+    rest: frozenset[str] = frozenset()
+    is_whole: bool = False
+    is_outcome: bool = False
+    is_denied: bool = False
+    inherited: frozenset[str] = frozenset()
+
+
+class _Clause(NamedTuple):
+    """A clause of a sentence: its place, its numbers and its words, with those of a clause before it that has none."""
+
+    start: int
+    end: int
+    numbers: list[re.Match[str]]
+    spoken: list[Token]
+
+
+def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase] | None:
+    """Return the counts of some sentences in order, zero for what is denied; None beside a bound or choice."""
+    found: list[CountedPhrase] = []
+    for sentence in in_order:
+        if is_compared(sentence):
+            continue
+        if (numbers := weighed_in(asked.language, sentence)) is None:
+            return None
+        if numbers or zero_in(asked.language).search(sentence.lower()):
+            found += _Sentence(asked.language, sentence, numbers).phrases()
+    _inherit(asked, found)
+    return found
+
+
+@lru_cache(maxsize=16)
+def zero_in(language: str) -> Words:
+    """Return what finds a denial that there is any, in one language."""
+    return words_in(language, "nothing", "no_such", "none_alone", "none_there", "none_behind")
+
+
+def _denied(sentence: str, numbers: Sequence[re.Match[str]]) -> Collection[Hashable]:
+    """Return the numbers that a sentence denies, "12, not 7"."""
+    if len(numbers) < 2:
+        return ()
+    return stances(sentence, [Mention(*one.span(), value_of(one[0])) for one in numbers]).denied
+
+
+class _Sentence:
+    """A sentence with counts, made ready to tell their phrases."""
+
+    def __init__(self, language: str, sentence: str, numbers: list[re.Match[str]]) -> None:
+        self._language, self._numbers = language, numbers
+        self._lowered = sentence.lower()
+        self._told = tokens(self._lowered, language)
+        self._spoken = self._without_numbers(numbers_in(sentence))
+        self._is_row = bool(_ROW.match(sentence))
+        self._denied = _denied(sentence, numbers)
+
+    def phrases(self) -> Iterator[CountedPhrase]:
+        """Yield the phrases of all counts, and of what is denied."""
+        is_of_whole = False
+        for clause in self._clauses():
+            for phrase in self._of_clause(clause) if clause.numbers else self._zero(clause):
+                yield replace(phrase, is_part=True) if is_of_whole else phrase
+                if clause.numbers and not is_of_whole:
+                    is_of_whole = opens_with_whole(self._language, self._lowered[: clause.numbers[0].start()])
+
+    def _without_numbers(self, numbers: Sequence[re.Match[str]]) -> list[Token]:
+        """Return the words of the sentence without its numbers, their measure words, and verbs of posture."""
+        ends = {one.end() for one in numbers}
+
+        def is_spoken(one: Token) -> bool:
+            said = self._lowered[one.start : one.end]
+            if one.is_posture or one.stem.isdigit() or said in NUMERALS or (one.start in ends and said in _COUNTERS):
+                return False
+            return not any(number.start() <= one.start < number.end() for number in numbers)
+
+        return [one for one in self._told if is_spoken(one)]
+
+    def _clauses(self) -> list[_Clause]:
+        """Split the sentence into clauses; one without a count or a denial goes on with the one before it."""
+        found: list[_Clause] = []
+        lead: list[Token] = []
+        for start, end in self._spans():
+            numbers = [one for one in self._numbers if start <= one.start() < end]
+            spoken = [one for one in self._spoken if start <= one.start < end]
+            if numbers or (zero_in(self._language).search(self._lowered[start:end]) and any(map(is_content, spoken))):
+                found.append(_Clause(start, end, numbers, lead + spoken))
+                lead = []
+            elif found and found[-1].numbers:
+                found[-1] = found[-1]._replace(end=end, spoken=found[-1].spoken + spoken)
+            else:
+                lead += spoken
+        return found
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        """Yield the places of clauses; a border that opens is one only behind a count, "Trucks: 12"."""
+        start = 0
+        for border in _border(self._language).finditer(self._lowered):
+            at = border.start()
+            if any(one.start() < border.end() and at < one.end() for one in self._numbers):
+                continue
+            if not border["open"] or any(start <= one.start() < at for one in self._numbers):
+                yield start, at
+                start = at
+        yield start, len(self._lowered)
+
+    def _of_clause(self, clause: _Clause) -> Iterator[CountedPhrase]:
+        """Yield the counts of a clause, a part with the words behind its whole, and that with its noun alone."""
+        numbers, lowered = clause.numbers, self._lowered
+        is_before = len(numbers) > 1 and not any(
+            is_content(one) and one.start >= numbers[-1].end() for one in clause.spoken
+        )
+        starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
+        ends = [*starts[1:], clause.end]
+        has_part = False
+        for at, number in enumerate(numbers):
+            last = at
+            while last + 1 < len(numbers) and has_whole(lowered, numbers[last], numbers[last + 1]):
+                last += 1
+            own = [one for one in clause.spoken if starts[at] <= one.start < ends[last]]
+            phrase = self._phrase(clause, at, last, own)
+            if at and is_among(lowered, numbers[at - 1], number):
+                phrase = replace(phrase, is_part=True)
+            yield replace(phrase, said=phrase.behind) if has_part else phrase
+            has_part = last > at
+
+    def _phrase(self, clause: _Clause, at: int, last: int, own: list[Token]) -> CountedPhrase:
+        """Return the phrase of a clause's number; a part's, with the last whole behind it."""
+        number, whole = clause.numbers[at], clause.numbers[last]
+        start = clause.numbers[at - 1].end() if at else clause.start
+        end = clause.numbers[last + 1].start() if last + 1 < len(clause.numbers) else clause.end
+        before = self._lowered[start : number.start()]
+        opened = before if not at and last + 1 < len(clause.numbers) else self._lowered[start : clause.end]
+        total = words_in(self._language, "total", "conclusion")
+        return CountedPhrase(
+            value=value_of(number[0]),
+            said=named(own),
+            rest=named(one for one in self._told if whole.end() <= one.start < end),
+            behind=self._run_behind(own, whole.end()),
+            before=_run_before(own, number.start()),
+            sentence=self._lowered,
+            is_part=last > at or self._opens_part(opened),
+            is_whole=is_whole(self._language, self._lowered[: number.start()], self._lowered[number.end() : end]),
+            is_row=self._is_row,
+            is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
+            is_denied=value_of(number[0]) in self._denied or self._is_denied(number, self._lowered[start:end]),
+        )
+
+    def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:
+        said = self._lowered[clause.start : clause.end]
+        denied = zero_in(self._language).search(said)
+        if denied is None or abstains(self._lowered):
+            return
+        end = clause.start + denied.end()
+        behind, before = self._run_behind(clause.spoken, end), _run_before(clause.spoken, end)
+        is_part = self._opens_part(said)
+        yield CountedPhrase(0.0, named(clause.spoken), behind, before, self._lowered, is_part, self._is_row)
+
+    def _is_denied(self, number: re.Match[str], said: str) -> bool:
+        return value_of(number[0]) > 0 and words_in(self._language, "negator").search(said) is not None
+
+    def _opens_part(self, said: str) -> bool:
+        return words_in(self._language, "part_opening").search(said) is not None
+
+    def _run_behind(self, own: list[Token], end: int) -> frozenset[str]:
+        """Return the noun phrase that begins right behind a place, but for "of the"."""
+        behind = [one for one in own if one.start >= end]
+        for at, one in enumerate(behind):
+            if is_content(one):
+                return named(run_at(behind, at))
+            if self._lowered[one.start : one.end] not in _JOINED and one.start > end:
+                break
+        return frozenset()
+
+
+def _run_before(own: list[Token], start: int) -> frozenset[str]:
+    """Return the noun phrase that stands last before a place."""
+    before = [one for one in own if one.end <= start]
+    for at in reversed(range(len(before))):
+        if before[at].is_preposition:
+            break
+        if before[at].stem:
+            return named(run_at(before, at))
+    return frozenset()
+
+
+@lru_cache(maxsize=16)
+def _border(language: str) -> re.Pattern[str]:
+    """Return what stands between two clauses of one language."""
+    joints = words(f"addition.{language}", f"contrast.{language}")
+    return re.compile(rf"(?P<open>[:：(（|—–])|[,，、،;；)）]|\s-\s|{joints}")
+
+
+def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:
+    """Give a count without a noun of its own the words that were asked for of the last count with one."""
+    head: frozenset[str] = frozenset()
+    noun_of = _NOUNS[0]
+    for one in found:
+        if one.is_part or not noun_of(one) - asked.words - STATES:
+            one.inherited = asked.without_contraries(head, one.said) & asked.things
+        if one.said & asked.things and not one.is_part and not one.inherited:
+            head = one.said & asked.words
+            noun_of = next((noun for noun in _NOUNS if noun(one) & asked.things), _NOUNS[-1])
+
+
+_NOUNS: tuple[Callable[[CountedPhrase], frozenset[str]], ...] = (
+    lambda one: one.behind,
+    lambda one: one.before or one.behind,
+    lambda one: one.behind or one.before or one.rest,
+)
+"""Where the noun of a count stands: behind it, before it, or in what is said of it, "4 are swans"."""

@@ -1,0 +1,230 @@
+"""Choose, of several counts in a reply, the one whose words cover best what the question asks for (decision 0010).
+
+One wins where all others are excused: each counts another thing, the whole of which it is a part, or the same thing in
+another state. Else the reply is read without its question.
+"""
+
+import re
+from collections.abc import Sequence
+
+from gigavqa.answers.abstention import find_abstention
+from gigavqa.answers.asked import STATES, Asked
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, zero_in
+from gigavqa.answers.counting import counts_in
+from gigavqa.answers.lexicon import Words, lazy_pattern
+from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.parts_of_wholes import has_part_in_words, with_parts_in_digits
+from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
+from gigavqa.answers.text import sentences_of
+
+_LONGEST = 1_000
+"""Characters of a text whose counts are weighed; a longer one works its answer out."""
+_MOST = 32
+_UNWEIGHED = Words("in_their_order", "first_thought", "second_look")
+"""What tells that counts are revised, or stand in an order of their own."""
+_BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
+
+
+def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> Reading | None:
+    """Return what some sentences count of what was asked for; the reading itself where that cannot be told.
+
+    What was read is ambiguous where another count has words of the question that its own lacks.
+    """
+    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
+        return reading
+    in_order = [*map(with_parts_in_digits, in_order)]
+    found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
+    if not found or len(found) > _MOST:
+        return reading
+    best = _best(asked, found) or _sum_of(asked, found)
+    if best is None:
+        is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
+        unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
+        return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
+    rivals = [one for one in found if one.value != best.value and not _is_sum(asked, one, best, found)]
+    bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
+    if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
+        return parsed(best.value)
+    return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
+
+
+def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
+    """Return whether a count is the sum of the best one and others, or one of those that the best one is the sum of."""
+    total = sum(other.value for other in found)
+    if best.value * 2 == total:
+        return not one.said & asked.things
+    return one.is_outcome and one.value * 2 == total and not one.said & asked.words
+
+
+def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
+    """Return whether a text holds several counts, a count and a denial, or one of what may not have been asked for."""
+    if reading is None or reading.status != "parsed" or asked.contraries:
+        return True
+    lowered = text.lower()
+    if zero_in(asked.language).search(lowered) or has_part_in_words(lowered):
+        return True
+    return len({value_of(one[0]) for sentence in sentences_of(text) for one in counts_in(sentence)}) > 1
+
+
+def _contrasts(in_order: Sequence[str]) -> bool:
+    return any(_CONTRAST.search(sentence.lower()) for sentence in in_order)
+
+
+_CONTRAST = Words("contrast", "conclusion")
+
+
+def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
+    return (one.said | one.inherited) & asked.words
+
+
+def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
+    """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
+    named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
+    named = [one for one in named if not one.is_outcome or one.said & asked.words]
+    named = named or _told_by_place(asked, found)
+    most = max((len(_cover(asked, one)) for one in named), default=0)
+    best = [one for one in named if len(_cover(asked, one)) == most]
+    best = [one for one in best if not one.is_part] or best
+    if len({one.value for one in best}) != 1 or asked.is_contrary_to(best[0].said):
+        return None
+    covered = _cover(asked, best[0])
+    if any(one.is_denied and _cover(asked, one) - covered for one in found):
+        return None
+    is_whole = not asked.told_apart <= covered
+    return None if is_whole and any(asked.is_contrary_to(one.said) for one in found) else best[0]
+
+
+def _sum_of(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
+    """Return the count of what was asked for that several others without a noun of it come to, "9: 5 here, 4 there"."""
+    total = sum(one.value for one in found) / 2
+    whole = [one for one in found if one.value == total and asked.things <= one.said and not one.is_denied]
+    others = [one for one in found if one not in whole]
+    if len(whole) != 1 or len(others) < 2:
+        return None
+    if not all(one.is_row or one.sentence == whole[0].sentence for one in others):
+        return None
+    if any(one.said & asked.things for one in others):
+        return None
+    return whole[0] if not asked.told_apart - _cover(asked, whole[0]) else None
+
+
+def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhrase]:
+    """Return the count that alone stands where was asked, "upper left: 5", where none names a thing."""
+    told_apart = asked.told_apart & frozenset().union(*(one.said for one in found))
+    if not told_apart or any(one.said & asked.things for one in found):
+        return []
+    place = [one for one in found if told_apart <= one.said]
+    return place if all(one in place or asked.is_contrary_to(one.said) for one in found) else []
+
+
+def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether a count is none of what was asked for, beside the one that fits best."""
+    covered, needed = _cover(asked, one), _cover(asked, best)
+    lacking = needed - covered
+    if one.is_denied and (needed <= covered or not one.said):
+        return True
+    if one.is_part and not best.is_part:
+        return one.value <= best.value and bool(one.said - asked.words)
+    if not lacking or (one.is_outcome and not one.said & asked.words):
+        return False
+    if asked.is_contrary_to(one.said) or (one.value >= best.value and _is_whole_of(asked, one, best)):
+        return True
+    return _is_in_other_state(asked, one, best) or _is_other_thing(asked, one, best)
+
+
+def _is_whole_of(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether a count is the whole of which the best one is a part, "14 cars, 5 of which are red"."""
+    if one.is_whole and not best.is_whole:
+        return True
+    return bool(one.said & asked.things) and _cover(asked, one) < _cover(asked, best)
+
+
+def _is_in_other_state(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether a count is of the same thing and says something else of it, "4 stand" beside "5 sit"."""
+    if not one.inherited or not (one.said | one.rest) - asked.words:
+        return False
+    if best.inherited and not one.said & asked.words:
+        return True
+    covered, needed = _cover(asked, one), _cover(asked, best)
+    is_whole_question = asked.words <= needed and not (needed - covered) & asked.things
+    return is_whole_question and not (best.said & best.rest) - asked.words
+
+
+def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
+    """Return whether the noun of a count is another than what was asked for.
+
+    A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
+    """
+    noun, is_behind = _noun_beside(asked, one, best)
+    other = noun - asked.words
+    if not other:
+        return bool(noun) and not noun & asked.things
+    if noun & (asked.words - asked.things):
+        return False
+    if one.sentence != best.sentence or (one.is_row and best.is_row) or not best.value:
+        return True
+    more = (best.rest if is_behind else best.said) - asked.words
+    return (len(noun) > 1 and not noun & asked.words) or not more
+
+
+def _noun_beside(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> tuple[frozenset[str], bool]:
+    """Return the noun of a count where the best one has its own, and whether that is not before the number."""
+    if not best.value:
+        return one.behind or one.before, True
+    if best.behind & asked.things:
+        return one.behind, True
+    if best.before & asked.things:
+        return one.before, False
+    return one.behind or one.before or one.rest, True
+
+
+def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was read is plainly of something else, "14 blue cars" for red ones, or a whole of that."""
+    if not any(asked.is_contrary_to(one.said) for one in found):
+        return False
+    read = _read(found, reading)
+    return not any(asked.told_apart <= _cover(asked, one) for one in read)
+
+
+def _is_rest_of_denied(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was asked for is denied of a part of what was read, "12 people; 3 without masks"."""
+    read = _read(found, reading)
+    denied = [one for one in found if one.is_denied]
+    return bool(read) and any(_cover(asked, one) - _cover(asked, other) for one in denied for other in read)
+
+
+def _is_of_others(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was read is one of several counts that all have nouns of their own, and none that asked."""
+    read = _read(found, reading)
+    if not read or any(one.is_outcome or one.said & asked.words for one in found):
+        return False
+    return len({one.behind for one in found}) > 1 and all(one.behind for one in found)
+
+
+def _is_in_part(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
+    """Return whether what was read is one of several parts of what was asked for, "3 trucks here, 2 there"."""
+    read = _read(found, reading)
+    others = [one for one in found if one not in read]
+    if not read or any(one.is_outcome or not asked.things <= one.said for one in read):
+        return False
+    states = [bool(one.said & STATES) for one in others]
+    parts = sum(one.value for one in others)
+    is_whole = parts == read[0].value or (all(states) and not read[0].said & STATES and parts < read[0].value)
+    return not is_whole and any(asked.things <= _cover(asked, one) and not one.is_part for one in others)
+
+
+def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
+    """Return whether what was read has words of its own, and lacks some that were asked for and the best count has."""
+    read = _read(found, reading)
+    return bool(read) and all(
+        bool(_cover(asked, best) - _cover(asked, one))
+        and bool(one.said & asked.words or one.behind or one.before or one.is_whole)
+        and not (one.is_outcome and one.said & asked.things)
+        for one in read
+    )
+
+
+def _read(found: list[CountedPhrase], reading: Reading | None) -> list[CountedPhrase]:
+    if reading is None or reading.status != "parsed":
+        return []
+    return [one for one in found if one.value == reading.value]
