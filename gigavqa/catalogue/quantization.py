@@ -2,6 +2,7 @@
 (model_executor/layers/quantization).
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ _SCALE_BITS = 16
 _BLOCK_SCALE_BITS = 32
 _FP8_GPUS, _FP4_GPUS = 89, 100
 _BITS = (2, 3, 4, 8)
+_GROUPS = (-1, 32, 64, 128)
+"""That vLLM's kernels of AWQ and GPTQ take (marlin_utils.py)."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Quantization:
     vLLM serves it from the compute capability `least` on (80 is 8.0), and computes in this type, not in bfloat16, from
     `native` on; None where weights alone are quantized. `left_out` and `chosen` name modules that are not, or alone
     are; of `is_of_texts` the vision encoder never is. `cache_bits` are those of keys and values, where they are said.
+    Weights of a row share scales in groups of `group`, which no GPU holds a part of; 0 where whole rows do.
     """
 
     title: str
@@ -34,6 +38,7 @@ class Quantization:
     chosen: tuple[str, ...] = ()
     is_of_texts: bool = False
     cache_bits: float | None = None
+    group: int = 0
 
     def share(self, module: str, present: int, layers: int) -> float:
         """Share of the weights of a module that are quantized, which is `present` in so many of all layers."""
@@ -68,11 +73,17 @@ class QuantizationFields:
             raise self.wrong(names[0], "is missing" if value is None else f"is {value!r}, and no whole number")
         return value
 
-    def bits(self, *names: str) -> int:
+    def bits(self, *names: str, known: tuple[int, ...] = _BITS) -> int:
         """Read how many bits a weight has."""
-        value = self.number(*names)
-        if value not in _BITS:
-            raise self.wrong(names[0], f"is {value} (known: {', '.join(map(str, _BITS))})")
+        return self._one_of(known, self.number(*names), names[0])
+
+    def group(self, *names: str) -> int:
+        """Read how many weights of a row share a scale, 128 where nothing is said; 0 where all of a row do."""
+        return max(0, self._one_of(_GROUPS, self.number(*names, default=128), names[0]))
+
+    def _one_of(self, known: tuple[int, ...], value: int, name: str) -> int:
+        if value not in known:
+            raise self.wrong(name, f"is {value} (known: {', '.join(map(str, known))})")
         return value
 
     def names(self, *names: str) -> tuple[str, ...]:
@@ -119,8 +130,13 @@ def _fp8(fields: QuantizationFields) -> Quantization:
     if fields.values.get("store_dtype"):
         raise fields.wrong("store_dtype", f"is {fields.values['store_dtype']!r}")
     block = fields.values.get("weight_block_size")
-    bits = 8 + (_BLOCK_SCALE_BITS / (block[0] * block[1]) if isinstance(block, list) and len(block) == 2 else 0)
-    return Quantization("FP8", bits, 75, _FP8_GPUS, fields.names("ignored_layers", "modules_to_not_convert"))
+    if block is None:
+        return Quantization("FP8", 8, 75, _FP8_GPUS, fields.names("ignored_layers", "modules_to_not_convert"))
+    if not isinstance(block, list) or len(block) != 2 or not all(type(side) is int and side > 0 for side in block):
+        raise fields.wrong("weight_block_size", f"is {block!r}, and no pair of positive whole numbers")
+    bits = 8 + _BLOCK_SCALE_BITS / (block[0] * block[1])
+    left_out = fields.names("ignored_layers", "modules_to_not_convert")
+    return Quantization("FP8", bits, 75, _FP8_GPUS, left_out, group=math.lcm(*block))
 
 
 def _fbgemm(fields: QuantizationFields) -> Quantization:
@@ -128,14 +144,17 @@ def _fbgemm(fields: QuantizationFields) -> Quantization:
 
 
 def _awq(fields: QuantizationFields) -> Quantization:
-    bits, group = fields.bits("bits", "w_bit"), fields.number("group_size", "q_group_size", default=128)
+    bits, group = fields.bits("bits", "w_bit", known=(4,)), fields.group("group_size", "q_group_size")
     left_out, zeros = fields.names("modules_to_not_convert"), bits if fields.values.get("zero_point", True) else 0
     title = f"AWQ, {bits} bits"
-    return Quantization(title, bits + _of_group(group, _SCALE_BITS + zeros), 75, None, left_out, is_of_texts=True)
+    bits_each = bits + _of_group(group, _SCALE_BITS + zeros)
+    return Quantization(title, bits_each, 75, None, left_out, is_of_texts=True, group=group)
 
 
 def _gptq(fields: QuantizationFields) -> Quantization:
-    bits, group = fields.bits("bits"), fields.number("group_size", default=128)
+    bits, group = fields.bits("bits", known=(4, 8)), fields.group("group_size")
+    if fields.values.get("sym", True) is not True:
+        raise fields.wrong("sym", f"is {fields.values['sym']!r}, and vLLM 0.32 takes symmetric weights alone")
     rules = fields.values.get("dynamic") or {}
     if any(not str(rule).startswith("-:") for rule in rules):
         raise fields.wrong("dynamic", "gives modules other bits")
@@ -147,6 +166,7 @@ def _gptq(fields: QuantizationFields) -> Quantization:
         tuple(f"re:{str(rule).removeprefix('-:')}" for rule in rules) + fields.names("modules_to_not_convert"),
         fields.names("modules_in_block_to_quantize"),
         is_of_texts=True,
+        group=group,
     )
 
 

@@ -148,6 +148,9 @@ def _language(fields: ConfigFields) -> LanguageShape:
         layers if not experts or fields.has("enable_moe_block") else fields.number("first_k_dense_replace", default=0)
     )
     width = fields.number("moe_intermediate_size") if experts else 0
+    active = fields.number("num_experts_per_tok", "top_k_experts") if experts else 0
+    if active > experts:
+        raise fields.wrong("num_experts_per_tok", f"is {active}, and there are {experts} experts")
     shared = fields.number("n_shared_experts", default=0) * width
     return LanguageShape(
         hidden=hidden,
@@ -161,7 +164,7 @@ def _language(fields: ConfigFields) -> LanguageShape:
         dense_layers=dense,
         expert_layers=(layers if dense == layers else layers - dense) if experts else 0,
         experts=experts,
-        active=fields.number("num_experts_per_tok", "top_k_experts") if experts else 0,
+        active=active,
         expert_intermediate=width,
         shared=shared or fields.number("shared_expert_intermediate_size", default=0),
     )

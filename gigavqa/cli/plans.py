@@ -100,6 +100,12 @@ class Placement:
         return SpeedRange(*(each * part / 3600 for each in (taken.least, taken.best, taken.worst)))
 
 
+_PRICED = 1_000
+"""Requests that have a price together where no data set says how many there are."""
+_GPUS_OF_A_MACHINE = 8
+"""GPUs over which one worker is spread at most: those of one machine."""
+
+
 def gpu_card(name: str) -> GpuCard:
     """Return the card of a name; raises ArgumentError."""
     if name.lower() in GPU_CARDS:
@@ -114,12 +120,13 @@ def place(entry: CatalogueEntry, card: GpuCard, count: int) -> Placement:
     """
     shape = shape_of(entry)
     own = entry.tensor_parallel_size
-    number = min(own, 1 << count.bit_length() - 1)
+    within = min(count, _GPUS_OF_A_MACHINE)
+    number = min(own, 1 << within.bit_length() - 1)
     while True:
         spread = entry if number == own else spread_over(entry, shape, number)
         fit = fits(spread, card.memory_bytes)
         next_size = number * 2
-        if fit.holds or next_size > count or divide(spread_over(entry, shape, next_size), shape, next_size).parts:
+        if fit.holds or next_size > within or divide(spread_over(entry, shape, next_size), shape, next_size).parts:
             return Placement(entry, spread, shape, card, count, fit)
         number = next_size
 
@@ -182,7 +189,9 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
         "known": "computed",
     }
     if price is not None:
-        described["price"] = [hours * placement.count * price for hours in (taken.best, taken.worst)]
+        times = _PRICED if workload.is_endless else 1
+        described["price"] = [hours * placement.count * price * times for hours in (taken.best, taken.worst)]
+        described["priced_requests"] = requests * times
     return described
 
 

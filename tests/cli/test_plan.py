@@ -19,7 +19,8 @@ def test_a_model_that_fits_is_planned_as_a_worker_would_serve_it(installation: I
     assert told["arguments"]["max_num_batched_tokens"] == 32768
     slow, fast = told["speed"]["requests_per_hour"]
     assert slow < fast < told["speed"]["requests_per_hour_at_most"]
-    assert told["price"] == [hours * 2 * 3 for hours in told["speed"]["hours"]]
+    assert told["priced_requests"] == 1000
+    assert told["price"] == [hours * 2 * 3 * 1000 for hours in told["speed"]["hours"]]
 
 
 def test_every_figure_says_how_it_is_known(installation: Installation) -> None:

@@ -4,13 +4,16 @@ import importlib.util
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS
 from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.quantization import read_quantization
 from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.cli.plans import place
 from gigavqa.launcher import preflight
@@ -57,6 +60,39 @@ def test_the_parts_that_are_not_divided_are_named_with_their_sizes(
     """KV heads may be copied, and some families' encoders are whole on each GPU."""
     found = divide(CATALOGUE[model], shape_of(CATALOGUE[model]), number).parts
     assert (set(parts) <= set(found), bool(found)) == (True, bool(parts))
+
+
+@pytest.mark.parametrize(
+    ("said", "torn"),
+    [
+        ({"quant_method": "awq", "bits": 4, "group_size": 128}, True),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 32}, False),
+        ({"quant_method": "gptq", "bits": 4, "group_size": -1}, False),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, True),
+        ({"quant_method": "fp8"}, False),
+        ({"quant_method": "awq", "bits": 4, "group_size": 128, "modules_to_not_convert": ["mlp"]}, False),
+    ],
+    ids=str,
+)
+def test_a_group_of_quantized_weights_is_never_torn(said: dict[str, Any], torn: bool) -> None:
+    """The MLPs of a 72B model have 29,568 rows: 231 groups of 128, which two GPUs do not divide, and 924 of 32."""
+    entry = CATALOGUE["qwen2.5-vl-72b"]
+    shape = replace(shape_of(entry), quantization=read_quantization(said, "config.json"))
+
+    assert divide(entry, shape, 1).parts == ()
+    assert divide(entry, shape, 2).parts == (("29,568 rows of its MLPs in groups of 128",) if torn else ())
+
+
+def test_attention_that_cannot_be_divided_takes_its_bytes_on_each_gpu() -> None:
+    """InternViT-6B has 25 heads: of the encoder, MLPs alone are divided."""
+    entry = over("internvl3-38b", 2)
+    vision = shape_of(entry).vision
+    assert vision is not None
+    attention = 2 * vision.layers * 4 * vision.hidden**2
+    h200 = GPU_CARDS["h200"].memory_bytes
+    whole = fits(over("internvl3-38b", 1), h200).weights
+
+    assert fits(entry, h200).weights == pytest.approx(attention + (whole - attention) / 2, abs=2)
 
 
 @pytest.mark.parametrize("model", OPEN)

@@ -112,8 +112,8 @@ def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
         if has_dataset:
             rows.append(["hours", _range(least, longest), "computed, answers assumed"])
         if price := told.get("price"):
-            name, times = ("price", 1) if has_dataset else ("price of 1,000 requests", 1000)
-            rows.append([name, _range(price[0] * times, price[1] * times), "computed from your price"])
+            name = "price" if has_dataset else f"price of {told['priced_requests']:,} requests"
+            rows.append([name, _range(*price), "computed from your price"])
     print_table((TableColumn("what"), TableColumn("figure", right=True), TableColumn("how known")), rows)
     for limit in told.get("limits", ()):
         out.print(f"\n{limit}", markup=False)

@@ -23,6 +23,8 @@ _WHOLE_ENCODER = frozenset({"gemma-4"})
 _WHOLE_ENCODER_HEADS = frozenset({"internvl3.5", "internvl3.5-chat", "deepseek-vl2"})
 """And those of which the MLPs alone are divided, the heads where they can be or not at all (intern_vit.py,
 interns1_vit.py, deepseek_vl2.py)."""
+_DIVIDED_WHERE_EVEN = "internvl3.5-chat"
+"""The one of these whose heads are divided where they can be (InternParallelAttention)."""
 DATA_PARALLEL_ENCODERS = frozenset(
     {
         "qwen2-vl",
@@ -66,6 +68,19 @@ def keeps_encoder_whole(entry: CatalogueEntry) -> bool:
     return asked or entry.family in _WHOLE_ENCODER
 
 
+def whole_encoder_share(entry: CatalogueEntry, shape: ModelShape, number: int) -> float:
+    """Return the share of the vision encoder's weights that each of `number` GPUs holds, and not a part of."""
+    vision = shape.vision
+    if vision is None or number == 1:
+        return 0
+    if keeps_encoder_whole(entry):
+        return 1
+    if entry.family not in _WHOLE_ENCODER_HEADS:
+        return 0
+    is_whole = entry.family != _DIVIDED_WHERE_EVEN or vision.heads % number
+    return vision.layers * 4 * vision.hidden**2 / vision.parameters if is_whole else 0
+
+
 def describe_undivided(model: str, number: int, division: Division) -> str:
     """Say that a model cannot be spread over so many GPUs."""
     parts = ", ".join(division.parts)
@@ -104,8 +119,24 @@ def _undivided(entry: CatalogueEntry, shape: ModelShape, number: int) -> Iterato
     if shape.vision is not None and not keeps_encoder_whole(entry):
         split += _encoder_parts(shape.vision, heads_are_split=entry.family not in _WHOLE_ENCODER_HEADS)
     yield from dict.fromkeys(f"{count:,} {name}" for count, name in split if count % number)
+    yield from dict.fromkeys(_torn_groups(shape, number))
     heads = dict.fromkeys(part.kv_heads for part in shape.language.attention)
     yield from (f"{count} KV heads" for count in heads if count % number and number % count)
+
+
+def _torn_groups(shape: ModelShape, number: int) -> Iterator[str]:
+    """Yield rows of dense layers that cannot be divided so that no group of quantized weights is torn.
+
+    Of experts vLLM divides the groups themselves (fused_moe/oracle/fp8.py).
+    """
+    language, how = shape.language, shape.quantization
+    if how is None or number == 1 or not how.group:
+        return
+    heads = [(part.heads * part.head, "outputs of attention", "self_attn.o_proj") for part in language.attention]
+    mlps = [(language.intermediate if language.dense_layers else 0, "rows of its MLPs", "mlp.down_proj")]
+    for count, name, module in (*heads, *mlps):
+        if how.share(module, language.layers, language.layers) and count % (number * how.group):
+            yield f"{count:,} {name} in groups of {how.group}"
 
 
 def _language_parts(language: LanguageShape, *, experts_are_split: bool) -> Iterator[tuple[int, str]]:

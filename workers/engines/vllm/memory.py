@@ -15,7 +15,7 @@ from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape, VisionShape
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
-from gigavqa.workers.engines.vllm.division import Division, describe_undivided, divide, keeps_encoder_whole
+from gigavqa.workers.engines.vllm.division import Division, describe_undivided, divide, whole_encoder_share
 from gigavqa.workers.engines.vllm.kv_layout import KvLayout, kv_layout
 
 GIB = 1 << 30
@@ -200,7 +200,7 @@ def patches_of(entry: CatalogueEntry, vision: VisionShape) -> int:
 
 
 def _weights_of_each(entry: CatalogueEntry, shape: ModelShape, number: int, itemsize: int) -> int:
-    whole = shape.vision_bytes(itemsize) if keeps_encoder_whole(entry) else 0
+    whole = shape.vision_bytes(itemsize) * whole_encoder_share(entry, shape, number)
     return math.ceil(whole + (shape.weight_bytes(itemsize) - whole) / number)
 
 
