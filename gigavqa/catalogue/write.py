@@ -19,7 +19,9 @@ def write_entry(entry: CatalogueEntry, folder: Path, *, replace: bool = False) -
     folder.mkdir(parents=True, exist_ok=True)
     fields = entry.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     # Written out in full, so that a later release with other defaults serves the model as it was described.
-    fields |= {"visual_budget": entry.visual_budget.model_dump(mode="json"), "decoding": entry.decoding.model_dump()}
+    budgets = {"visual_budget": entry.visual_budget, "published_budget": entry.published_budget}
+    fields |= {name: budget.model_dump(mode="json") for name, budget in budgets.items() if budget is not None}
+    fields |= {"box_convention": entry.box_convention, "decoding": entry.decoding.model_dump()}
     handle, name = tempfile.mkstemp(prefix=f".{entry.id}-", dir=folder)
     draft = Path(name)
     try:

@@ -18,7 +18,8 @@ from gigavqa.launcher.supervisor import Announce, Program, ProgramSupervisor
 from gigavqa.runtime.embedded_store import StateStoreProcess, ensure_store, start_store
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.home import Home
-from gigavqa.store.connection import connect, require_answer
+from gigavqa.store.connection import connect
+from gigavqa.store.reachability import require_answer
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
 VIEWER_URL = "GIGAVQA_VIEWER_URL"

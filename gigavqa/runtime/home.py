@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
@@ -22,7 +23,21 @@ Folder = Annotated[Path, AfterValidator(_absolute)]
 def _with_scheme(url: str) -> str:
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("must begin with redis://, rediss:// or unix://")
+    if not url.startswith("unix://"):
+        _require_port_and_database(url)
     return url
+
+
+def _require_port_and_database(url: str) -> None:
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise ValueError("has a port that is no number from 1 to 65535; write redis://HOST:6379")
+    if (database := parts.path.strip("/")) and not database.isdecimal():
+        raise ValueError(f"ends with '{database}' where the number of a database may stand; write redis://HOST:6379/0")
 
 
 StoreAddress = Annotated[str, AfterValidator(_with_scheme)]

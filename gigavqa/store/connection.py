@@ -3,8 +3,6 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -17,14 +15,13 @@ from redis.exceptions import (
     NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
-    RedisError,
     ResponseError,
     TryAgainError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreUnavailableError
+from gigavqa.runtime.errors import StateStoreEvictsError
 
 log = logging.getLogger(__name__)
 
@@ -59,29 +56,6 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
     )
     pool.connection_class = _with_eviction_check(_with_cancellation(pool.connection_class))
     return Redis.from_pool(pool)
-
-
-async def require_answer(url: str) -> None:
-    """Raise StateStoreUnavailableError where no state store answers at `url`, or not to this user."""
-    async with _answering(url) as redis:
-        await redis.ping()
-
-
-async def read_info(url: str) -> Mapping[str, Any]:
-    """Return what the state store at `url` tells of itself. Raises StateStoreUnavailableError."""
-    async with _answering(url) as redis:
-        return dict(await redis.info())
-
-
-@asynccontextmanager
-async def _answering(url: str) -> AsyncIterator[Redis]:
-    redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5)
-    try:
-        yield redis
-    except RedisError as error:
-        raise StateStoreUnavailableError(f"REDIS_URL does not answer: {error}; start it, or unset REDIS_URL") from error
-    finally:
-        await redis.aclose()
 
 
 async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:

@@ -14,7 +14,7 @@ from gigavqa.cli.commands.doctor import check_one
 from gigavqa.launcher import driver
 from gigavqa.runtime.embedded_store import start_store
 from gigavqa.runtime.errors import StateStoreUnavailableError
-from gigavqa.store.connection import require_answer
+from gigavqa.store.reachability import require_answer
 from tests.cli.installation import Installation
 from tests.workers.remote_server import Elsewhere, serving
 

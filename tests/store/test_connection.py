@@ -11,8 +11,8 @@ import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
-from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreUnavailableError
-from gigavqa.store.connection import connect, require_answer, require_no_eviction
+from gigavqa.runtime.errors import StateStoreEvictsError
+from gigavqa.store.connection import connect, require_no_eviction
 
 
 async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: Path) -> None:
@@ -103,9 +103,3 @@ async def test_a_server_that_does_not_tell_its_policy_is_used_with_a_warning(
 async def test_a_server_that_is_away_at_the_start_is_looked_at_later(tmp_path: Path) -> None:
     """The start of a gateway is not held up by it."""
     await require_no_eviction(f"unix://{tmp_path}/nobody.sock", within_seconds=0.2)
-
-
-async def test_a_store_that_is_not_there_is_said_at_once() -> None:
-    """A whole service would wait for it for half a minute, and name no remedy."""
-    with pytest.raises(StateStoreUnavailableError, match=r"REDIS_URL does not answer.*unset REDIS_URL"):
-        await require_answer("redis://127.0.0.1:9")

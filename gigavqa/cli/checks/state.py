@@ -12,7 +12,7 @@ from gigavqa.runtime.embedded_store import find_store_binary
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
-from gigavqa.store.connection import read_info
+from gigavqa.store.reachability import read_info
 from gigavqa.workers.endpoint_checks import read_api_key
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.errors import EndpointError
