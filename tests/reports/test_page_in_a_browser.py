@@ -12,9 +12,10 @@ from playwright.sync_api import Browser, Locator, expect
 
 from gigavqa.contract.responses import ClosingAnswer, Response
 from gigavqa.reports.writers.page.samples import OUTCOMES
+from tests.browsing import with_browser
 from tests.evaluation.responses import MODEL, response
 from tests.reports.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
-from tests.reports.visits import Visit, with_browser
+from tests.reports.visits import Visit
 
 pytestmark = [with_browser, pytest.mark.slow]
 SEEN = f"sample=c1&at={MODEL}%7CS0%7CV2%7C0"

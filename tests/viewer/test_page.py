@@ -3,25 +3,19 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browsing import Complaints, launched_browser, with_browser
 from tests.viewer.viewing import Viewing
 from tests.waiting import wait_until
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH: apt-get install chromium"),
-]
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+pytestmark = [pytest.mark.slow, with_browser]
 FILES = Path(__file__).parents[2] / "viewer" / "files"
 RELEASED = "14d587cd3ee7c4861f1a41077ce642029364a21029956ba635bd8fb1202cf9ad"
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
@@ -50,9 +44,7 @@ class Visit:
 
     def __init__(self, browser: Browser, viewer: Viewing, wish: Any = WISH, **options: Any) -> None:
         self.tab: Page = browser.new_page(**{"viewport": {"width": 1200, "height": 800}, **options})
-        self.complaints: list[str] = []
-        self.tab.on("console", lambda message: self.complaints.append(message.text))
-        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.complaints = Complaints(self.tab).told
         self.tab.on("request", lambda request: self.note(request.url, viewer))
         text = wish if isinstance(wish, str) else json.dumps(wish)
         self.tab.goto(f"{viewer.url}/view#{quote(text)}")
@@ -86,10 +78,8 @@ class Visit:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for all tests of this file."""
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
