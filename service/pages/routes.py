@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match
 from starlette.types import Scope
 
+from gigavqa.reports.writers.page.page import script_digest
 from gigavqa.service.http.parameters import PAGE, CurrentSettings
 from gigavqa.service.pages import assets
 from gigavqa.service.pages.shell import Page, render_page
@@ -33,6 +34,13 @@ _DATASET = Page("Data set", "Data sets", "dataset.js")
 _MODELS = Page("Models", "Models", "models.js")
 _WORKERS = Page("Workers", "Workers", "workers.js")
 _WATCH = Page("Is it well?", "Watch", "watch.js", libraries=("uPlot.iife.min.js",), styles=("uPlot.min.css",))
+_REPORT = Page(
+    # The page of a report takes this one's place: one script, by its digest, and styles of its numbers.
+    "Report",
+    "Jobs",
+    "report.js",
+    allows={"script-src": f"'sha256-{script_digest()}'", "style-src": "'unsafe-inline'"},
+)
 _RUNBOOK = Page("Runbook", "Watch", "runbook.js")
 
 
@@ -52,6 +60,12 @@ async def get_jobs_page() -> Response:
 async def get_job_page(settings: CurrentSettings, job_id: Annotated[str, Path()]) -> Response:
     """Show one job, live."""
     return render_page(_JOB, settings.viewer_url)
+
+
+@router.get("/jobs/{job_id}/report")
+async def get_report_page(settings: CurrentSettings, job_id: Annotated[str, Path()]) -> Response:
+    """Show a job's report to a browser that has a key, which links do not send."""
+    return render_page(_REPORT, settings.viewer_url)
 
 
 @router.get("/datasets")

@@ -1,7 +1,8 @@
 """The shell that all pages share: one head, one style sheet, one place for keys; each page has a script of its own."""
 
 import html
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -24,13 +25,17 @@ _HEAD = {
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its title, where it stands in the head, and its own script, with others that it needs before."""
+    """A page: its title, where it stands in the head, and its own script, with others that it needs before.
+
+    `allows` is what its policy lets it do besides, by rule.
+    """
 
     title: str
     place: str
     script: str
     libraries: tuple[str, ...] = ()
     styles: tuple[str, ...] = ()
+    allows: Mapping[str, str] = field(default_factory=dict)
 
 
 def render_page(page: Page, viewer: str | None) -> HTMLResponse:
@@ -52,7 +57,7 @@ def render_page(page: Page, viewer: str | None) -> HTMLResponse:
     return HTMLResponse(
         text,
         headers={
-            "Content-Security-Policy": _policy(viewer),
+            "Content-Security-Policy": _policy(page, viewer),
             "Cache-Control": "no-cache",
             "Vary": "Accept",
         },
@@ -63,8 +68,8 @@ def _link(name: str, address: str, *, is_here: bool) -> str:
     return f'<a href="{address}"{" aria-current=page" if is_here else ""}>{name}</a>'
 
 
-def _policy(viewer: str | None) -> str:
-    """Return what a page may do: its own files alone, this gateway asked alone, and pictures of the viewer."""
+def _policy(page: Page, viewer: str | None) -> str:
+    """Return what a page may do: run the gateway's files, ask this gateway alone, and show pictures of the viewer."""
     pictures = ["'self'", "data:", *([_origin(viewer)] if viewer else [])]
     rules = {
         "default-src": "'none'",
@@ -76,7 +81,7 @@ def _policy(viewer: str | None) -> str:
         "form-action": "'none'",
         "frame-ancestors": "'none'",
     }
-    return "; ".join(f"{rule} {sources}" for rule, sources in rules.items())
+    return "; ".join(" ".join([rule, sources, page.allows.get(rule, "")]).strip() for rule, sources in rules.items())
 
 
 def _origin(address: str) -> str:

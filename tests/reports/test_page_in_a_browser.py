@@ -80,6 +80,12 @@ def test_a_page_with_a_viewer_links_to_the_evidence_of_each_response(browser: Br
     boxes = {(kind, tuple(map(round, box))) for kind, _, box in wish["boxes"]}
     assert ("read", (3000, 1800, 200, 120)) in boxes
     assert {kind for kind, _ in boxes} >= {"true", "read"}
+    told = dict(wish["told"])
+    letter = told["Truth"][0]
+    assert f"{told['Truth']}\n" in f"{told['Options']}\n" and told["Truth"].startswith(f"{letter}: ")
+    assert "gigavqa viewer" in visit.tab.locator("#open .closer").inner_text()
+    assert wish["back"] is None, "a saved page leads back nowhere"
+    expect(visit.tab.locator("#head")).to_be_hidden()
     assert visit.complaints == []
     visit.tab.close()
 

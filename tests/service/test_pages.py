@@ -95,8 +95,12 @@ def test_a_job_is_cancelled_retried_and_deleted_from_its_page(gateway: RunningGa
     tab.goto(f"{gateway.url}/jobs/{job_id}")
     expect(tab.locator("#cancel")).to_be_visible()
     elsewhere(lambda: play(gateway.redis_url, lambda _: None))
-    expect(tab.get_by_role("region", name="Failed requests by reason, as a table")).to_contain_text("ImageUnreadableError")
-    expect(tab.get_by_role("region", name="Failed requests by reason, as a table")).to_contain_text("gigavqa dataset check")
+    expect(tab.get_by_role("region", name="Failed requests by reason, as a table")).to_contain_text(
+        "ImageUnreadableError"
+    )
+    expect(tab.get_by_role("region", name="Failed requests by reason, as a table")).to_contain_text(
+        "gigavqa dataset check"
+    )
     tab.locator("#retry").click()
     expect(tab.locator("#cancel")).to_be_visible()
     tab.locator("#cancel").click()
@@ -164,6 +168,13 @@ def test_a_key_is_asked_for_once_and_kept_for_the_tab(locked: RunningGateway, br
     for path in ("/datasets/town", "/models", "/workers", f"/jobs/{job_id}"):
         tab.goto(locked.url + path)
         expect(tab.locator("#key")).to_be_hidden()
+    tab.locator("#report").click()
+    expect(tab.locator("#matrix")).to_be_visible()
+    assert tab.url == f"{locked.url}/jobs/{job_id}/report"
+    tab.locator("#matrix tbody th a").first.click()
+    assert "#sample=" in tab.url
+    tab.locator("#head").get_by_role("link", name=job_id).click()
+    expect(tab.locator("h1")).to_have_text("town: S0 V2")
     assert tab.evaluate("[document.cookie, Object.keys(sessionStorage)]") == ["", ["gigavqa.key"]]
     tab.get_by_role("button", name="Forget key").click()
     expect(tab.locator("#key")).to_be_visible()

@@ -43,6 +43,8 @@ def test_jobs_are_shown_live_on_a_phone_in_the_dark(gateway: RunningGateway, bro
     expect(tab.locator("h1")).to_have_text("town: S0 V2")
     tab.locator("#report").click()
     expect(tab.locator("h1")).to_have_text("town")
+    tab.locator("#head").get_by_role("link", name="Jobs").click()
+    expect(card).to_be_visible()
     assert not seen.told and all(url.startswith(gateway.url) for url in seen.requests)
     tab.close()
 

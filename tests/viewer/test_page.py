@@ -113,6 +113,26 @@ def test_choosing_a_box_goes_to_it(visit: Visit) -> None:
     expect(visit.tab.locator("#full rect.true.pointed:not(.halo)")).to_have_count(1)
 
 
+@pytest.mark.parametrize(
+    ("back", "says"),
+    [
+        (["http://127.0.0.1:8470/jobs/job_1/report#sample=a", "the report"], "Back to the report"),
+        (["https://elsewhere.example/jobs/job_1", "the report"], "Back to https://elsewhere.example"),
+        (["javascript:alert(1)", "the report"], None),
+        ("no page", None),
+    ],
+)
+def test_the_way_back_names_where_it_leads(browser: Browser, viewer: Viewing, back: Any, says: str | None) -> None:
+    """By its own name on this machine alone, since a link may come from anywhere; nothing but pages is led to."""
+    visit = Visit(browser, viewer, WISH | {"back": back}).opened()
+    if says:
+        assert visit.tab.locator("#back").inner_text() == says
+        assert visit.tab.locator("#back").get_attribute("href") == back[0]
+    else:
+        expect(visit.tab.locator("#head")).to_be_hidden()
+    visit.tab.close()
+
+
 def test_an_address_may_name_the_region_that_is_shown_first(browser: Browser, viewer: Viewing) -> None:
     """It is shown with little around it; what is no region is passed over."""
     visit = Visit(browser, viewer, WISH | {"at": [300, 200, 400, 300]}).opened()

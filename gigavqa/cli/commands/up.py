@@ -200,13 +200,14 @@ async def _serve(options: StackOptions, json: bool) -> None:
 async def _report_start(stack: Stack, options: StackOptions, json: bool) -> None:
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
-    _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
+    _announce(f"gateway  {stack.url}   API {stack.url}/docs   watch {stack.url}/watch   metrics {stack.url}/metrics")
     if stack.viewer_url:
         _announce(f"viewer   {stack.viewer_url}")
     _announce(f"logs     {options.home.logs}")
     with _start_display(models) as look:
         await stack.wait_for_workers(look)
     _announce(f"ready    {models}. Ctrl-C ends everything.")
+    _announce(f"open     {stack.url}/ in a browser: jobs, reports, data sets, models")
     if json:
         ready = {
             "url": stack.url,
