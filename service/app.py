@@ -57,6 +57,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             await asyncio.to_thread(traces.close)
 
     app = FastAPIOffline(
+        docs_url=None,  # a page of ours shows the description
         title="gigavqa",
         version=VERSION,
         description=DESCRIPTION,

@@ -21,10 +21,8 @@ from gigavqa.store.api_keys import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner,
 from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_keys
 from gigavqa.store.quotas import Quotas, RateLimitStatus
 
-PAGES = frozenset({"/", "/jobs", "/datasets", "/models", "/workers", "/watch", "/watch/runbook"})
-OPEN_PATHS = PAGES | frozenset(
-    {"/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
-)
+_PAGES = frozenset({"/", "/jobs", "/datasets", "/models", "/workers", "/watch", "/watch/runbook", "/docs"})
+OPEN_PATHS = _PAGES | frozenset({"/healthz", "/readyz", "/openapi.json", "/redoc", "/favicon.ico"})
 """What is answered without a key: probes, which have none, and pages and documentation, which say nothing of anybody:
 what a page shows its script asks for.
 """

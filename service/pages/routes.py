@@ -12,6 +12,7 @@ from starlette.types import Scope
 from gigavqa.reports.writers.page.page import script_digest
 from gigavqa.service.http.parameters import PAGE, CurrentSettings
 from gigavqa.service.pages import assets
+from gigavqa.service.pages.assets import address_of
 from gigavqa.service.pages.shell import Page, render_page
 
 
@@ -33,7 +34,20 @@ _DATASETS = Page("Data sets", "Data sets", "datasets.js")
 _DATASET = Page("Data set", "Data sets", "dataset.js")
 _MODELS = Page("Models", "Models", "models.js")
 _WORKERS = Page("Workers", "Workers", "workers.js")
-_WATCH = Page("Is it well?", "Watch", "watch.js", libraries=("uPlot.iife.min.js",), styles=("uPlot.min.css",))
+_WATCH = Page(
+    "Is it well?",
+    "Watch",
+    "watch.js",
+    libraries=(address_of("uPlot.iife.min.js"),),
+    styles=(address_of("uPlot.min.css"),),
+)
+_API = Page(
+    "API",
+    "API",
+    "api.js",
+    libraries=("/static-offline-docs/swagger-ui-bundle.js",),
+    styles=("/static-offline-docs/swagger-ui.css",),
+)
 _REPORT = Page(
     # The page of a report takes this one's place: one script, by its digest, and styles of its numbers.
     "Report",
@@ -96,6 +110,12 @@ async def get_workers_page(settings: CurrentSettings) -> Response:
 async def get_watch_page(settings: CurrentSettings) -> Response:
     """Show operators whether all is well."""
     return render_page(_WATCH, settings.viewer_url)
+
+
+@router.get("/docs")
+async def get_api_page(settings: CurrentSettings) -> Response:
+    """Show the description of the API, whose operations can be tried there."""
+    return render_page(_API, settings.viewer_url)
 
 
 @router.get("/watch/runbook")

@@ -25,9 +25,9 @@ _HEAD = {
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its title, where it stands in the head, and its own script, with others that it needs before.
+    """A page: its title, where it stands in the head, and its own script.
 
-    `allows` is what its policy lets it do besides, by rule.
+    Libraries and styles are addresses of what it needs before; `allows` is what its policy lets it do besides, by rule.
     """
 
     title: str
@@ -41,8 +41,8 @@ class Page:
 def render_page(page: Page, viewer: str | None) -> HTMLResponse:
     """Write a page. It says nothing of anybody: what it shows its script asks for, with a key where one is wanted."""
     links = "".join(_link(name, address, is_here=name == page.place) for name, address in _HEAD.items())
-    scripts = [f'<link rel="stylesheet" href="{address_of(name)}">' for name in page.styles]
-    scripts += [f'<script defer src="{address_of(name)}"></script>' for name in page.libraries]
+    scripts = [f'<link rel="stylesheet" href="{address}">' for address in page.styles]
+    scripts += [f'<script defer src="{address}"></script>' for address in page.libraries]
     scripts += [f'<link rel="modulepreload" href="{address_of("parts.js")}">']
     scripts += [f'<script type="module" src="{address_of(page.script)}"></script>']
     text = _load_template().substitute(

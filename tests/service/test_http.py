@@ -222,5 +222,5 @@ def test_old_jobs_that_ended_go_where_the_operator_says_so(start: Callable[..., 
 
 def test_a_page_beside_the_description_refuses_a_query_as_all_do(gateway: RunningGateway) -> None:
     """Its operation is in no document, and has no parameter all the same."""
-    problem = problem_of(gateway.client.get("/docs?job=1"), 422, "request-invalid")
+    problem = problem_of(gateway.client.get("/redoc?job=1"), 422, "request-invalid")
     assert problem["errors"][0]["parameter"] == "job"

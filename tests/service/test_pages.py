@@ -40,13 +40,14 @@ def pages_of(gateway: RunningGateway) -> dict[str, str]:
         "/workers": "Workers",
         "/watch": "Is it well?",
         "/watch/runbook": "Runbook",
+        "/docs": "API",
     }
 
 
 def opened(tab: Page, gateway: RunningGateway, path: str, heading: str) -> Page:
     """Open a page, and wait until it has asked for what it shows."""
     tab.goto(gateway.url + path)
-    expect(tab.locator("h1")).to_have_text(heading)
+    expect(tab.locator("#title")).to_have_text(heading)
     expect(tab.locator("#said")).not_to_have_text("asking the gateway")
     tab.wait_for_load_state("networkidle")
     return tab
@@ -83,6 +84,23 @@ def test_axe_finds_nothing_on_any_page(gateway: RunningGateway, browser: Browser
         opened(tab, gateway, path, heading)
         assert axe_findings(tab) == [], path
         tab.close()
+
+
+@with_axe
+@with_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing_on_a_report(gateway: RunningGateway, browser: Browser, width: int, scheme: Any) -> None:
+    """Opened from the gateway, with one of its samples."""
+    job_id = gateway.submit().json()["id"]
+    elsewhere(lambda: play(gateway.redis_url))
+    tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    tab.goto(f"{gateway.url}/v1/jobs/{job_id}/report?format=html#sample=cctv-0000")
+    expect(tab.locator("#open")).to_be_visible()
+    assert axe_findings(tab) == []
+    assert fits(tab)
+    tab.close()
 
 
 @with_browser

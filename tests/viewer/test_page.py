@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browsing import Complaints, launched_browser, with_browser
+from tests.browsing import Complaints, axe_findings, launched_browser, with_axe, with_browser
 from tests.viewer.viewing import Viewing
 from tests.waiting import wait_until
 
@@ -130,6 +130,16 @@ def test_the_way_back_names_where_it_leads(browser: Browser, viewer: Viewing, ba
         assert visit.tab.locator("#back").get_attribute("href") == back[0]
     else:
         expect(visit.tab.locator("#head")).to_be_hidden()
+    visit.tab.close()
+
+
+@with_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [420, 1440])
+def test_axe_finds_nothing(browser: Browser, viewer: Viewing, width: int, scheme: str) -> None:
+    """On phone and desk, in both schemes."""
+    visit = Visit(browser, viewer, viewport={"width": width, "height": 800}, color_scheme=scheme).opened()
+    assert axe_findings(visit.tab) == []
     visit.tab.close()
 
 

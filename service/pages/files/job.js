@@ -117,7 +117,7 @@ const resultOf = ({ tables, work }) => {
   const columns = first ? first.groups.flatMap((group) => group.columns.map((column) => ({ ...column, group: group.title }))) : [];
   const medians = Object.entries(PHASES).map(([name, words]) => [words, work.medians?.[name]]).filter(([, seconds]) => seconds >= 0.0005);
   return [
-    first ? section(first.title, table(first.title, [["row"], ...columns.map((column) => [[column.group, column.title].filter(Boolean).join(", "), "number"])],
+    first ? section(first.title, table(first.title, [[""], ...columns.map((column) => [[column.group, column.title].filter(Boolean).join(", "), "number"])],
       first.rows.map((row) => [row.title, ...row.values.map((value, at) => valueOf(value, columns[at]))])), el("p", { class: "soft" }, first.caption)) : null,
     medians.length ? section("Time of a request", el("p", { class: "soft" }, "Medians over all requests, which run side by side."),
       el("div", { class: "cards" }, medians.map(([words, seconds]) => card(words, span(seconds))))) : null,
@@ -191,23 +191,23 @@ const look = async () => {
   const text = JSON.stringify(await get(route));
   const isFirst = !shown;
   const state = `${Math.floor(Date.now() / 30000)} ${text}`;
-  if (state === shown) return;
+  if (state === shown) return false;
   shown = state;
   job = JSON.parse(text);
+  if (isFirst) {
+    title(`${job.spec.dataset}: ${planName(job.spec)}`);
+    show(el("div", { id: "job" }), el("div", { id: "result" }), section("What it asks", el("div", { id: "asked" })), files(), events());
+    attempt(nameCells);
+  }
   const focused = document.activeElement?.id;
   byId("job").replaceChildren(
     el("p", {}, status(job.status), " ", progress(job.request_counts)), actions(), ...problems(), counted(), ...[failures()].filter(Boolean));
   byId("asked").replaceChildren(asked());
   if (focused) byId(focused)?.focus();
   say(hasEnded(job) ? `ended ${job.finished_at ? ago(job.finished_at) : ""}` : "is under way");
-  if (isFirst) {
-    title(`${job.spec.dataset}: ${planName(job.spec)}`);
-    byId("more").append(files(), events());
-    attempt(nameCells);
-  }
   offerReport();
+  return hasEnded(job);
 };
 
 crumbs(["/", "Jobs"], ["", id]);
-show(el("div", { id: "job" }), el("div", { id: "result" }), section("What it asks", el("div", { id: "asked" })), el("div", { id: "more" }));
 const again = repeat(look);

@@ -53,7 +53,7 @@ export const spaced = (name) => name.replaceAll("_", " ");
 // Columns are [title, kind]: a "number" stands at the right, a "name" is never broken.
 export const table = (caption, columns, rows) => el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `${caption}, as a table` },
   el("table", {},
-    el("thead", {}, el("tr", {}, columns.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)))),
+    el("thead", {}, el("tr", {}, columns.map(([title, kind]) => (title ? el("th", { scope: "col", class: kind }, title) : el("td"))))),
     el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell, at) => el(at ? "td" : "th", { scope: at ? null : "row", class: columns[at][1] }, cell)))))));
 
 export const card = (name, value, ...more) => el("div", { class: "card", "data-name": name }, el("h2", {}, name), el("b", {}, value), el("span", { class: "soft" }, ...more));

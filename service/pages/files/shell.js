@@ -47,6 +47,7 @@ const turnTheme = () => {
 
 const KEPT = "gigavqa.key";
 export const hasKey = () => Boolean(sessionStorage.getItem(KEPT));
+export const withKey = () => (hasKey() ? { Authorization: `Bearer ${sessionStorage.getItem(KEPT)}` } : {});
 
 const keepKey = (event) => {
   event.preventDefault();
@@ -79,8 +80,7 @@ const wordsOf = (status, text) => {
 };
 
 export const ask = async (path, options = {}) => {
-  const key = sessionStorage.getItem(KEPT);
-  const answer = await fetch(path, { ...options, headers: key ? { Authorization: `Bearer ${key}` } : {} });
+  const answer = await fetch(path, { ...options, headers: withKey() });
   if (answer.ok) return answer;
   if (answer.status === 401 || answer.status === 403) byId("key").hidden = false;
   throw new Refusal(answer.status, wordsOf(answer.status, await answer.text()));
@@ -134,7 +134,7 @@ export const thumbnail = (name, side, alt) => {
   image.addEventListener("error", () => {
     tries += 1;
     if (tries < TRIES) setTimeout(() => { image.src = address; }, 2000 * tries);
-    else image.replaceWith(el("span", { class: "soft" }, "the viewer shows no picture: it may want a key"));
+    else image.replaceWith(el("span", { class: "soft" }, "no picture came; the viewer may want a key first"));
   });
   return image;
 };
@@ -143,22 +143,25 @@ export const closer = (wish) => `${viewer}/view#${encodeURIComponent(JSON.string
 // --- asking again and again -----------------------------------------------------------------------------------------
 
 const PAUSE = 2000;
+const REST = 10; // times as long as an answer took: what is large is asked for less often
 
-// Do it now, and every two seconds while somebody can see it, as long as it does not return true.
+// Do it now, and every two seconds while somebody can see it, until it returns true.
 export const repeat = (look) => {
   let timer = 0;
   let turn = 0;
   const again = async () => {
     const mine = ++turn;
     clearTimeout(timer);
+    const began = performance.now();
     let isOver = false;
     try {
       if (document.visibilityState === "visible") isOver = await look();
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof TypeError)) throw error;
       say(error instanceof Refusal ? error.message : "The gateway does not answer; trying again.");
+      isOver = error.status === 404;
     }
-    if (!isOver && mine === turn) timer = setTimeout(again, PAUSE);
+    if (!isOver && mine === turn) timer = setTimeout(again, Math.max(PAUSE, REST * (performance.now() - began)));
   };
   document.addEventListener("visibilitychange", again);
   again();
