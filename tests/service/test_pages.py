@@ -8,11 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gigavqa.service.pages.assets import address_of
+from gigavqa.service.settings import GatewaySettings
 from tests.browsing import Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
 from tests.service.datasets import record, write_dataset
 from tests.service.gateways import RunningGateway
 from tests.service.tenants import BODY, make_key
 from tests.service.workers import play
+from tests.viewer.viewing import viewing
 
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
 WIDTHS = (420, 1440)
@@ -197,6 +199,34 @@ def test_a_key_is_asked_for_once_and_kept_for_the_tab(locked: RunningGateway, br
     tab.get_by_role("button", name="Forget key").click()
     expect(tab.locator("#key")).to_be_visible()
     tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_data_sets_show_their_pictures_where_a_viewer_runs(
+    settings: GatewaySettings, start: Callable[..., RunningGateway], browser: Browser
+) -> None:
+    """Small ones in the list and on the data set's page, each of which leads to the viewer, and that back."""
+    with viewing(settings.folder) as viewer:
+        gateway = elsewhere(lambda: start(viewer_url=viewer.url))
+        tab = browser.new_page()
+        seen = Complaints(tab)
+        tab.goto(f"{gateway.url}/datasets")
+        expect(tab.locator("#datasets img")).to_have_count(2)
+        expect(tab.locator("#datasets img").first).to_have_js_property("naturalWidth", 320)
+        tab.get_by_role("link", name="Town").click()
+        expect(tab.locator("#images img")).to_have_count(2)
+        expect(tab.locator("#images img").first).to_have_js_property("naturalWidth", 480)
+        tab.get_by_role("button", name="2 questions").first.click()
+        expect(tab.locator("#samples [data-sample]")).to_have_count(2)
+        assert "image=images%2Fplaza-0.png" in tab.url
+        tab.get_by_role("link", name="Look closer at images/plaza-0.png").click()
+        expect(tab.locator("#picture")).to_contain_text("town/images/plaza-0.png")
+        tab.get_by_role("link", name="Back to town").click()
+        expect(tab.locator("#title")).to_have_text("Town")
+        expect(tab.locator("#samples [data-sample]")).to_have_count(2)
+        assert seen.told == []
+        tab.close()
 
 
 def test_files_of_the_pages_are_kept_for_good(gateway: RunningGateway) -> None:

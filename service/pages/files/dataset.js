@@ -27,8 +27,10 @@ const sizeOf = (image) => (image.error ? image.error : `${whole(image.width)} ×
 
 const picture = (image) => {
   const fullName = pictureName(name, image.name);
+  const wish = () => closer({ image: fullName, title: image.name, back: [location.href, name] });
+  const lead = (event) => { event.currentTarget.href = wish(); }; // back to what is chosen by then
   const shown = viewer && !image.error
-    ? link(closer({ image: fullName, title: image.name, back: [location.href, name] }), el("div", { class: "thumbs" }, thumbnail(fullName, 480, `Look closer at ${image.name}`)))
+    ? el("a", { href: wish(), onclick: lead, onauxclick: lead }, el("div", { class: "thumbs" }, thumbnail(fullName, 480, `Look closer at ${image.name}`)))
     : el("div", { class: "thumbs none" }, image.error ? "cannot be served" : "no viewer is known here");
   return el("li", { "data-image": image.name }, shown, el("div", { class: "words" },
     el("p", {}, image.name),

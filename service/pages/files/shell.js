@@ -126,7 +126,7 @@ export const show = (...children) => byId("content").replaceChildren(...children
 // Where the viewer shows a picture, small or with everything that can be seen in it; nothing where there is none.
 export const viewer = root.dataset.viewer;
 export const pictureName = (dataset, image) => `${dataset}/${image}`;
-const TRIES = 5; // a large picture is decoded once, which may take longer than a viewer lets somebody wait
+const TRIES = 8; // a large picture is decoded once, which may take longer than a viewer lets somebody wait
 export const thumbnail = (name, side, alt) => {
   const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/full/!${side},${side}/0/default.jpg`;
   const image = el("img", { src: address, alt, loading: "lazy" });
