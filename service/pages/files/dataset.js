@@ -68,7 +68,8 @@ const filters = (groups) => el("form", { id: "filters", "aria-label": "Filter th
   el("label", {}, "Group", el("select", { id: "group" }, el("option", { value: "" }, "all"), groups.map((one) => el("option", { value: one, selected: one === chosen.group }, spaced(one))))),
   el("button", { type: "button", onclick: () => choose({ image: "", after: "" }, showSamples) }, "About all pictures"));
 
-const groupsOf = (groups) => Object.entries(groups).map(([group, parts]) => `${spaced(group)}: ${Object.entries(parts).map(([part, number]) => `${spaced(part)} ${number}`).join(", ")}`).join("; ");
+const groupList = (groups) => el("ul", { class: "links soft" }, Object.entries(groups).map(([group, parts]) =>
+  el("li", {}, `${spaced(group) || "all"}: ${Object.entries(parts).map(([part, number]) => [spaced(part), number].filter(Boolean).join(" ")).join(", ")}`)));
 
 crumbs(["/datasets", "Data sets"], ["", name]);
 title(name);
@@ -78,7 +79,7 @@ attempt(async () => {
   say(`${some(known.num_samples, "question")} about ${some(known.num_images, "picture")}`);
   const groups = [...new Set(Object.entries(known.groups).flatMap(([group, parts]) => [group, ...Object.keys(parts)]))].filter(Boolean).sort();
   show(
-    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Groups", groupsOf(known.groups)], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]])),
+    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]]), groupList(known.groups)),
     section("Pictures", el("div", { id: "images" })),
     el("section", { "aria-labelledby": "title-questions" }, el("h2", { id: "title-questions" }, "Questions ", el("span", { id: "about", class: "soft" })), filters(groups), el("div", { id: "samples" })),
     section("Plans", el("div", { id: "plans" })));

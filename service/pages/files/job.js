@@ -51,7 +51,7 @@ const counted = () => {
   const { total, completed, failed } = job.request_counts;
   const { usage } = job;
   return el("div", { class: "cards" },
-    card("Requests", `${whole(completed + failed)} of ${whole(total)}`, failed ? el("span", { class: "failed" }, `${whole(failed)} failed`) : "none failed"),
+    card("Requests", whole(completed + failed), `of ${whole(total)}, `, failed ? el("span", { class: "failed" }, `${whole(failed)} failed`) : "none failed"),
     card("Time", job.in_progress_at ? span(((job.finished_at ? Date.parse(job.finished_at) : Date.now()) - Date.parse(job.in_progress_at)) / 1000) : "–", job.remaining_seconds ? `${span(job.remaining_seconds)} left` : hasEnded(job) ? "from begin to end" : "so far"),
     card("Tokens read", whole(usage.prompt_tokens), usage.prompt_tokens ? `${share(usage.cached_tokens / usage.prompt_tokens)} from the prefix cache` : ""),
     card("Tokens written", whole(usage.completion_tokens), usage.completion_tokens && completed ? `${whole(usage.completion_tokens / completed)} an answer` : ""),

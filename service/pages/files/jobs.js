@@ -1,6 +1,6 @@
 // The jobs, live: newest first, chosen by status, data set and model.
 
-import { ago, byId, el, hasEnded, link, planName, progress, some, status } from "./parts.js";
+import { ago, byId, el, hasEnded, link, planName, progress, some, status, whole } from "./parts.js";
 import { chosenIn, get, keepChosen, repeat, reportAddress, say, show } from "./shell.js";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "cancelling", "cancelled"];
@@ -29,7 +29,7 @@ const row = (job) => {
     el("div", { class: "line" },
       el("span", {}, link(page, `${job.spec.dataset}: ${planName(job.spec)}`, { "data-job": job.id })),
       el("span", { class: "soft" }, job.spec.models.join(", ")),
-      el("span", { class: "soft" }, `${completed + failed} of ${total}`, failed ? el("span", { class: "failed" }, `, ${failed} failed`) : null),
+      el("span", { class: "soft" }, `${whole(completed + failed)} of ${whole(total)}`, failed ? el("span", { class: "failed" }, `, ${whole(failed)} failed`) : null),
       status(job.status)),
     progress(job.request_counts),
     el("div", { class: "line soft" }, el("span", {}, job.id), el("span", {}, ago(job.created_at)),
