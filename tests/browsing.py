@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 Value = TypeVar("Value")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -17,6 +17,7 @@ with_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH:
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
 PHONE = {"width": 360, "height": 740}
+expect.set_options(timeout=20_000)  # machines that run tests are busy
 
 AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[1] / "node_modules/axe-core/axe.min.js"))
 """axe-core, which checks the accessibility of pages; it is a tool of tests, and no part of the package."""

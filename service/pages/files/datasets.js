@@ -1,7 +1,7 @@
 // The data sets of the data root, each with its first pictures.
 
 import { el, link, some } from "./parts.js";
-import { attempt, get, pictureName, say, show, thumbnail, viewer } from "./shell.js";
+import { attempt, get, pictureName, Refusal, say, show, thumbnail, viewer } from "./shell.js";
 
 const tile = ({ name, title, benchmark, description }) => el("li", { "data-dataset": name },
   el("div", { class: "thumbs none", "data-thumbs": name }, viewer ? "" : "no viewer is known here, so no pictures"),
@@ -23,6 +23,7 @@ const look = async (name) => {
     thumbs.classList.remove("none");
     thumbs.replaceChildren(...data.filter((image) => !image.error).map((image) => thumbnail(pictureName(name, image.name), 320, "")));
   } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
     place.textContent = error.message;
     place.classList.add("failed");
   }

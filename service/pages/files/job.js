@@ -1,7 +1,7 @@
 // One job, live: how far it is, what it asks, what failed and what helps, and what can be done with it.
 
 import { ago, byId, card, cellName, clock, el, facts, hasEnded, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
-import { ask, attempt, crumbs, download, get, repeat, reportAddress, say, show, title } from "./shell.js";
+import { ask, attempt, crumbs, download, get, Refusal, repeat, reportAddress, say, show, title } from "./shell.js";
 
 const id = decodeURIComponent(location.pathname.split("/")[2]);
 const route = `/v1/jobs/${encodeURIComponent(id)}`;
@@ -21,18 +21,26 @@ const confirmed = (question, word) => new Promise((resolve) => {
   dialog.showModal();
 });
 
-const act = (words, work) => async () => {
+const tell = async (words, path, options) => {
   say(words);
-  await attempt(work);
+  await ask(path, options);
+};
+const refresh = () => {
+  shown = "";
   again();
 };
-const cancel = act("cancelling", async () => {
-  if (await confirmed(`Cancel ${id}? What is recorded stays; what waits is dropped.`, "Cancel the job")) await ask(`${route}/cancel`, { method: "POST" });
+const cancel = () => attempt(async () => {
+  if (!(await confirmed(`Cancel ${id}? What is recorded stays; what waits is dropped.`, "Cancel the job"))) return;
+  await tell("cancelling", `${route}/cancel`, { method: "POST" });
+  refresh();
 });
-const retry = act("asking the failed requests again", () => ask(`${route}/retry`, { method: "POST" }));
-const remove = act("deleting", async () => {
+const retry = () => attempt(async () => {
+  await tell("asking the failed requests again", `${route}/retry`, { method: "POST" });
+  refresh();
+});
+const remove = () => attempt(async () => {
   if (!(await confirmed(`Delete ${id} with all its ${whole(job.request_counts.completed)} answers? Nothing brings them back.`, "Delete the job"))) return;
-  await ask(route, { method: "DELETE" });
+  await tell("deleting", route, { method: "DELETE" });
   location.assign("/");
 });
 
@@ -131,6 +139,7 @@ const readReport = async () => {
   try {
     place.replaceChildren(...resultOf(await get(`${route}/report`)).filter(Boolean));
   } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
     place.replaceChildren(el("p", { class: "failed" }, error.message));
   }
 };
@@ -157,7 +166,8 @@ const eventLine = (text) => {
 const followEvents = async (list) => {
   const reader = (await ask(`${route}/events`)).body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+  const next = () => reader.read().catch(() => ({ done: true })); // the gateway ended
+  for (let read = await next(); !read.done; read = await next()) {
     const parts = (rest + read.value).split(/\r?\n\r?\n/);
     rest = parts.pop();
     list.prepend(...parts.map(eventLine).filter(Boolean).reverse());
@@ -189,7 +199,7 @@ const nameCells = async () => {
 let shown = "";
 const look = async () => {
   const text = JSON.stringify(await get(route));
-  const isFirst = !shown;
+  const isFirst = !job;
   const state = `${Math.floor(Date.now() / 30000)} ${text}`;
   if (state === shown) return false;
   shown = state;
@@ -197,12 +207,12 @@ const look = async () => {
   if (isFirst) {
     title(`${job.spec.dataset}: ${planName(job.spec)}`);
     show(el("div", { id: "job" }), el("div", { id: "result" }), section("What it asks", el("div", { id: "asked" })), files(), events());
-    attempt(nameCells);
   }
   const focused = document.activeElement?.id;
   byId("job").replaceChildren(
     el("p", {}, status(job.status), " ", progress(job.request_counts)), actions(), ...problems(), counted(), ...[failures()].filter(Boolean));
   byId("asked").replaceChildren(asked());
+  if (isFirst) attempt(nameCells);
   if (focused) byId(focused)?.focus();
   say(hasEnded(job) ? `ended ${job.finished_at ? ago(job.finished_at) : ""}` : "is under way");
   offerReport();

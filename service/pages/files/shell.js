@@ -62,7 +62,7 @@ const forgetKey = () => {
 
 // --- asking the gateway ---------------------------------------------------------------------------------------------
 
-// What it answered instead, in its own words.
+// What it answered instead, in its own words; status 0 where nothing came.
 export class Refusal extends Error {
   constructor(status, words) {
     super(words);
@@ -79,8 +79,10 @@ const wordsOf = (status, text) => {
   }
 };
 
+const AWAY = new Refusal(0, "The gateway does not answer.");
+
 export const ask = async (path, options = {}) => {
-  const answer = await fetch(path, { ...options, headers: withKey() });
+  const answer = await fetch(path, { ...options, headers: withKey() }).catch(() => { throw AWAY; });
   if (answer.ok) return answer;
   if (answer.status === 401 || answer.status === 403) byId("key").hidden = false;
   throw new Refusal(answer.status, wordsOf(answer.status, await answer.text()));
@@ -90,16 +92,14 @@ export const get = async (path) => (await ask(path)).json();
 // A link would come without the key: what it leads to is then brought here and handed over as a file.
 export const download = (path, name, words) => link(path, words, {
   download: name,
-  onclick: async (event) => {
+  onclick: (event) => {
     if (!hasKey()) return;
     event.preventDefault();
-    try {
+    attempt(async () => {
       const address = URL.createObjectURL(await (await ask(path)).blob());
       el("a", { href: address, download: name }).click();
       URL.revokeObjectURL(address);
-    } catch (error) {
-      say(error.message);
-    }
+    });
   },
 });
 
@@ -143,7 +143,7 @@ export const closer = (wish) => `${viewer}/view#${encodeURIComponent(JSON.string
 // --- asking again and again -----------------------------------------------------------------------------------------
 
 const PAUSE = 2000;
-const REST = 10; // times as long as an answer took: what is large is asked for less often
+const REST = 4; // times as long as an answer took: what is large is asked for less often
 
 // Do it now, and every two seconds while somebody can see it, until it returns true.
 export const repeat = (look) => {
@@ -157,11 +157,12 @@ export const repeat = (look) => {
     try {
       if (document.visibilityState === "visible") isOver = await look();
     } catch (error) {
-      if (!(error instanceof Refusal || error instanceof TypeError)) throw error;
-      say(error instanceof Refusal ? error.message : "The gateway does not answer; trying again.");
+      if (!(error instanceof Refusal)) throw error;
+      say(error.message);
       isOver = error.status === 404;
+    } finally {
+      if (!isOver && mine === turn) timer = setTimeout(again, Math.max(PAUSE, REST * (performance.now() - began)));
     }
-    if (!isOver && mine === turn) timer = setTimeout(again, Math.max(PAUSE, REST * (performance.now() - began)));
   };
   document.addEventListener("visibilitychange", again);
   again();
@@ -173,8 +174,8 @@ export const attempt = async (work) => {
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof Refusal || error instanceof TypeError)) throw error;
-    say(error instanceof Refusal ? error.message : "The gateway does not answer.");
+    if (!(error instanceof Refusal)) throw error;
+    say(error.message);
   }
 };
 

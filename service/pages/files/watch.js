@@ -108,7 +108,7 @@ const look = async () => {
   try {
     shown = await get("/v1/watch");
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (!(error instanceof Refusal) || error.status) throw error;
     drawVerdict({ well: false, concerns: [{ severity: "page", says: "The gateway does not answer; trying again.", alert: "GigavqaGatewayDown" }] });
     return;
   }
