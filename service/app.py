@@ -22,6 +22,7 @@ from gigavqa.service.operations import dataset_contents, instrumentation, invent
 from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.telemetry import Telemetry
+from gigavqa.service.pages import routes as pages
 from gigavqa.service.results import events, previews, reports, responses, verdicts, webhooks
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission import jobs
@@ -56,6 +57,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
             await asyncio.to_thread(traces.close)
 
     app = FastAPIOffline(
+        docs_url=None,  # a page of ours shows the description
         title="gigavqa",
         version=VERSION,
         description=DESCRIPTION,
@@ -65,6 +67,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         dependencies=[Depends(refuse_unknown_parameters)],
     )
     for noun in (
+        pages,
         jobs,
         responses,
         events,

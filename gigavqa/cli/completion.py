@@ -42,9 +42,9 @@ def complete_families(incomplete: str) -> list[str]:
 
 def complete_papers(incomplete: str) -> list[str]:
     """Complete benchmarks whose papers say which models they ask."""
-    from gigavqa.cli.model_selection import papers
+    from gigavqa.evaluation.installed import models_of_papers
 
-    return match_names(incomplete, papers)
+    return match_names(incomplete, models_of_papers)
 
 
 def complete_datasets(incomplete: str) -> list[str]:

@@ -15,6 +15,8 @@ from gigavqa.cli.errors import GatewayUnusableError
 from gigavqa.client.errors import GatewayUnreachableError
 from gigavqa.contract.jobs import JobSpec
 from gigavqa.launcher.errors import ProcessFailedError
+from gigavqa.launcher.preflight import VIEWER_PORT
+from gigavqa.launcher.stack import VIEWER_URL
 from gigavqa.launcher.supervisor import describe_exit, read_tail
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.home import Home
@@ -68,7 +70,8 @@ def launch_service(
     with open_log(home.logs / "up.log", anew=True) as log:
         process = subprocess.Popen(
             argv,
-            env={**os.environ, "GIGAVQA_HOME": str(home.folder)},
+            # Reports that are saved lead to the viewer at its own address, for whenever one runs there.
+            env={VIEWER_URL: f"http://127.0.0.1:{VIEWER_PORT}", **os.environ, "GIGAVQA_HOME": str(home.folder)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

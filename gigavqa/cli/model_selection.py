@@ -1,6 +1,6 @@
 """Choose models of the catalogue by what people ask about them: a paper, a family, a size, and GPUs that hold them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gigavqa.catalogue.entry import CatalogueEntry
@@ -9,8 +9,7 @@ from gigavqa.catalogue.gpus import GpuCard
 from gigavqa.catalogue.load import Catalogue
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.plans import gpu_card, place
-from gigavqa.evaluation.capabilities import PaperSettings
-from gigavqa.evaluation.installed import installed_benchmarks
+from gigavqa.evaluation.installed import models_of_papers
 from gigavqa.launcher.machine import memory_by_size, shown_devices
 from gigavqa.launcher.worker_plans import lack_of_gpus
 from gigavqa.runtime.suggestions import did_you_mean
@@ -53,15 +52,9 @@ class ModelFilters:
         return entry.billions is not None and least <= entry.billions <= most
 
 
-def papers() -> Mapping[str, Sequence[str]]:
-    """Return the models that papers ask, by the benchmark of each, as far as benchmarks say it."""
-    found = ((name, PaperSettings.of(benchmark).paper_models) for name, benchmark in installed_benchmarks().items())
-    return {name: models for name, models in found if models}
-
-
 def models_of(paper: str) -> Sequence[str]:
     """Return the ids of the models that the paper of a benchmark asks; raises ArgumentError where nothing says it."""
-    known = papers()
+    known = models_of_papers()
     if paper not in known:
         raise ArgumentError(
             f"--paper '{paper}' is no benchmark of which it is known which models its paper asks"

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from gigavqa.cli.console import err
 from gigavqa.contract.jobs import Job
-from gigavqa.tiling import errors
+from gigavqa.contract.remedies import remedy_of
 
 _LINES_PER_JOB = 10
 _WINDOW_SECONDS = 60.0
@@ -151,25 +151,7 @@ def failure_lines(job: Job) -> Iterator[str]:
     if job.retryable:
         yield f"  `gigavqa retry {job.id}` asks again; {job.retryable} of them may be answered then"
     if job.retryable < job.request_counts.failed:
-        yield from dict.fromkeys(f"  {remedy}" for kind, _ in kinds if (remedy := _remedy(job, kind)))
-
-
-def _remedy(job: Job, kind: str) -> str:
-    known = getattr(errors, kind, None)
-    if isinstance(known, type) and issubclass(known, errors.TilingError):
-        return (
-            f"asking again does not help as the pictures are: `gigavqa dataset check {job.spec.dataset} --pixels` "
-            f"names those that cannot be read; mend or replace them, then `gigavqa retry {job.id}`"
-        )
-    return _REMEDIES.get(kind, "")
-
-
-_REMEDIES: Mapping[str, str] = {
-    "EngineError": "the engine refuses these prompts, however often it is asked: a larger context or a smaller "
-    "max_tokens may help (`gigavqa submit --set max_tokens=...`)",
-    "EngineDeadError": "these requests end the engine; `gigavqa logs` shows how",
-    "WorkerCrashed": "these requests end their worker; `gigavqa logs` shows how",
-}
+        yield from dict.fromkeys(f"  {remedy}" for kind, _ in kinds if (remedy := remedy_of(kind, job)))
 
 
 def _seconds(job: Job) -> float | None:

@@ -162,6 +162,9 @@ class Job(Contract):
     failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
     retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")
     usage: JobUsage = JobUsage()
+    remedies: dict[str, str] = Field(
+        default_factory=dict, description="what helps against failures that asking again does not mend, by their type"
+    )
     expires_at: datetime | None = Field(default=None, description="when it is deleted, if it has ended by then")
     remaining_seconds: float | None = Field(
         default=None,

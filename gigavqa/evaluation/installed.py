@@ -1,12 +1,12 @@
 """Find the benchmarks that are installed, and refuse those that are not whole."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.capabilities import CAPABILITIES, Capability
+from gigavqa.evaluation.capabilities import CAPABILITIES, Capability, PaperSettings
 from gigavqa.evaluation.errors import BenchmarkUnknownError
 from gigavqa.runtime.extras import plugin_advice
 from gigavqa.runtime.plugins import plugin_points
@@ -32,6 +32,13 @@ def find_benchmark(name: str) -> Benchmark[Any, Any]:
 def installed_benchmarks() -> Mapping[str, Benchmark[Any, Any]]:
     """Return all benchmarks that are installed and can be loaded, by name, in order of their names."""
     return _load_plugins()[0]
+
+
+@cache
+def models_of_papers() -> Mapping[str, Sequence[str]]:
+    """Return the ids of the models that papers ask, by the benchmark of each, as far as benchmarks say it."""
+    found = ((name, PaperSettings.of(benchmark).paper_models) for name, benchmark in installed_benchmarks().items())
+    return {name: models for name, models in found if models}
 
 
 @cache

@@ -1,6 +1,10 @@
 """Cost of responses: tokens, seconds and pictures, of each and of all together."""
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import accumulate
+from math import log
 from operator import add
 from typing import Any, NamedTuple
 
@@ -43,6 +47,20 @@ class ReplyCost(NamedTuple):
 
 _COUNTS = 3  # fields of Spent before those in seconds, and in dollars
 _NANO = 1_000_000_000
+_STEP = 1.02  # of one class of durations to the next: a median of classes is right within 1 %
+_SHORTEST = 1e-6
+_PHASES = ("queued", "rendering", "prefill", "decode")
+
+
+class RequestMedians(BaseModel):
+    """Seconds of a request in the middle, phase by phase, within 1 %; of those that recorded any."""
+
+    model_config = ConfigDict(frozen=True)
+
+    queued: float
+    rendering: float
+    prefill: float
+    decode: float
 
 
 class WorkTotals(BaseModel):
@@ -60,6 +78,7 @@ class WorkTotals(BaseModel):
     rendering_seconds: float = 0.0
     prefill_seconds: float = 0.0
     decode_seconds: float = 0.0
+    medians: RequestMedians | None = Field(default=None, description="seconds of one request; none if nobody took them")
     dollars: float = Field(default=0.0, description="what engines elsewhere are paid, by the catalogue's prices")
     slowest_image: str | None = Field(default=None, description="the image whose rendering took longest")
     slowest_seconds: float = Field(default=0.0, description="of rendering")
@@ -76,6 +95,7 @@ class WorkTally:
         self._rasters: set[str] = set()
         self._slowest = (0.0, "")
         self._span: tuple[float, float] | None = None
+        self._durations: dict[str, Counter[int]] = {phase: Counter() for phase in _PHASES}
 
     def add(self, spent: ReplyCost, rasters: tuple[RasterRecord, ...], created: float) -> None:
         """Count what one reply took; `created` is in seconds since 1970, 0 where nobody recorded it."""
@@ -84,6 +104,7 @@ class WorkTally:
         self._spent = [*map(add, self._spent, whole)]
         self._views += len(rasters)
         self._rasters.update(raster.key for raster in rasters)
+        self._count_durations(spent)
         if rasters and spent.rendering:
             self._slowest = max(self._slowest, (spent.rendering, rasters[0].view.image))
         if created:
@@ -92,11 +113,12 @@ class WorkTally:
     @property
     def plain(self) -> list[Any]:
         """All of it as lists, numbers and texts, for `merge`."""
-        return [self._requests, self._views, self._spent, sorted(self._rasters), self._slowest, self._span]
+        durations = [sorted(self._durations[phase].items()) for phase in _PHASES]
+        return [self._requests, self._views, self._spent, sorted(self._rasters), self._slowest, self._span, durations]
 
     def merge(self, plain: list[Any]) -> None:
         """Add the `plain` of another tally."""
-        requests, views, spent, rasters, slowest, span = plain
+        requests, views, spent, rasters, slowest, span, durations = plain
         self._requests += requests
         self._views += views
         self._spent = [*map(add, self._spent, spent)]
@@ -104,10 +126,24 @@ class WorkTally:
         self._slowest = max(self._slowest, (slowest[0], slowest[1]))
         if span:
             self._spread(*span)
+        for phase, classes in zip(_PHASES, durations, strict=True):
+            self._durations[phase].update(dict(classes))
+
+    def _count_durations(self, spent: ReplyCost) -> None:
+        seconds = {phase: getattr(spent, phase) for phase in _PHASES}
+        if any(seconds.values()):
+            for phase, taken in seconds.items():
+                self._durations[phase][round(log(max(_SHORTEST, taken), _STEP))] += 1
 
     def _spread(self, first: float, last: float) -> None:
         known = self._span or (first, last)
         self._span = min(known[0], first), max(known[1], last)
+
+    @property
+    def _medians(self) -> RequestMedians | None:
+        if not self._durations["queued"]:
+            return None
+        return RequestMedians(**{phase: _median(classes) for phase, classes in self._durations.items()})
 
     @property
     def total(self) -> WorkTotals:
@@ -126,12 +162,20 @@ class WorkTally:
             rendering_seconds=_rounded(spent.rendering),
             prefill_seconds=_rounded(spent.prefill),
             decode_seconds=_rounded(spent.decode),
+            medians=self._medians,
             dollars=_rounded(spent.dollars),
             slowest_image=image or None,
             slowest_seconds=_rounded(seconds),
             first_at=None if first is None else datetime.fromtimestamp(first, UTC),
             last_at=None if last is None else datetime.fromtimestamp(last, UTC),
         )
+
+
+def _median(classes: Mapping[int, int]) -> float:
+    """Return the duration in the middle of classes of durations, the lower one of two."""
+    places = accumulate(count for _, count in sorted(classes.items()))
+    half = sum(classes.values()) / 2
+    return _rounded(_STEP ** next(one for one, place in zip(sorted(classes), places, strict=True) if place >= half))
 
 
 def _rounded(number: float) -> float:

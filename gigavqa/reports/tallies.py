@@ -24,7 +24,7 @@ from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore
 from gigavqa.evaluation.tally import ClosingTokens, ShownRegion, Tally
 from gigavqa.reports.report import versions_of
 
-_SCHEMA_VERSION = 10  # another one makes tallies anew: decision 0012
+_SCHEMA_VERSION = 11  # another one makes tallies anew: decision 0012
 """Version of how a tally is written."""
 
 

@@ -21,15 +21,16 @@ from gigavqa.store.api_keys import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner,
 from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_keys
 from gigavqa.store.quotas import Quotas, RateLimitStatus
 
-OPEN_PATHS = frozenset(
-    {"/", "/watch", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc", "/favicon.ico"}
-)
-"""What is answered without a key: probes, which have none, and the documentation, which says nothing of anybody."""
+_PAGES = frozenset({"/", "/jobs", "/datasets", "/models", "/workers", "/watch", "/watch/runbook", "/docs"})
+OPEN_PATHS = _PAGES | frozenset({"/healthz", "/readyz", "/openapi.json", "/redoc", "/favicon.ico"})
+"""What is answered without a key: probes, which have none, and pages and documentation, which say nothing of anybody:
+what a page shows its script asks for.
+"""
 
 RECHECK_SECONDS = 5.0  # a revoked key ends its streams by then: decision 0017
 """How long an answer is sent on before its key is looked at again."""
 
-_OPEN_FOLDER = "/static-offline-docs/"
+_OPEN_FOLDERS = ("/static-offline-docs/", "/pages/", "/jobs/", "/datasets/")
 _CALLER = "gigavqa.caller"
 
 
@@ -163,7 +164,7 @@ def caller_of(scope: Scope) -> Caller:
 
 
 async def _identify_caller(scope: Scope, keys: ApiKeys) -> Caller:
-    is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith(_OPEN_FOLDER)
+    is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith(_OPEN_FOLDERS)
     presented = presented_key(Headers(scope=scope))
     try:
         if presented:

@@ -99,6 +99,9 @@ MODEL_CARD: dict[str, Any] = {
     "max_visual_tokens": 16384,
     "effective_resolution": 4096,
     "random_weights": False,
+    "billions": 8.8,
+    "gpus": {"number": 1, "memory_gib": 80},
+    "papers": ["ultravr"],
     "decoding": {"temperature": 0.7, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0, "max_tokens": 32768},
     "workers": 2,
     "loaded": 1,
@@ -207,7 +210,14 @@ TARGETS: list[dict[str, Any]] = [
 ]
 WATCHED: dict[str, Any] = {
     "well": False,
-    "concerns": [{"severity": "page", "says": "31 bundles wait for qwen3-vl-8b, and no worker serves it."}],
+    "idle": True,
+    "concerns": [
+        {
+            "severity": "page",
+            "says": "31 bundles wait for qwen3-vl-8b, and no worker serves it.",
+            "alert": "GigavqaNoWorker",
+        }
+    ],
     "server": {"answers": True, "takes_writes": True, "used_bytes": 73400320, "limit_bytes": 8589934592},
     "jobs": {"in_progress": 1, "completed": 12},
     "models": [

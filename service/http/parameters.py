@@ -30,6 +30,9 @@ _QUERY_PARAMETERS: dict[Callable[..., Any], list[str]] = {}
 CURSOR = r"^[0-9]{1,19}-[0-9]{1,19}$"
 """What the cursors of results and the ids of events look like."""
 
+PAGE = "page"
+"""The tag of routes that are pages for people."""
+
 BEGINNING = "0-0"
 """The cursor before everything."""
 
@@ -56,9 +59,9 @@ Stopping = Annotated[asyncio.Event, component(asyncio.Event)]
 async def refuse_unknown_parameters(request: Request) -> None:
     """Refuse a query parameter that the operation does not have: it would be a filter that is silently not applied.
 
-    Raises RequestValidationError.
+    A page's address keeps what somebody chose there, for its script. Raises RequestValidationError.
     """
-    if not request.query_params:
+    if not request.query_params or PAGE in request.scope["route"].tags:
         return
     known = _query_parameters(request.scope["route"])
     if unknown := sorted(set(request.query_params) - set(known)):

@@ -14,9 +14,11 @@ from pydantic import BaseModel, Field, RootModel
 
 from gigavqa.catalogue.entry import CatalogueEntry, Decoding
 from gigavqa.catalogue.errors import CatalogueError, ModelUnknownError
+from gigavqa.catalogue.gpus import GpuRequirement
 from gigavqa.catalogue.load import Catalogue, load_catalogue
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.installed import models_of_papers
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import DatasetNotFoundError
 from gigavqa.service.http import examples
@@ -28,7 +30,20 @@ from gigavqa.store.queue import QueueDepth
 from gigavqa.store.worker_registry import EnginePhase, WorkerStatus
 
 router = APIRouter(prefix="/v1")
-_SHOWN = frozenset({"id", "title", "aliases", "family", "weights", "licence", "max_model_len", "random_weights"})
+_SHOWN = frozenset(
+    {
+        "id",
+        "title",
+        "aliases",
+        "family",
+        "weights",
+        "licence",
+        "max_model_len",
+        "random_weights",
+        "billions",
+        "gpus",
+    }
+)
 
 
 class ModelInventory:
@@ -74,6 +89,9 @@ class ModelCard(BaseModel):
     max_visual_tokens: int = Field(description="the most visual tokens that one picture can cost")
     effective_resolution: int = Field(description="side, in pixels, of the largest square that keeps its resolution")
     random_weights: bool = Field(description="answers mean nothing")
+    billions: float | None = Field(default=None, description="parameters of all its parts, in billions")
+    gpus: GpuRequirement | None = Field(default=None, description="GPUs that hold it with its context")
+    papers: tuple[str, ...] = Field(default=(), description="benchmarks whose papers ask it")
     decoding: Decoding
     workers: int = Field(description="workers that announce themselves for this model, alone or among others")
     loaded: int = Field(description="those whose engine holds it now; workers of several models take time slices")
@@ -97,6 +115,7 @@ class ModelList(BaseModel):
 async def list_models(models: CurrentModels, queue: Queue, worker_registry: Workers) -> ModelList:
     """List the catalogue with visual budgets, contexts, workers and backlogs."""
     catalogue = await asyncio.to_thread(models.catalogue)
+    await asyncio.to_thread(models_of_papers)  # read once, from every benchmark
     workers, ids = await worker_registry.workers(), sorted(catalogue)
     depths = await asyncio.gather(*map(queue.depth, ids))
     return ModelList(data=[_model_card(catalogue[id_], workers, depth) for id_, depth in zip(ids, depths, strict=True)])
@@ -114,6 +133,7 @@ async def list_models(models: CurrentModels, queue: Queue, worker_registry: Work
 async def get_model(models: CurrentModels, queue: Queue, worker_registry: Workers, model_id: str) -> ModelCard:
     """Return one model of the catalogue."""
     entry = (await asyncio.to_thread(models.catalogue)).find(model_id)
+    await asyncio.to_thread(models_of_papers)
     return _model_card(entry, await worker_registry.workers(), await queue.depth(entry.id))
 
 
@@ -166,6 +186,7 @@ def _target(worker: WorkerStatus) -> ScrapeTarget:
 def _model_card(entry: CatalogueEntry, workers: Sequence[WorkerStatus], depth: QueueDepth) -> ModelCard:
     return ModelCard(
         **entry.model_dump(include=set(_SHOWN)),
+        papers=tuple(paper for paper, models in models_of_papers().items() if entry.id in models),
         max_visual_tokens=entry.visual_budget.max_visual_tokens,
         effective_resolution=entry.visual_budget.effective_resolution,
         decoding=entry.decoding,

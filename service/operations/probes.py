@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
-from starlette.responses import Response
 
 from gigavqa.contract.requests import SCHEMA_VERSION
 from gigavqa.evaluation.installed import installed_benchmarks
@@ -17,7 +16,6 @@ from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import VERSION, example, problem_responses
 from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers
-from gigavqa.service.operations.pages import start_page
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -57,10 +55,9 @@ class ServiceIndex(BaseModel):
         **problem_responses(),
     },
 )
-async def get_index(request: Request, settings: CurrentSettings) -> ServiceIndex | Response:
+async def get_index(response: Response) -> ServiceIndex:
     """List the addresses; a browser gets a page that lists the jobs live."""
-    if "text/html" in request.headers.get("accept", ""):
-        return start_page(settings.viewer_url)
+    response.headers["Vary"] = "Accept"
     return ServiceIndex()
 
 

@@ -7,12 +7,10 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
-from starlette.responses import Response
 
 from gigavqa.service.http import examples
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import component
-from gigavqa.service.operations.pages import watch_page
 from gigavqa.service.operations.status_collector import StatusCollector, StatusSnapshot, StoreSnapshot
 from gigavqa.store.worker_registry import WorkerStatus
 
@@ -30,6 +28,7 @@ class Concern(BaseModel):
 
     severity: Literal["page", "ticket"]
     says: str
+    alert: str = Field(description="the alert that says the same, by whose name the runbook says what to do")
 
 
 class ModelStatus(BaseModel):
@@ -65,6 +64,7 @@ class StatusReport(BaseModel):
     """The installation's status, and the last hour in `points`: columns of equal length, null where nobody knows."""
 
     well: bool = Field(description="nothing is wrong")
+    idle: bool = Field(description="no worker announces itself, so that a job would wait")
     concerns: list[Concern]
     server: StoreStatus
     jobs: dict[str, int] = Field(description="number of jobs by status")
@@ -99,6 +99,7 @@ class StatusHistory:
         stats = server.stats if server else None
         return StatusReport(
             well=not concerns,
+            idle=server is None or not server.workers,
             concerns=concerns,
             server=StoreStatus(
                 answers=server is not None,
@@ -113,12 +114,6 @@ class StatusHistory:
             unsunk=stats.unsunk if stats else None,
             points={name: [point[name] for point in self._points] for name in _point_names()},
         )
-
-
-@router.get("/watch", include_in_schema=False)
-async def get_watch_page() -> Response:
-    """Show the operator page; what it shows it asks for itself, with a key where the gateway wants one."""
-    return watch_page()
 
 
 @router.get("/v1/watch", summary="Is it well?", responses={200: example(examples.WATCHED), **problem_responses()})
@@ -193,49 +188,57 @@ def _model_statuses(server: StoreSnapshot | None) -> list[ModelStatus]:
 def _concerns(status: StatusSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
     """Yield what the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
     if status.server is None:
-        yield Concern(severity="page", says="The state store does not answer: everything waits.")
+        yield Concern(
+            severity="page", says="The state store does not answer: everything waits.", alert="GigavqaServerAway"
+        )
         return
     stats = status.server.stats
     if not status.takes_writes:
-        yield Concern(severity="page", says="The state store takes no writes (memory or disk full, or a replica).")
+        yield Concern(
+            severity="page",
+            says="The state store takes no writes (memory or disk full, or a replica).",
+            alert="GigavqaServerFull",
+        )
     if stats.used_bytes > 0.85 * stats.limit_bytes:
         share = f"{stats.used_bytes / stats.limit_bytes:.0%}"
-        yield Concern(severity="ticket", says=f"The state store uses {share} of its memory.")
+        yield Concern(
+            severity="ticket", says=f"The state store uses {share} of its memory.", alert="GigavqaServerMemoryHigh"
+        )
     yield from _model_concerns(status.server, points)
     if stats.unsunk_seconds > 300:
         says = (
             f"{stats.unsunk} responses do not get into Parquet parts; the oldest waits "
             f"{_format_duration(stats.unsunk_seconds)}."
         )
-        yield Concern(severity="page", says=says)
+        yield Concern(severity="page", says=says, alert="GigavqaSinkFailing")
     for place, disk in status.disks.items():
         if disk.free < 0.05 * disk.total:
             says = f"The disk of {place} has {disk.free / disk.total:.1%} left."
-            yield Concern(severity="page", says=says)
+            yield Concern(severity="page", says=says, alert="GigavqaDiskFull")
 
 
 def _model_concerns(server: StoreSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
     for one in _model_statuses(server):
         if one.waiting and not one.workers:
             says = f"{one.waiting} bundles wait for {one.model}, and no worker serves it."
-            yield Concern(severity="page", says=says)
+            yield Concern(severity="page", says=says, alert="GigavqaNoWorker")
         elif (one.oldest_seconds or 0) > 900 and not _sum_points(points[-30:], "completed"):
             says = (
                 f"The oldest bundle of {one.model} waits {_format_duration(one.oldest_seconds or 0)}, "
                 f"and no response comes."
             )
-            yield Concern(severity="page", says=says)
+            yield Concern(severity="page", says=says, alert="GigavqaQueueStuck")
     for worker in server.workers:
         if worker.state == "ready" and worker.phase:
             says = f"The worker of {', '.join(worker.models)} answers nothing: {worker.phase.name}."
-            yield Concern(severity="page", says=says)
+            yield Concern(severity="page", says=says, alert="GigavqaEngineRestarts")
     if _sum_points(points[-30:], "reclaims"):
         says = "A worker died or was cut off with work in its hands within five minutes; another one took it."
-        yield Concern(severity="ticket", says=says)
+        yield Concern(severity="ticket", says=says, alert="GigavqaWorkerGone")
     busy = [share for point in points[-30:] if (share := point["busy"]) is not None and point["waiting"]]
     if len(busy) == 30 and sum(busy) / len(busy) < 0.5:
         says = f"Engines were busy {sum(busy) / len(busy):.0%} of five minutes, though bundles wait."
-        yield Concern(severity="ticket", says=says)
+        yield Concern(severity="ticket", says=says, alert="GigavqaGpuIdleWithWork")
 
 
 def _sum_points(points: list[Mapping[str, float | None]], name: str) -> float:

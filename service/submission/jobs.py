@@ -17,6 +17,7 @@ from gigavqa.contract.errors import (
     QuotaExceededError,
 )
 from gigavqa.contract.jobs import Job, JobStatus, JobSummary
+from gigavqa.contract.remedies import remedy_of
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import (
@@ -212,9 +213,11 @@ async def delete_job(registry: Registry, job_id: JobId) -> JobDeletion:
 
 
 def _with_forecast(job: Job, retention_days: float | None) -> Job:
-    """Return the job with what can be told of its future."""
+    """Return the job with what can be told of its future, and what would help it."""
     expires_at = job.created_at + timedelta(days=retention_days) if retention_days else None
-    return job.model_copy(update={"expires_at": expires_at, "remaining_seconds": _remaining_seconds(job)})
+    remedies = {kind: remedy for kind in job.failures if (remedy := remedy_of(kind, job))}
+    told = {"expires_at": expires_at, "remaining_seconds": _remaining_seconds(job), "remedies": remedies}
+    return job.model_copy(update=told)
 
 
 def _remaining_seconds(job: Job) -> float | None:

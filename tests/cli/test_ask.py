@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -64,6 +65,7 @@ def test_each_form_goes_through_a_real_job(service: Service, folder: Path, name:
     assert pq.read_table(out / "verdicts.parquet").num_rows == 2 * questions
     assert "<html" in (out / "report.html").read_text()
     assert "above chance" in run.stdout and str(out / "report.html") in run.stdout
+    assert re.search(rf"^open      {service.ready['url']}/jobs/job_\w+ in a browser$", run.stdout, re.MULTILINE)
 
 
 def test_how_it_is_asked_is_chosen_as_for_any_job(service: Service, folder: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from gigavqa.catalogue.families.registry import FAMILIES
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
 from gigavqa.catalogue.load import load_catalogue, read_entry
-from gigavqa.cli.model_selection import papers
 from gigavqa.cli.plans import place
+from gigavqa.evaluation.installed import models_of_papers
 from tests.cli.installation import Installation
 from tests.launcher.machines import DRIVER, H100, WithDriver, write_driver
 
@@ -54,7 +54,7 @@ def listed(installation: Installation, *options: str) -> list[str]:
     return [entry["id"] for entry in installation.json("models", *options, "--json")]
 
 
-@pytest.mark.parametrize(("paper", "models"), papers().items())
+@pytest.mark.parametrize(("paper", "models"), models_of_papers().items())
 def test_the_models_of_a_paper_are_listed_in_its_order(
     installation: Installation, paper: str, models: Sequence[str]
 ) -> None:

@@ -1,5 +1,6 @@
 """A report counts the work behind it: tokens, those that were cached, pictures, and time."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from gigavqa.contract.responses import Response, Timings, TurnResponse, Usage
 from gigavqa.evaluation.replies import reply_of
-from gigavqa.evaluation.reply_costs import WorkTotals
+from gigavqa.evaluation.reply_costs import ReplyCost, WorkTally, WorkTotals
 from gigavqa.reports.report import build_report, report_on_tally, tally_replies
 from gigavqa.reports.writers.cost_lines import work_lines
 from tests.evaluation.responses import response
@@ -42,8 +43,12 @@ def work_of(responses: list[Response]) -> WorkTotals:
 
 
 def test_tokens_pictures_and_seconds_are_summed() -> None:
-    """Over all turns; of three pictures shown two differ; the slowest is named."""
-    assert work_of(three()) == WorkTotals(
+    """Over all turns, and the middle of one request; of three pictures shown two differ; the slowest is named."""
+    work = work_of(three())
+    assert work.medians and work.medians.model_dump() == pytest.approx(
+        {"queued": 1.0, "rendering": 0.25, "prefill": 2.0, "decode": 3.0}, rel=0.01
+    )
+    assert work.model_copy(update={"medians": None}) == WorkTotals(
         requests=3,
         prompt_tokens=350,
         cached_tokens=160,
@@ -59,6 +64,21 @@ def test_tokens_pictures_and_seconds_are_summed() -> None:
         first_at=datetime(2026, 11, 21, 10, 0, tzinfo=UTC),
         last_at=datetime(2026, 11, 21, 10, 3, tzinfo=UTC),
     )
+
+
+def test_medians_are_of_those_that_recorded_seconds_and_right_within_a_hundredth() -> None:
+    """Whatever one request took, the middle one tells; in any order, and of tallies that were merged."""
+    seconds = [0.0, 0.003, 0.42, 0.5, 7.7, 31.0, 86_400.0]
+    tallies = [WorkTally() for _ in range(3)]
+    for at, taken in enumerate(seconds):
+        tallies[at % 2].add(ReplyCost(queued=taken, decode=1.0), (), 0.0)
+        tallies[at % 2].add(ReplyCost(), (), 0.0)
+    for one in tallies[:2]:
+        tallies[2].merge(json.loads(json.dumps(one.plain)))
+    medians = tallies[2].total.medians
+    assert medians and medians.queued == pytest.approx(0.5, rel=0.01)
+    assert medians.decode == 1.0
+    assert WorkTally().total.medians is None
 
 
 def test_copies_and_responses_to_unknown_samples_are_no_work() -> None:
@@ -110,10 +130,14 @@ def test_the_saving_is_told_in_words() -> None:
     assert told["Requests"] == "3, recorded within 3 min 0 s"
     assert told["Tokens read"] == "350, of which 160 (46 %) from the prefix cache"
     assert told["Pictures"] == "3 shown, 2 different: 1 rendering saved"
+    assert told["Time of a request"] == (
+        "1.0 s waiting, 0.25 s for pictures, 2.0 s reading the prompt, 3.0 s writing the answer: medians; "
+        "requests run side by side"
+    )
     assert told["Slowest picture"] == f"{raster().view.image}, rendered after 4.0 s"
 
 
-@pytest.mark.parametrize("name", ["Tokens read", "Pictures", "Slowest picture", "Time of requests"])
+@pytest.mark.parametrize("name", ["Tokens read", "Pictures", "Slowest picture", "Time of a request"])
 def test_what_nobody_recorded_is_not_told(name: str) -> None:
     """Lines of one's own have texts alone: no zero stands where nothing is known."""
     told = dict(work_lines(build_report(DATASET, [response("c1", "B")], CATALOGUE)))

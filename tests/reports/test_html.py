@@ -15,6 +15,8 @@ from gigavqa.contract.jobs import Job, JobSpec, JobStatus
 from gigavqa.contract.responses import ClosingAnswer
 from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.outcomes import sample_outcomes
+from gigavqa.evaluation.prompts import PromptRebuilder
 from gigavqa.evaluation.tables import Column, ColumnGroup, Row, Table, Unit, Value
 from gigavqa.reports.report import JobFacts, Report, build_report
 from gigavqa.reports.writers.drawings import list_drawings, write_drawing
@@ -22,7 +24,7 @@ from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.page import page as page_module
 from gigavqa.reports.writers.page import texts
 from gigavqa.reports.writers.page.page import SCRIPTS, render_html
-from gigavqa.reports.writers.page.samples import OUTCOMES, choose_samples, most_samples
+from gigavqa.reports.writers.page.samples import OUTCOMES, choose_samples, collect_outcomes, most_samples
 from gigavqa.reports.writers.page.tables import layout_table, page_number
 from tests.benchmarks.ultravr.good_records import good_sample
 from tests.evaluation.datasets import dataset_of
@@ -324,6 +326,15 @@ def test_samples_to_show_are_taken_from_every_category() -> None:
     assert choose_samples(dataset_of(samples), most=2) == {"c0", "r"}
 
 
+def test_samples_stand_as_people_count() -> None:
+    """The second before the tenth."""
+    samples = [good_sample("cctv-comparison", id=f"q{number}") for number in (1, 2, 10)]
+    dataset, given = dataset_of(samples), [response(sample.id, "B") for sample in reversed(samples)]
+    outcomes = sample_outcomes(dataset, given, CATALOGUE, PromptRebuilder(dataset))
+
+    assert list(collect_outcomes(outcomes, most=10)) == ["q1", "q2", "q10"]
+
+
 def test_a_raster_without_a_preview_is_named_all_the_same() -> None:
     """Its sizes are told, and no picture is shown."""
     made = page([response("c1", "Final answer: B", rasters=(raster("f" * 32),))])
@@ -345,10 +356,9 @@ def test_every_ink_can_be_read_on_every_paper(theme: str) -> None:
 
 
 def themes() -> dict[str, dict[str, str]]:
-    """The colours of the style sheet by name, of the light theme and of the dark one over it."""
-    style = (PAGE / "page.css").read_text()
-    light, dark = (dict(re.findall(r"--(\w[\w-]*): (#[0-9a-f]{6})", part)) for part in style.split(":root {")[1:3])
-    return {"light": light, "dark": light | dark}
+    """The colours of the style sheet by name, of the light theme and of the dark one."""
+    pairs = re.findall(r"--(\w[\w-]*): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", (PAGE / "page.css").read_text())
+    return {"light": {name: light for name, light, _ in pairs}, "dark": {name: dark for name, _, dark in pairs}}
 
 
 def contrast(one: str, other: str) -> float:

@@ -12,9 +12,10 @@ from playwright.sync_api import Browser, Locator, expect
 
 from gigavqa.contract.responses import ClosingAnswer, Response
 from gigavqa.reports.writers.page.samples import OUTCOMES
+from tests.browsing import with_browser
 from tests.evaluation.responses import MODEL, response
 from tests.reports.pages import BOX, HOSTILE, QUADRANTS, SIZE, asked, page, raster, several_models
-from tests.reports.visits import Visit, with_browser
+from tests.reports.visits import Visit
 
 pytestmark = [with_browser, pytest.mark.slow]
 SEEN = f"sample=c1&at={MODEL}%7CS0%7CV2%7C0"
@@ -79,6 +80,12 @@ def test_a_page_with_a_viewer_links_to_the_evidence_of_each_response(browser: Br
     boxes = {(kind, tuple(map(round, box))) for kind, _, box in wish["boxes"]}
     assert ("read", (3000, 1800, 200, 120)) in boxes
     assert {kind for kind, _ in boxes} >= {"true", "read"}
+    told = dict(wish["told"])
+    letter = told["Truth"][0]
+    assert f"{told['Truth']}\n" in f"{told['Options']}\n" and told["Truth"].startswith(f"{letter}: ")
+    assert "gigavqa viewer" in visit.tab.locator("#open .closer").inner_text()
+    assert wish["back"] is None, "a saved page leads back nowhere"
+    expect(visit.tab.locator("#head")).to_be_hidden()
     assert visit.complaints == []
     visit.tab.close()
 

@@ -11,10 +11,11 @@ from playwright.sync_api import Browser, Locator, expect
 
 from gigavqa.contract.responses import Failure
 from gigavqa.reports.writers.page import texts
+from tests.browsing import with_browser
 from tests.evaluation.responses import MODEL, response
 from tests.reports.chats import PAGES, ZOOMS, call, chat, rounds, turn
 from tests.reports.pages import HOSTILE, SIZE, asked, page, raster
-from tests.reports.visits import Visit, with_browser
+from tests.reports.visits import Visit
 
 pytestmark = pytest.mark.slow
 

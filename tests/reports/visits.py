@@ -1,15 +1,10 @@
 """A report's page as it is opened in a real browser, with everything that it complained of or asked for."""
 
-import shutil
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-with_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH: apt-get install chromium")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+from tests.browsing import Complaints
 
 
 class Visit:
@@ -17,11 +12,8 @@ class Visit:
 
     def __init__(self, browser: Browser, file: Path, address: str = "", width: int = 1200) -> None:
         self.tab: Page = browser.new_page(viewport={"width": width, "height": 900})
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.tab.on("console", lambda message: self.complaints.append(message.text))
-        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.tab.on("request", lambda request: self.requests.append(request.url))
+        seen = Complaints(self.tab)
+        self.complaints, self.requests = seen.told, seen.requests
         self.file = file
         self.tab.goto(f"{file.as_uri()}#{address}")
 

@@ -1,28 +1,31 @@
 """The operator page in a real browser: it says live whether all is well, on a phone, and asks nobody else anything."""
 
+import asyncio
 import hashlib
+import re
 import shutil
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from redis import Redis
 
 from gigavqa.service.operations import watch
+from gigavqa.service.pages import routes
+from gigavqa.store.connection import connect
+from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
+from tests.browsing import PHONE, Complaints, elsewhere, fits, launched_browser, with_browser
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.workers import play
 from tests.waiting import wait_until
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH: apt-get install chromium")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-PHONE = {"width": 360, "height": 740}
-FILES = Path(watch.__file__).parent / "files"
+pytestmark = with_browser
+FILES = Path(routes.__file__).parent / "files"
+IDLE = "Nothing is wrong, and no worker serves a model"
 RELEASED = "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f"
 
 
@@ -35,37 +38,34 @@ def _half_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def tab_of(**options: object) -> Iterator[Page]:
     """A tab of Debian's chromium."""
-    with sync_playwright() as playwright:
-        browser: Browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched_browser() as browser:
         yield browser.new_page(**options)
-        browser.close()
 
 
-def elsewhere(work: Callable[[], object]) -> None:
-    """Do something in a thread of its own: this one turns the event loop of the browser's driver."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(work).result()
+async def announce(redis_url: str) -> None:
+    """Announce a worker that is ready, as one does."""
+    redis = connect(redis_url)
+    now = datetime.now(UTC)
+    status = WorkerStatus(worker="test-worker", models=(MODEL,), loaded=MODEL, state="ready", since=now)
+    await WorkerRegistry(redis).announce(status, ttl=60)
+    await redis.aclose()
 
 
 @pytest.mark.slow
 def test_the_page_says_live_whether_all_is_well_on_a_phone(
     start: Callable[..., RunningGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It begins well; a job that nobody serves is a concern, and a full server another; then all is well again."""
+    """A job that nobody serves is a concern, and a full server another; all is well once a worker is there."""
     monkeypatch.setattr("gigavqa.service.gateway.WATCH_SECONDS", 0.2)
     gateway = start()
     with tab_of(viewport=PHONE, color_scheme="dark") as tab:
-        complaints: list[str] = []
-        requests: list[str] = []
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
-        tab.on("request", lambda request: requests.append(request.url))
+        seen = Complaints(tab)
         tab.goto(gateway.url)
-        tab.get_by_role("link", name="watch").click()
-        expect(tab.locator("#verdict")).to_have_text("All is well", timeout=30_000)
+        tab.get_by_role("link", name="Watch").click()
+        expect(tab.locator("#verdict")).to_have_text(IDLE, timeout=30_000)
         elsewhere(gateway.submit)
         expect(tab.locator("#verdict li")).to_have_text(
-            f"Now: 2 bundles wait for {MODEL}, and no worker serves it.", timeout=30_000
+            f"Now: 2 bundles wait for {MODEL}, and no worker serves it. what to do", timeout=30_000
         )
         expect(tab.locator("[data-name='Queue'] b")).to_have_text("2")
         expect(tab.locator("#models tr").nth(1)).to_contain_text(MODEL)
@@ -74,11 +74,13 @@ def test_the_page_says_live_whether_all_is_well_on_a_phone(
             expect(tab.locator("#verdict li").first).to_contain_text("takes no writes", timeout=30_000)
             redis.config_set("maxmemory", 0)
         elsewhere(lambda: play(gateway.redis_url))
+        expect(tab.locator("#verdict")).to_have_text(IDLE, timeout=30_000)
+        elsewhere(lambda: asyncio.run(announce(gateway.redis_url)))
         expect(tab.locator("#verdict")).to_have_text("All is well", timeout=30_000)
         expect(tab.locator("#charts canvas")).to_have_count(4)
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than the phone"
-        assert not complaints
-        assert all(url.startswith(gateway.url) for url in requests)
+        assert fits(tab)
+        assert not seen.told
+        assert all(url.startswith(gateway.url) for url in seen.requests)
 
 
 def test_a_point_tells_what_happened_since_the_one_before(
@@ -100,6 +102,13 @@ def test_a_point_tells_what_happened_since_the_one_before(
     points = watched()["points"]
     assert len({len(column) for column in points.values()}) == 1
     wait_until(lambda: gateway.client.get("/v1/watch").json()["models"][0]["completed"] == 4, what="all responses")
+
+
+def test_every_concern_has_a_line_in_the_runbook() -> None:
+    """Which the page leads to by the name of its alert."""
+    named = set(re.findall(r'alert="(\w+)"', Path(watch.__file__).read_text(encoding="utf-8")))
+    told = set(re.findall(r"^### (\w+)$", (FILES / "watching.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert named and named <= told
 
 
 def test_the_library_is_the_released_one() -> None:

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,11 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from gigavqa.runtime.embedded_store import start_store
+from tests.browsing import elsewhere, launched_browser, with_browser
 from tests.service.tenants import make_key, revoke
-from tests.viewer.test_page import CHROMIUM, QUIET, Visit
+from tests.viewer.test_page import Visit
 from tests.viewer.viewing import Viewing, viewing
 from tests.waiting import wait_until
 
@@ -152,19 +152,15 @@ def test_behind_a_proxy_with_encryption_the_cookie_is_for_it_alone(locked: Locke
 @pytest.fixture
 def browser() -> Iterator[Browser]:
     """A browser."""
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH: apt-get install chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.mark.slow
+@with_browser
 def test_the_page_asks_for_a_key_and_then_shows_the_evidence(browser: Browser, locked: Locked) -> None:
     """Tiles and rasters come by the cookie; the page keeps no key, and says so when it has been revoked."""
-    aside = ThreadPoolExecutor(1)  # the browser has the loop of this thread
-    key, known = aside.submit(make_key, locked.redis_url, "ada", "read").result()
+    key, known = elsewhere(lambda: make_key(locked.redis_url, "ada", "read"))
     visit = Visit(browser, locked.viewer)
     status, secret = visit.tab.locator("#status"), visit.tab.get_by_label("API key")
     expect(status).to_contain_text("to those who have a key")
@@ -179,10 +175,9 @@ def test_the_page_asks_for_a_key_and_then_shows_the_evidence(browser: Browser, l
     raster = visit.tab.locator("#model img.raster")
     wait_until(lambda: raster.evaluate("image => image.naturalWidth") == 150, what="the raster")
     assert visit.tab.evaluate("[document.cookie, localStorage.length, sessionStorage.length]") == ["", 0, 0]
-    aside.submit(revoke, locked.redis_url, known.id).result()
+    elsewhere(lambda: revoke(locked.redis_url, known.id))
     visit.tab.get_by_label("Which raster").select_option("1")
     expect(status).to_contain_text("The session is over", timeout=60_000)
     expect(secret).to_be_visible()
     assert [one for one in visit.complaints if "401" not in one] == []
     visit.tab.close()
-    aside.shutdown()

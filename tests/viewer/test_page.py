@@ -3,25 +3,19 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browsing import Complaints, axe_findings, launched_browser, with_axe, with_browser
 from tests.viewer.viewing import Viewing
 from tests.waiting import wait_until
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH: apt-get install chromium"),
-]
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+pytestmark = [pytest.mark.slow, with_browser]
 FILES = Path(__file__).parents[2] / "viewer" / "files"
 RELEASED = "14d587cd3ee7c4861f1a41077ce642029364a21029956ba635bd8fb1202cf9ad"
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
@@ -50,9 +44,7 @@ class Visit:
 
     def __init__(self, browser: Browser, viewer: Viewing, wish: Any = WISH, **options: Any) -> None:
         self.tab: Page = browser.new_page(**{"viewport": {"width": 1200, "height": 800}, **options})
-        self.complaints: list[str] = []
-        self.tab.on("console", lambda message: self.complaints.append(message.text))
-        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.complaints = Complaints(self.tab).told
         self.tab.on("request", lambda request: self.note(request.url, viewer))
         text = wish if isinstance(wish, str) else json.dumps(wish)
         self.tab.goto(f"{viewer.url}/view#{quote(text)}")
@@ -86,10 +78,8 @@ class Visit:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for all tests of this file."""
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
@@ -121,6 +111,36 @@ def test_choosing_a_box_goes_to_it(visit: Visit) -> None:
     assert top + height > 280
     assert width < 700
     expect(visit.tab.locator("#full rect.true.pointed:not(.halo)")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("back", "says"),
+    [
+        (["http://127.0.0.1:8470/jobs/job_1/report#sample=a", "the report"], "Back to the report"),
+        (["https://elsewhere.example/jobs/job_1", "the report"], "Back to https://elsewhere.example"),
+        (["javascript:alert(1)", "the report"], None),
+        ("no page", None),
+    ],
+)
+def test_the_way_back_names_where_it_leads(browser: Browser, viewer: Viewing, back: Any, says: str | None) -> None:
+    """By its own name on this machine alone, since a link may come from anywhere; nothing but pages is led to."""
+    visit = Visit(browser, viewer, WISH | {"back": back}).opened()
+    if says:
+        assert visit.tab.locator("#back").inner_text() == says
+        assert visit.tab.locator("#back").get_attribute("href") == back[0]
+    else:
+        expect(visit.tab.locator("#head")).to_be_hidden()
+    visit.tab.close()
+
+
+@with_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [420, 1440])
+def test_axe_finds_nothing(browser: Browser, viewer: Viewing, width: int, scheme: str) -> None:
+    """On phone and desk, in both schemes."""
+    visit = Visit(browser, viewer, viewport={"width": width, "height": 800}, color_scheme=scheme).opened()
+    assert axe_findings(visit.tab) == []
+    visit.tab.close()
 
 
 def test_an_address_may_name_the_region_that_is_shown_first(browser: Browser, viewer: Viewing) -> None:

@@ -1,6 +1,6 @@
 "use strict";
 // Evidence in one picture. What is shown stands in the address behind `#`, as JSON, which no server is sent:
-//   image, digest, title, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}],
+//   image, digest, title, back: [address, name] of the page that led here, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}],
 //   at: [x, y, w, h], where it opens
 // Boxes and regions are pixels of the full picture, as everywhere. Nothing of it is trusted: texts become text nodes.
 
@@ -27,6 +27,7 @@ const quadruple = (box) => {
   const numbers = list(box).map(Number);
   return numbers.length === 4 && numbers.every(Number.isFinite) && numbers[2] >= 0 && numbers[3] >= 0 ? numbers : null;
 };
+const pageOf = ([address, name]) => (/^https?:/.test(address) && URL.canParse(address) ? { address: new URL(address), name: text(name, 80) } : null);
 const wished = () => {
   const given = JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}") ?? {};
   const boxes = list(given.boxes).slice(0, MOST_BOXES).map((one) => ({ kind: one?.[0], name: text(one?.[1], 200), box: quadruple(one?.[2]) }));
@@ -35,6 +36,7 @@ const wished = () => {
     image: text(given.image, 4000),
     digest: /^([0-9a-f]{64}|v?[0-9a-f]{32})$/.test(given.digest) ? given.digest : "",
     title: text(given.title, 400),
+    back: pageOf(list(given.back)),
     told: list(given.told).slice(0, 12).map((pair) => [text(pair?.[0], 80), text(pair?.[1])]).filter(([, told]) => told),
     boxes: Object.keys(KINDS).flatMap((kind) => boxes.filter((one) => one.box && one.kind === kind)),
     at: quadruple(given.at),
@@ -190,6 +192,13 @@ const geojson = () => ({
 const drawWords = () => {
   document.title = wish.title ? `${wish.title}: evidence` : "Evidence";
   byId("title").textContent = wish.title || "Evidence";
+  if (wish.back) {
+    const { address, name } = wish.back;
+    byId("back").href = address.href;
+    byId("back").textContent = `Back to ${address.hostname === location.hostname && name ? name : address.origin}`; // a link may come from anywhere
+    byId("start").href = address.origin;
+    byId("head").hidden = false;
+  }
   byId("asked").hidden = !wish.told.length;
   byId("said-of-it").replaceChildren(...wish.told.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, told)]));
   byId("raster").replaceChildren(...wish.seen.map((one, number) => el("option", { value: number }, one.caption || one.size.join(" × "))));

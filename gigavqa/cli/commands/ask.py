@@ -172,6 +172,9 @@ def ask(
             job = show_answers(gateway, job, answers)
             written = write_answers(gateway, job, answers, output or home.folder / "reports" / job.id)
             _print_json(job, written) if json else _print_answers(job, written)
+            if not json:
+                place = written.page.resolve().as_uri() if is_own else f"{gateway.url}/jobs/{job.id}"
+                out.print(f"open      {place} in a browser", markup=False)
     require_success(job)
 
 

@@ -47,15 +47,18 @@ def demo(
     """
     home, (model, drawn) = Home.from_environment(), drawn_to_show(benchmark)
     with launch_service([model], home, port) as service:
+        folders = []
         for one in drawn:  # the first one's numbers are there before the next one is drawn
             _build_dataset(one, home)
             with TerminalClient(_address(service)) as gateway:
                 job = _run_job(gateway, model, one, seed)
                 folder = save_report(gateway, job, home)
+            folders.append(folder)
             show_report(folder, with_tables=bool(one.model) or benchmark is not None)
             _print_locations(home, one, folder)
-        _print_next_commands(home, model, drawn[-1], service)
+        _print_next_commands(home, model, drawn[-1])
     out.print("\neverything is ended; nothing of it runs any more.")
+    out.print(f"open       {(folders[0] / 'report.html').as_uri()} in a browser", markup=False)
 
 
 def _build_dataset(drawn: DrawnDataset, home: Home) -> None:
@@ -115,17 +118,16 @@ def _print_locations(home: Home, drawn: DrawnDataset, folder: Path) -> None:
     figures = ", and figures/" if (folder / "figures").is_dir() else ""
     out.print(
         f"""
-report     {folder}/report.html: open it in a browser; also .md, .json, .csv{figures}
+report     {folder}/report.html; also .md, .json, .csv{figures}
 responses  {folder}/responses.ndjson (and Parquet below {home.results_uri})
 pictures   {home.data / drawn.name / "images"}""",
         markup=False,
     )
 
 
-def _print_next_commands(home: Home, model: str, drawn: DrawnDataset, service: LaunchedService) -> None:
+def _print_next_commands(home: Home, model: str, drawn: DrawnDataset) -> None:
     out.print(
         f"""logs       {home.logs}
-pages      {service.url}/docs while the service runs
 next       {_NEXT_LINE.join(next_commands(os.environ, model, drawn))}""",
         markup=False,
     )
@@ -143,7 +145,7 @@ def next_commands(environ: Mapping[str, str], model: str, drawn: DrawnDataset) -
     return [
         *([f"export GIGAVQA_HOME={shlex.quote(home)}"] if home else []),  # it may have been set for that run alone
         *activate,
-        f"gigavqa up --model {model}",
+        f"gigavqa up --model {model}   # with pages of jobs, reports and data sets, and the viewer",
         f"gigavqa submit --dataset {drawn.name} --model {model} --watch   # in another terminal",
         "gigavqa report",
     ]

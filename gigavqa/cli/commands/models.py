@@ -17,8 +17,9 @@ from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.demands import Demands, demands_of
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.lookup import catalogue, picture_size
-from gigavqa.cli.model_selection import ModelFilters, models_of, papers
+from gigavqa.cli.model_selection import ModelFilters, models_of
 from gigavqa.cli.model_tables import print_demands, print_entries
+from gigavqa.evaluation.installed import models_of_papers
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.validation import describe_faults
 from gigavqa.workers.engines.vllm.memory import least_gpus
@@ -78,7 +79,7 @@ def models(
     picture = picture_size(size, "--size") if size else None
     demands = {entry.id: demands_of(entry, picture) for entry in entries} if picture else {}
     if json:
-        asked_by = papers()
+        asked_by = models_of_papers()
         print_json([_describe(entry, demands.get(entry.id), asked_by) for entry in entries])
         return
     print_entries(entries, is_grouped=paper is None)

@@ -202,7 +202,7 @@ async def _serve(options: StackOptions, json: bool, on_ready: Callable[[], None]
 async def _report_start(stack: Stack, options: StackOptions, json: bool, on_ready: Callable[[], None]) -> None:
     models = ", ".join(entry.id for entry in options.entries)
     await stack.wait_for_gateway()
-    _announce(f"gateway  {stack.url}   pages {stack.url}/docs   metrics {stack.url}/metrics")
+    _announce(f"gateway  {stack.url}   API {stack.url}/docs   watch {stack.url}/watch   metrics {stack.url}/metrics")
     if stack.viewer_url:
         _announce(f"viewer   {stack.viewer_url}")
     _announce(f"logs     {options.home.logs}")
@@ -210,6 +210,7 @@ async def _report_start(stack: Stack, options: StackOptions, json: bool, on_read
         await stack.wait_for_workers(look)
     on_ready()
     _announce(f"ready    {models}. Ctrl-C ends everything.")
+    _announce(f"open     {stack.url}/ in a browser: jobs, reports, data sets, models")
     if json:
         ready = {
             "url": stack.url,

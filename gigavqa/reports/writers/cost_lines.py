@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from gigavqa.evaluation.reply_costs import WorkTotals
 from gigavqa.reports.report import JobFacts, Report
 
+_SHORTEST = 0.0005
+"""Seconds of what is told."""
+
 
 def work_lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield what was done, each with a heading; nothing of what nobody recorded."""
@@ -24,7 +27,7 @@ def work_lines(report: Report) -> Iterator[tuple[str, str]]:
         told = f": {saved:,} rendering{'s' if saved > 1 else ''} saved" if saved else ""
         yield "Pictures", f"{work.views:,} shown, {work.rasters:,} different{told}"
     if seconds := _phases(work):
-        yield "Time of requests", f"{seconds}; they run side by side"
+        yield "Time of a request", f"{seconds}: medians; requests run side by side"
     if work.slowest_image:
         yield "Slowest picture", f"{work.slowest_image}, rendered after {_seconds(work.slowest_seconds)}"
 
@@ -54,17 +57,21 @@ def _span(work: WorkTotals) -> str:
 
 
 def _phases(work: WorkTotals) -> str:
+    if work.medians is None:
+        return ""
     phases = {
-        "waiting": work.queued_seconds,
-        "for pictures": work.rendering_seconds,
-        "reading prompts": work.prefill_seconds,
-        "writing answers": work.decode_seconds,
+        "waiting": work.medians.queued,
+        "for pictures": work.medians.rendering,
+        "reading the prompt": work.medians.prefill,
+        "writing the answer": work.medians.decode,
     }
-    return ", ".join(f"{_seconds(seconds)} {name}" for name, seconds in phases.items() if seconds >= 0.05)
+    return ", ".join(f"{_seconds(seconds)} {name}" for name, seconds in phases.items() if seconds >= _SHORTEST)
 
 
 def _seconds(seconds: float) -> str:
     """Seconds as people say them."""
+    if seconds < 1:
+        return f"{seconds:.2g} s"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

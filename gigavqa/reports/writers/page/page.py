@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from gigavqa.reports.writers.page.samples import (
 from gigavqa.reports.writers.page.tables import layout_table, summarize_rows, titles_of_models
 
 _PAGE = Path(__file__).parent
-SCRIPTS = ("data.js", "filters.js", "matrix.js", "rounds.js", "sample.js", "page.js")
+SCRIPTS = ("data.js", "head.js", "filters.js", "matrix.js", "rounds.js", "sample.js", "page.js")
 """The page's script, in the order in which its parts need each other."""
 
 
@@ -48,7 +49,7 @@ def render_html(
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra's package
 
     found = collect_outcomes(outcomes, most)
-    script = "".join((_PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    script = page_script()
     drawn = {figure.table for figure in report.figures if figure.replaces_table}
     tables = [table for table in report.tables if table.rows]
     environment = Environment(
@@ -73,12 +74,24 @@ def render_html(
         pictures=_json(_encode_previews(load_previews(found, preview))),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script_hash=script_digest(),
         outcome_names=OUTCOMES,
         work=list(work_lines(report)),
         job_line=job_line,
         percent=format_percent,
     )
+
+
+@cache
+def page_script() -> str:
+    """Return the script of every report's page."""
+    return "".join((_PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+@cache
+def script_digest() -> str:
+    """Return the SHA-256 of the script, as a policy names it."""
+    return base64.b64encode(hashlib.sha256(page_script().encode()).digest()).decode()
 
 
 def _encode_previews(found: dict[str, bytes]) -> dict[str, str]:

@@ -62,15 +62,22 @@ const showLayers = () => {
 
 // Where the evidence viewer shows all of it; what it is to show stands behind `#`, which no server is sent.
 const MOST_BOXES = 1000;
+const withOption = (sample, value) => (Object.hasOwn(sample.options ?? {}, value) ? `${value}: ${sample.options[value]}` : value ?? "");
 const inRounds = (response) => (response.rounds ?? []).flatMap((round) => round.call?.views ?? []);
 const lookCloser = (sample, response, image, words, at = undefined) => {
   const shown = new Set([...(response.views ?? []), ...inRounds(response)]);
   const view = { ...sample.views.find((one) => one.image === image), full: true };
-  const told = [["Question", textOf(sample.question)], ["Truth", sample.truth],
-    [`${nameOf(CELLS[response.cell])} answered`, `${response.value ?? ""} (${OUTCOMES[response.outcome]})`]];
+  const options = Object.entries(sample.options ?? {}).map(([letter, words]) => `${letter}: ${words}`).join("\n");
+  const told = [["Question", textOf(sample.question)], ["Options", options], ["Truth", withOption(sample, sample.truth)],
+    [`${nameOf(CELLS[response.cell])} answered`, `${withOption(sample, response.value)} (${OUTCOMES[response.outcome]})`]];
   const seen = sample.views.filter((one, number) => one.image === image && shown.has(number)).map(({ region, size, caption }) => ({ region, size, caption }));
-  const wish = { image, digest: view.digest, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES), at };
+  const wish = { image, digest: view.digest, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES), at, back: jobsHere() && [location.href.split("#")[0] + addressOf(state), "the report"] };
   return el("a", { href: `${DATA.viewer}/view#${encodeURIComponent(JSON.stringify(wish))}`, target: "_blank", rel: "noopener" }, words);
+};
+// A viewer of this machine runs when somebody starts it: a page is opened years later, too.
+const viewerNote = () => {
+  const { hostname, port } = new URL(DATA.viewer);
+  return ["127.0.0.1", "localhost"].includes(hostname) ? el("span", { class: "small" }, `(where the viewer runs: gigavqa viewer${port === "8471" ? "" : ` --port ${port}`})`) : null;
 };
 const closerOf = (sample, response) => unique(sample.views.map((view) => view.image)).map((image) => lookCloser(sample, response, image, `Look closer at ${image}`));
 
@@ -96,7 +103,7 @@ const cropsOf = (sample, response) => {
 
 const evidenceOf = (sample, response) => {
   const crops = cropsOf(sample, response).filter(Boolean);
-  return [DATA.viewer ? el("p", { class: "closer" }, closerOf(sample, response)) : null,
+  return [DATA.viewer ? el("p", { class: "closer" }, closerOf(sample, response), viewerNote()) : null,
     crops.length ? [el("h4", {}, "Around the evidence"), el("div", { class: "crops" }, crops)] : null];
 };
 

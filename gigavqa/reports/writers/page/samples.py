@@ -1,5 +1,6 @@
 """Data of samples for the page's script: questions, pictures, chats and verdicts, within bounds."""
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from pathlib import PurePath
@@ -63,7 +64,7 @@ def collect_outcomes(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAM
         if len(kept) == 2 * _MOST_OF_A_SAMPLE:
             kept[:] = sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE]
     fitting = (one for kept in by_sample.values() for one in sorted(kept, key=_order)[:_MOST_OF_A_SAMPLE])
-    found: OutcomesBySample = {sample: [] for sample in sorted(by_sample)}
+    found: OutcomesBySample = {sample: [] for sample in sorted(by_sample, key=_natural_order)}
     for one in sorted(fitting, key=lambda one: (_order(one), one.sample_id))[:DETAILED_RESPONSES]:
         found[one.sample_id].append(one)
     return {sample: kept for sample, kept in found.items() if kept}
@@ -71,6 +72,13 @@ def collect_outcomes(outcomes: Iterable[SampleOutcome], most: int = DETAILED_SAM
 
 def _order(outcome: SampleOutcome) -> tuple[Any, ...]:
     return *outcome.cell, outcome.repeat, outcome.job_id, outcome.request_id
+
+
+def _natural_order(name: str) -> list[tuple[int, str]]:
+    """Sort as people count: q2 before q10."""
+    words, numbers = re.split("[0-9]+", name), re.findall("[0-9]+", name)
+    lengths = [(len(number.lstrip("0")), number.lstrip("0")) for number in numbers]
+    return [part for pair in zip_longest([(0, word) for word in words], lengths) for part in pair if part]
 
 
 def choose_samples(

@@ -1,0 +1,93 @@
+// One data set: its pictures and questions, page by page, and the plans by which it can be asked.
+
+import { byId, bytes, cellName, el, facts, link, section, some, spaced, table, whole } from "./parts.js";
+import { attempt, chosenIn, closer, crumbs, get, keepChosen, pictureName, say, show, thumbnail, title, viewer } from "./shell.js";
+
+const name = decodeURIComponent(location.pathname.split("/")[2]);
+const route = `/v1/datasets/${encodeURIComponent(name)}`;
+const PAGE = 24;
+const chosen = chosenIn({ image: "", search: "", group: "", after: "", images: "" });
+
+const choose = (changes, work) => {
+  Object.assign(chosen, changes);
+  keepChosen(chosen);
+  attempt(work);
+};
+
+const pager = (page, place, onNext, onFirst) => {
+  if (!page.has_more && !place) return null;
+  return el("div", { class: "pager" },
+    place ? el("button", { type: "button", onclick: onFirst }, "First page") : null,
+    page.has_more ? el("button", { type: "button", onclick: onNext }, "Next page") : null);
+};
+
+// --- pictures -------------------------------------------------------------------------------------------------------
+
+const sizeOf = (image) => (image.error ? image.error : `${whole(image.width)} × ${whole(image.height)} ${image.format}, ${bytes(image.num_bytes)}`);
+
+const picture = (image) => {
+  const fullName = pictureName(name, image.name);
+  const wish = () => closer({ image: fullName, title: image.name, back: [location.href, name] });
+  const lead = (event) => { event.currentTarget.href = wish(); }; // back to what is chosen by then
+  const shown = viewer && !image.error
+    ? el("a", { href: wish(), onclick: lead, onauxclick: lead }, el("div", { class: "thumbs" }, thumbnail(fullName, 480, `Look closer at ${image.name}`)))
+    : el("div", { class: "thumbs none" }, image.error ? "cannot be served" : "no viewer is known here");
+  return el("li", { "data-image": image.name }, shown, el("div", { class: "words" },
+    el("p", {}, image.name),
+    el("p", { class: image.error ? "failed" : "soft" }, sizeOf(image)),
+    el("p", {}, el("button", { type: "button", "aria-pressed": String(chosen.image === image.name), onclick: () => choose({ image: chosen.image === image.name ? "" : image.name, after: "" }, showSamples) }, some(image.num_samples, "question")))));
+};
+
+const showImages = async () => {
+  const page = await get(`${route}/images?limit=${PAGE}${chosen.images ? `&after=${encodeURIComponent(chosen.images)}` : ""}`);
+  byId("images").replaceChildren(el("ul", { class: "grid" }, page.data.map(picture)),
+    pager(page, chosen.images, () => choose({ images: page.last_id }, showImages), () => choose({ images: "" }, showImages)) ?? "");
+};
+
+// --- questions ------------------------------------------------------------------------------------------------------
+
+const question = (sample) => el("li", { "data-sample": sample.id },
+  el("p", { class: "soft" }, `${sample.id}: ${[...new Set(Object.values(sample.groups))].map(spaced).join(", ")}`),
+  el("p", { class: "question" }, sample.question),
+  sample.options ? el("ul", { class: "options" }, Object.entries(sample.options).map(([letter, words]) =>
+    el("li", { class: letter === sample.truth ? "true" : null }, `${letter}: ${words}`, letter === sample.truth ? el("b", {}, " (the truth)") : null))) : null,
+  sample.options && sample.truth in sample.options ? null : el("p", {}, "Truth: ", sample.truth || "not known"));
+
+const showSamples = async () => {
+  for (const button of document.querySelectorAll("#images button[aria-pressed]")) button.setAttribute("aria-pressed", String(button.closest("[data-image]").dataset.image === chosen.image));
+  const wanted = new URLSearchParams(Object.entries({ image: chosen.image, group: chosen.group, search: chosen.search, after: chosen.after }).filter(([, value]) => value));
+  const page = await get(`${route}/samples?limit=${PAGE}&${wanted}`);
+  byId("about").textContent = chosen.image ? `about ${chosen.image}` : "";
+  byId("samples").replaceChildren(
+    page.data.length ? el("ul", { class: "rows" }, page.data.map(question)) : el("p", { class: "soft" }, "No question is like this."),
+    pager(page, chosen.after, () => choose({ after: page.last_id }, showSamples), () => choose({ after: "" }, showSamples)) ?? "");
+};
+
+const filters = (groups) => el("form", { id: "filters", "aria-label": "Filter the questions", onsubmit: (event) => event.preventDefault(), onchange: () => choose({ search: byId("search").value, group: byId("group").value, after: "" }, showSamples) },
+  el("label", {}, "Search", el("input", { id: "search", type: "search", value: chosen.search, placeholder: "id or question" })),
+  el("label", {}, "Group", el("select", { id: "group" }, el("option", { value: "" }, "all"), groups.map((one) => el("option", { value: one, selected: one === chosen.group }, spaced(one))))),
+  el("button", { type: "button", onclick: () => choose({ image: "", after: "" }, showSamples) }, "About all pictures"));
+
+const groupList = (groups) => el("ul", { class: "links soft" }, Object.entries(groups).map(([group, parts]) =>
+  el("li", {}, `${spaced(group) || "all"}: ${Object.entries(parts).map(([part, number]) => [spaced(part), number].filter(Boolean).join(" ")).join(", ")}`)));
+
+crumbs(["/datasets", "Data sets"], ["", name]);
+title(name);
+attempt(async () => {
+  const known = await get(route);
+  title(known.title || name);
+  say(`${some(known.num_samples, "question")} about ${some(known.num_images, "picture")}`);
+  const groups = [...new Set(Object.entries(known.groups).flatMap(([group, parts]) => [group, ...Object.keys(parts)]))].filter(Boolean).sort();
+  show(
+    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]]), groupList(known.groups)),
+    section("Pictures", el("div", { id: "images" })),
+    el("section", { "aria-labelledby": "title-questions" }, el("h2", { id: "title-questions" }, "Questions ", el("span", { id: "about", class: "soft" })), filters(groups), el("div", { id: "samples" })),
+    section("Plans", el("div", { id: "plans" })));
+  await Promise.all([showImages(), showSamples(), showPlans(known.benchmark)]);
+});
+
+const showPlans = async (benchmark) => {
+  const { data } = await get(`/v1/plans?benchmark=${encodeURIComponent(benchmark)}`);
+  byId("plans").replaceChildren(table("Plans", [["plan"], ["cells"], ["ask it at a terminal"]], data.map((plan) =>
+    [plan.name, plan.cells.map(cellName).join(", "), el("code", {}, `gigavqa submit -d ${name} --plan ${plan.name} -m MODEL`)])));
+};

@@ -1,0 +1,197 @@
+// What all pages share: colours, the key, asking the gateway, and asking it again and again.
+
+import { byId, el, link } from "./parts.js";
+
+const root = document.documentElement;
+
+// --- colours: as the system, or as somebody chose -------------------------------------------------------------------
+
+const THEMES = { "": "as the system", light: "light", dark: "dark" };
+const THEME = "gigavqa.theme";
+const changes = new Set();
+
+const paint = (theme) => {
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  for (const change of changes) change();
+};
+export const onColours = (change) => changes.add(change);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(root.dataset.theme));
+
+// A colour as it is now: a drawing takes no variable.
+export const colour = (name) => {
+  const probe = el("i");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+};
+
+const chosen = () => Object.keys(THEMES).find((name) => name === localStorage.getItem(THEME)) ?? "";
+paint(chosen());
+
+const nameTheme = () => {
+  byId("theme").textContent = { "": "◐", light: "☀", dark: "☾" }[chosen()];
+  byId("theme").setAttribute("aria-label", `Colours: ${THEMES[chosen()]}`);
+  byId("theme").title = `Colours: ${THEMES[chosen()]}`;
+};
+const turnTheme = () => {
+  const names = Object.keys(THEMES);
+  localStorage.setItem(THEME, names[(names.indexOf(chosen()) + 1) % names.length]);
+  paint(chosen());
+  nameTheme();
+};
+
+// --- the key, which this tab alone keeps ----------------------------------------------------------------------------
+
+const KEPT = "gigavqa.key";
+export const hasKey = () => Boolean(sessionStorage.getItem(KEPT));
+export const withKey = () => (hasKey() ? { Authorization: `Bearer ${sessionStorage.getItem(KEPT)}` } : {});
+
+const keepKey = (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(KEPT, byId("secret").value.trim());
+  byId("secret").value = "";
+  location.reload();
+};
+const forgetKey = () => {
+  sessionStorage.removeItem(KEPT);
+  location.reload();
+};
+
+// --- asking the gateway ---------------------------------------------------------------------------------------------
+
+// What it answered instead, in its own words; status 0 where nothing came.
+export class Refusal extends Error {
+  constructor(status, words) {
+    super(words);
+    this.status = status;
+  }
+}
+
+const wordsOf = (status, text) => {
+  try {
+    const told = JSON.parse(text);
+    return told.detail || told.error?.message || `the gateway answers ${status}`;
+  } catch {
+    return `the gateway answers ${status}`;
+  }
+};
+
+const AWAY = new Refusal(0, "The gateway does not answer.");
+
+export const ask = async (path, options = {}) => {
+  const answer = await fetch(path, { ...options, headers: withKey() }).catch(() => { throw AWAY; });
+  if (answer.ok) return answer;
+  if (answer.status === 401 || answer.status === 403) byId("key").hidden = false;
+  throw new Refusal(answer.status, wordsOf(answer.status, await answer.text()));
+};
+export const get = async (path) => (await ask(path)).json();
+
+// A link would come without the key: what it leads to is then brought here and handed over as a file.
+export const download = (path, name, words) => link(path, words, {
+  download: name,
+  onclick: (event) => {
+    if (!hasKey()) return;
+    event.preventDefault();
+    attempt(async () => {
+      const address = URL.createObjectURL(await (await ask(path)).blob());
+      el("a", { href: address, download: name }).click();
+      URL.revokeObjectURL(address);
+    });
+  },
+});
+
+// With a key the report is brought by a page of its own, whose address can be sent as well.
+export const reportAddress = (job) => (hasKey() ? `/jobs/${encodeURIComponent(job)}/report` : `/v1/jobs/${encodeURIComponent(job)}/report?format=html`);
+
+// --- what a page says -----------------------------------------------------------------------------------------------
+
+export const say = (words) => { if (byId("said").textContent !== words) byId("said").textContent = words; };
+
+export const title = (words) => {
+  byId("title").textContent = words;
+  document.title = `${words} · gigavqa`;
+};
+
+// Where this page stands: [address, words] of each page above it, and its own words.
+export const crumbs = (...above) => {
+  byId("crumbs").replaceChildren(...above.flatMap(([address, words], at) => [at ? " / " : "", address ? link(address, words) : words]));
+  byId("crumbs").hidden = false;
+};
+
+export const show = (...children) => byId("content").replaceChildren(...children.flat().filter(Boolean));
+
+// Where the viewer shows a picture, small or with everything that can be seen in it; nothing where there is none.
+export const viewer = root.dataset.viewer;
+export const pictureName = (dataset, image) => `${dataset}/${image}`;
+const TRIES = 8; // a large picture is decoded once, which may take longer than a viewer lets somebody wait
+export const thumbnail = (name, side, alt) => {
+  const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/full/!${side},${side}/0/default.jpg`;
+  const image = el("img", { src: address, alt, loading: "lazy" });
+  let tries = 0;
+  image.addEventListener("error", () => {
+    tries += 1;
+    if (tries < TRIES) setTimeout(() => { image.src = address; }, 2000 * tries);
+    else image.replaceWith(el("span", { class: "soft" }, "no picture came; the viewer may want a key first"));
+  });
+  return image;
+};
+export const closer = (wish) => `${viewer}/view#${encodeURIComponent(JSON.stringify(wish))}`;
+
+// --- asking again and again -----------------------------------------------------------------------------------------
+
+const PAUSE = 2000;
+const REST = 4; // times as long as an answer took: what is large is asked for less often
+
+// Do it now, and every two seconds while somebody can see it, until it returns true.
+export const repeat = (look) => {
+  let timer = 0;
+  let turn = 0;
+  const again = async () => {
+    const mine = ++turn;
+    clearTimeout(timer);
+    const began = performance.now();
+    let isOver = false;
+    try {
+      if (document.visibilityState === "visible") isOver = await look();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      say(error.message);
+      isOver = error.status === 404;
+    } finally {
+      if (!isOver && mine === turn) timer = setTimeout(again, Math.max(PAUSE, REST * (performance.now() - began)));
+    }
+  };
+  document.addEventListener("visibilitychange", again);
+  again();
+  return again;
+};
+
+// Do it once, and say what was refused.
+export const attempt = async (work) => {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    say(error.message);
+  }
+};
+
+// The address keeps what was chosen, so that it can be sent.
+export const chosenIn = (defaults) => Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, new URLSearchParams(location.search).get(name) ?? value]));
+export const keepChosen = (fields) => {
+  const kept = new URLSearchParams(Object.entries(fields).filter(([, value]) => value));
+  history.replaceState(null, "", kept.size ? `?${kept}` : location.pathname);
+};
+
+const begin = () => {
+  nameTheme();
+  byId("theme").addEventListener("click", turnTheme);
+  byId("forget").hidden = !hasKey();
+  byId("forget").addEventListener("click", forgetKey);
+  byId("key").addEventListener("submit", keepKey);
+};
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+else begin();
