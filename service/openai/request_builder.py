@@ -7,12 +7,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.requests import Bundle, InferenceRequest, PriorMessage, Turn
+from gigavqa.contract.requests import Bundle, InferenceRequest, Turn
 from gigavqa.runtime.validation import describe_rule
-from gigavqa.service.errors import ModelUnservedError, ServiceError
+from gigavqa.service.errors import ChatInvalidError, ModelUnservedError, ProblemFinding, ServiceError
 from gigavqa.service.openai.chat_bodies import ChatJson
-from gigavqa.service.openai.chat_request import ChatCompletionRequest, ChatMessage, ContentPart
+from gigavqa.service.openai.chat_history import write_history
+from gigavqa.service.openai.chat_messages import ContentPart
+from gigavqa.service.openai.chat_request import ChatCompletionRequest
 from gigavqa.service.openai.images import ImageResolver, error_at
+from gigavqa.service.openai.tools import FORM, call_form
 from gigavqa.service.operations.inventory import ModelInventory
 from gigavqa.store.worker_registry import WorkerRegistry
 from gigavqa.tiling.errors import TilingError
@@ -66,14 +69,15 @@ class RequestBuilder:
 
         `own` is the gateway's own origin, and `seed` goes where the chat says none.
         """
+        _require_readable_calls(asked, entry)
         parts = await self._parts(asked, sent.pictures, own, owner)
         shown = [part for message in parts for part in message if isinstance(part, View)]
         if shown:
             await asyncio.to_thread(self._check, parts, entry, len(shown))
-        *before, last = zip(asked.messages, parts, strict=True)
-        said = tuple(PriorMessage(role=_role(message), parts=tuple(said) or ("",)) for message, said in before)
+        *said, last = write_history(asked, parts)
         is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
         system = "".join(map(str, said[0].parts)) if is_system else None
+        form = call_form(asked.tool_form)
         return [
             InferenceRequest(
                 request_id=str(number),
@@ -83,8 +87,9 @@ class RequestBuilder:
                 condition="V2" if shown else "V0",
                 repeat=number,
                 system=system,
-                before=said[1:] if is_system else said,
-                turns=(Turn(parts=tuple(last[1]) or ("",)),),
+                before=tuple(said[1:] if is_system else said),
+                turns=(Turn(parts=last.parts),),
+                details={FORM: form} if form else {},
                 sampling=sampling,
             )
             for number, sampling in enumerate(asked.samplings(entry, seed))
@@ -139,8 +144,15 @@ def chat_bundle(chat_id: str, requests: Sequence[InferenceRequest], *, listener:
     )
 
 
-def _role(message: ChatMessage) -> str:
-    return "system" if message.role == "developer" else message.role
+def _require_readable_calls(asked: ChatCompletionRequest, entry: CatalogueEntry) -> None:
+    """Raise ChatInvalidError where the model may choose to call, and nobody reads the calls that it would write."""
+    family = entry.known_family
+    if asked.tool_form == "auto" and not (family and family.writes_json_calls):
+        told = (
+            f"calls that '{entry.id}' chooses to write are not read; say tool_choice 'required', name a tool, or say "
+            "'none'"
+        )
+        raise ChatInvalidError(told, [ProblemFinding(detail=told, pointer="#/tool_choice")])
 
 
 def _require_text(text: str, pointer: str, sent: Mapping[str, str]) -> str:
