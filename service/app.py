@@ -17,7 +17,7 @@ from gigavqa.service.http.guard import Guard
 from gigavqa.service.http.openapi import DESCRIPTION, TAGS, VERSION, install_openapi
 from gigavqa.service.http.parameters import refuse_unknown_parameters
 from gigavqa.service.http.problems import install_handlers
-from gigavqa.service.openai import batches, chats, files
+from gigavqa.service.openai import batches, chats, files, responses_api
 from gigavqa.service.operations import dataset_contents, instrumentation, inventory, plans, probes, watch
 from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
@@ -76,6 +76,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         dataset_contents,
         plans,
         chats,
+        responses_api,
         files,
         batches,
         probes,
@@ -89,6 +90,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.add_middleware(HeadRequests)
     streamed = {
         chats.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
+        responses_api.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
         files.router.prefix: StreamedPath(settings.max_file_bytes, "multipart/form-data"),
     }
     app.add_middleware(BodyLimits, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, streamed=streamed)

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.contract.requests import Bundle, InferenceRequest, Turn
@@ -25,13 +26,21 @@ PROTOCOL = "chat"
 """What requests of chats are labelled with in place of a protocol."""
 
 
-def parse_chat_request(body: object) -> ChatCompletionRequest:
-    """Check the body of a chat. Raises RequestValidationError naming every field that is wrong."""
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def parse_body(kind: type[Body], body: object) -> Body:
+    """Check a body that a route reads by itself. Raises RequestValidationError naming every field that is wrong."""
     try:
-        return ChatCompletionRequest.model_validate(body)
+        return kind.model_validate(body)
     except ValidationError as error:
         wrong = [{**each, "loc": ("body", *each["loc"]), "msg": describe_rule(each)} for each in error.errors()]
         raise RequestValidationError(wrong) from error
+
+
+def parse_chat_request(body: object) -> ChatCompletionRequest:
+    """Check the body of a chat. Raises RequestValidationError."""
+    return parse_body(ChatCompletionRequest, body)
 
 
 class RequestBuilder:
