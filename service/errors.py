@@ -96,9 +96,11 @@ class ContextTooSmallError(ServiceError):
 
 
 class ModelUnservedError(ServiceError):
-    """No worker serves the model now; `retry_after` is in seconds."""
+    """No worker serves the model now; `retry_after` is in seconds, None where nothing says that one will."""
 
-    retry_after = 30.0
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class AnswerFailedError(ServiceError):

@@ -25,6 +25,9 @@ from gigavqa.tiling.views import View
 PROTOCOL = "chat"
 """What requests of chats are labelled with in place of a protocol."""
 
+_DRAINED_SECONDS = 30.0
+"""How soon a worker may stand where one ends that is replaced."""
+
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -58,10 +61,12 @@ class RequestBuilder:
 
     async def require_served(self, entry: CatalogueEntry) -> None:
         """Raises ModelUnservedError when no worker serves a model, or will once it has started."""
-        for worker in await self._worker_registry.workers():
-            if entry.id in worker.models and worker.state != "draining":
-                return
-        raise ModelUnservedError(f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one")
+        states = [worker.state for worker in await self._worker_registry.workers() if entry.id in worker.models]
+        if all(state == "draining" for state in states):
+            raise ModelUnservedError(
+                f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one",
+                _DRAINED_SECONDS if states else None,
+            )
 
     async def requests(
         self,

@@ -1,5 +1,6 @@
 """Chat completions through OpenAI's own client, on a worker with the simulated engine."""
 
+import time
 from typing import Any
 
 import httpx
@@ -110,13 +111,14 @@ def test_errors_of_the_framework_are_openai_s(gateway: RunningGateway) -> None:
     openai_error_of(gateway.client.post("/v1/chat/completions", content=b"x"), 415, "media_type_unsupported")
 
 
-def test_a_model_without_a_worker_is_a_503_to_come_back_to(client: openai.OpenAI) -> None:
-    """The message says how to start one."""
+def test_a_model_without_a_worker_is_a_503_that_no_client_asks_again(client: openai.OpenAI) -> None:
+    """The message says how to start one; a client that would ask three times is told that it need not."""
     with pytest.raises(openai.InternalServerError) as raised:
         client.chat.completions.create(model=MODEL, messages=MESSAGES)
     assert raised.value.status_code == 503
     assert f"gigavqa up --model {MODEL}" in raised.value.message
-    assert raised.value.response.headers["retry-after"] == "30"
+    assert raised.value.response.headers["x-should-retry"] == "false"
+    assert "retry-after" not in raised.value.response.headers
 
 
 def test_a_full_queue_is_a_429_to_come_back_to(start: Start, settings: GatewaySettings) -> None:
@@ -156,7 +158,46 @@ def test_models_are_listed_as_openai_lists_them(client: openai.OpenAI) -> None:
     models = {model.id: model for model in client.models.list()}
     assert models[MODEL].object == "model"
     assert models[MODEL].owned_by == "gigavqa"
+    assert models["qwen3-vl-8b"].owned_by == "Qwen"
     assert models[MODEL].model_extra["max_model_len"] == 8192
+
+
+def test_a_model_that_is_served_is_listed_first(client: openai.OpenAI, worker: RunningWorker) -> None:
+    """With the time at which its worker started; clients of servers of one model take the first."""
+    first, *others = client.models.list()
+    assert first.id == MODEL
+    assert 0 <= time.time() - first.created < 60
+    assert [model.id for model in others] == sorted(model.id for model in others)
+
+
+def test_a_list_of_models_is_found_behind_a_slash(gateway: RunningGateway) -> None:
+    """It is no model without a name."""
+    assert gateway.client.get("/v1/models/", follow_redirects=True).json()["object"] == "list"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/v1/completions", "ask /v1/chat/completions"),
+        ("/v1/embeddings", "embed nothing"),
+        ("/v1/uploads", "/v1/files"),
+        ("/v1/responses/resp_1", "no response is kept"),
+        ("/openai/deployments/x/chat/completions", "ends in /v1"),
+        ("//v1/chat/completions", "two slashes"),
+    ],
+)
+def test_what_is_not_there_says_what_to_ask(gateway: RunningGateway, path: str, told: str) -> None:
+    """In the sentence that clients show."""
+    answer = gateway.client.post(f"{gateway.url}{path}", json={})
+    assert answer.status_code == 404
+    assert told in answer.text
+
+
+def test_a_compressed_body_is_refused_as_such(gateway: RunningGateway) -> None:
+    """It is not called broken JSON."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = gateway.client.post("/v1/chat/completions", content=b"x", headers=headers)
+    assert "uncompressed" in openai_error_of(answer, 415, "media_type_unsupported")["message"]
 
 
 def test_a_history_is_what_was_said(client: openai.OpenAI, worker: RunningWorker) -> None:
