@@ -19,7 +19,7 @@ from gigavqa.service.http.openapi import DESCRIPTION, TAGS, VERSION, install_ope
 from gigavqa.service.http.parameters import refuse_unknown_parameters
 from gigavqa.service.http.problems import install_handlers
 from gigavqa.service.openai import batches, chats, files, responses_api
-from gigavqa.service.operations import dataset_contents, instrumentation, inventory, plans, probes, watch
+from gigavqa.service.operations import dataset_contents, instrumentation, inventory, manifests, plans, probes, watch
 from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.telemetry import Telemetry
@@ -77,6 +77,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         verdicts,
         inventory,
         dataset_contents,
+        manifests,
         plans,
         chats,
         responses_api,

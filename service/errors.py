@@ -59,6 +59,10 @@ class SampleNotFoundError(ServiceError):
     """The data set has no sample of this id."""
 
 
+class ViewerMissingError(ServiceError):
+    """No viewer is known that draws the pictures."""
+
+
 class PreviewNotFoundError(ServiceError):
     """No worker kept a small picture of the raster, or the job was not shown it."""
 
@@ -185,6 +189,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ModelUnknownError: ProblemKind(HTTPStatus.NOT_FOUND, "model-not-found", "No such model in the catalogue"),
     DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
     SampleNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "sample-not-found", "No such sample"),
+    ViewerMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "viewer-missing", "No viewer is known"),
     PreviewNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "preview-not-found", "No such preview"),
     IdempotencyConflictError: ProblemKind(
         HTTPStatus.CONFLICT, "idempotency-conflict", "The idempotency key belongs to another job"

@@ -18,6 +18,7 @@ from gigavqa.service.openai.files import FileDeletion, FileList, FileObject
 from gigavqa.service.openai.responses_output import ResponseObject
 from gigavqa.service.operations.dataset_contents import ImageList, SampleDetail, SampleList
 from gigavqa.service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
+from gigavqa.service.operations.manifests import Manifest
 from gigavqa.service.operations.plans import PlanList
 from gigavqa.service.operations.probes import Health, Readiness, ServiceIndex, Version
 from gigavqa.service.results.responses import ResultLine
@@ -64,6 +65,7 @@ OPERATIONS = {
     "GET /v1/datasets/{name}/samples",
     "GET /v1/datasets/{name}/samples/{sample_id}",
     "GET /v1/datasets/{name}/images",
+    "GET /v1/datasets/{name}/manifest",
     "GET /v1/plans",
     "GET /v1/version",
     "GET /healthz",
@@ -93,6 +95,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.SAMPLES, SampleList),
     (examples.SAMPLE, SampleDetail),
     (examples.IMAGES, ImageList),
+    (examples.MANIFEST, Manifest),
     (examples.PLANS, PlanList),
     (examples.VERSION, Version),
     (examples.WEBHOOK, WebhookCard),
