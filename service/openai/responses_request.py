@@ -135,6 +135,7 @@ class ResponsesRequest(BaseModel):
             {"type": tool.type, "function": tool.model_dump(exclude={"type"}, exclude_none=True)} for tool in self.tools
         ]
         choice = self.tool_choice
-        is_named = isinstance(choice, Mapping) and "name" in choice
-        options["tool_choice"] = {"type": "function", "function": {"name": choice["name"]}} if is_named else choice
+        if isinstance(choice, dict) and "name" in choice:
+            choice = {"type": choice.get("type"), "function": {"name": choice["name"]}}
+        options["tool_choice"] = choice
         return options
