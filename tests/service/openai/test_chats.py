@@ -215,3 +215,10 @@ def test_a_text_that_stops_is_cut_before_its_stop(client: openai.OpenAI, worker:
     answer = client.chat.completions.create(model=MODEL, messages=MESSAGES, stop=[" is", "never"])
     assert answer.choices[0].message.content == "The answer"
     assert answer.choices[0].finish_reason == "stop"
+
+
+def test_a_file_is_forgotten_so_long_after_it_came(gateway: RunningGateway) -> None:
+    """Another beginning of that time is refused."""
+    asked = {"purpose": "vision", "expires_after[anchor]": "last_used", "expires_after[seconds]": "3600"}
+    answer = gateway.client.post("/v1/files", data=asked, files={"file": ("a.png", png(1))})
+    assert openai_error_of(answer, 400, "file_invalid")["param"] == "expires_after[anchor]"
