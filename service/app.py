@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 
 from gigavqa.runtime.errors import TracesMissingError
@@ -17,8 +18,8 @@ from gigavqa.service.http.guard import Guard
 from gigavqa.service.http.openapi import DESCRIPTION, TAGS, VERSION, install_openapi
 from gigavqa.service.http.parameters import refuse_unknown_parameters
 from gigavqa.service.http.problems import install_handlers
-from gigavqa.service.openai import batches, chats, files
-from gigavqa.service.operations import dataset_contents, instrumentation, inventory, plans, probes, watch
+from gigavqa.service.openai import batches, chats, files, responses_api
+from gigavqa.service.operations import dataset_contents, instrumentation, inventory, manifests, plans, probes, watch
 from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.telemetry import Telemetry
@@ -30,6 +31,8 @@ from gigavqa.service.submission import jobs
 if TYPE_CHECKING:
     from gigavqa.service.operations.traces import RequestTraces
 
+_CORS_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
+_CORS_EXPOSED = ("ETag", "Location", "Retry-After", "X-Request-Id")
 # Lines that somebody waits for would be held back until there are enough of them to compress; Parquet is compressed.
 _UNCOMPRESSED_TYPES = (
     *DEFAULT_EXCLUDED_CONTENT_TYPES,
@@ -77,8 +80,10 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         verdicts,
         inventory,
         dataset_contents,
+        manifests,
         plans,
         chats,
+        responses_api,
         files,
         batches,
         probes,
@@ -92,11 +97,20 @@ def create_app(settings: GatewaySettings) -> FastAPI:
     app.add_middleware(HeadRequests)
     streamed = {
         chats.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
+        responses_api.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
         files.router.prefix: StreamedPath(settings.max_file_bytes, "multipart/form-data"),
     }
     app.add_middleware(BodyLimits, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, streamed=streamed)
     app.add_middleware(Authentication, settings=settings)
     app.add_middleware(Guard, settings=settings)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=_CORS_METHODS,
+            allow_headers=["*"],
+            expose_headers=_CORS_EXPOSED,
+        )
     app.add_middleware(AuditLog, settings=settings, instrumentation=counted)
     app.add_middleware(Telemetry, instrumentation=counted, traces=traces)
     install_openapi(app)

@@ -59,6 +59,10 @@ class SampleNotFoundError(ServiceError):
     """The data set has no sample of this id."""
 
 
+class ViewerMissingError(ServiceError):
+    """No viewer is known that draws the pictures."""
+
+
 class PreviewNotFoundError(ServiceError):
     """No worker kept a small picture of the raster, or the job was not shown it."""
 
@@ -96,9 +100,11 @@ class ContextTooSmallError(ServiceError):
 
 
 class ModelUnservedError(ServiceError):
-    """No worker serves the model now; `retry_after` is in seconds."""
+    """No worker serves the model now; `retry_after` is in seconds, None where nothing says that one will."""
 
-    retry_after = 30.0
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class AnswerFailedError(ServiceError):
@@ -183,6 +189,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ModelUnknownError: ProblemKind(HTTPStatus.NOT_FOUND, "model-not-found", "No such model in the catalogue"),
     DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
     SampleNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "sample-not-found", "No such sample"),
+    ViewerMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "viewer-missing", "No viewer is known"),
     PreviewNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "preview-not-found", "No such preview"),
     IdempotencyConflictError: ProblemKind(
         HTTPStatus.CONFLICT, "idempotency-conflict", "The idempotency key belongs to another job"

@@ -31,6 +31,7 @@ from gigavqa.service.results.events import JobFollowers
 from gigavqa.service.results.readers import ResultReaders
 from gigavqa.service.results.reports import Reports
 from gigavqa.service.results.tallies import JobTallies
+from gigavqa.service.results.verdict_files import VerdictFiles
 from gigavqa.service.results.webhooks import LOOK_SECONDS, Webhooks
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission.queueing import Submissions
@@ -103,6 +104,7 @@ class Gateway:
         )
         self._models = ModelInventory(settings.catalogue)
         self._datasets = Datasets(settings.data)
+        self._verdict_files = VerdictFiles()
         self._headers = ImageHeaders(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
         self._openai = self._make_openai()
@@ -133,6 +135,7 @@ class Gateway:
             previews,
             self._webhooks,
             tallies,
+            self._verdict_files,
             Reports(
                 self._results,
                 self._datasets,
@@ -181,6 +184,7 @@ class Gateway:
             self._stopping.set()
             self._headers.stop()
             await self._background.stop()
+            self._verdict_files.close()
             await self._redis.aclose()
 
     def _start_loops(self) -> None:

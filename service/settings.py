@@ -1,5 +1,6 @@
 """Settings of the gateway."""
 
+import re
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, PositiveInt
@@ -9,6 +10,15 @@ from gigavqa.runtime.home import Address
 from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
 from gigavqa.store.api_keys import CacheSharing
 from gigavqa.store.listen_settings import HttpServerSettings, lowercase_names
+
+
+def _require_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
+    for origin in origins:
+        if not re.fullmatch(r"https?://[^/?#*@\s]+", origin):
+            raise ValueError(
+                f"'{origin}' is no origin: name each by scheme, host and port, as https://tool.example.org"
+            )
+    return lowercase_names(origins)
 
 
 class GatewaySettings(HttpServerSettings):
@@ -48,6 +58,12 @@ class GatewaySettings(HttpServerSettings):
     )
     image_hosts: Annotated[CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("image-host", "NAME")] = (
         Field(default=(), description="hosts that pictures of chats may be fetched from; private addresses never")
+    )
+    cors_origins: Annotated[
+        CommaSeparated, AfterValidator(_require_origins), FieldSpelling("cors-origin", "ORIGIN", "none")
+    ] = Field(
+        default=(),
+        description="origins, as https://tool.example.org, whose pages may call the gateway in browsers",
     )
     webhook_hosts: Annotated[CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("webhook-host", "NAME")] = (
         Field(default=(), description="hosts that webhooks may call though their addresses are private")

@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -208,6 +208,12 @@ def _viewer_url(options: StackOptions) -> str | None:
     return os.environ.get(VIEWER_URL) or f"http://{_reachable_host(options.host)}:{options.viewer_port}"
 
 
+def trace_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what sends workers' traces where the gateway's go, unless theirs are sent elsewhere."""
+    where = environ.get("GIGAVQA_WORKER_TRACES") or environ.get("GIGAVQA_TRACES")
+    return {"GIGAVQA_WORKER_TRACES": where} if where else {}
+
+
 def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:
     settings = ["--engine", options.engine, *options.remote_arguments]
     settings += [word for argument in options.engine_arguments for word in ("--engine-arg", argument)]
@@ -216,7 +222,12 @@ def _workers(options: StackOptions, environment: dict[str, str]) -> Iterator[Pro
         named = [word for model in plan.models for word in ("--model", model)]
         own = [word for argument in plan.arguments for word in ("--engine-arg", argument)]
         argv = [sys.executable, "-P", "-m", "gigavqa.workers", *named, "--metrics-port", "0", *settings, *own]
-        seen = environment | dict(plan.variables) | device_environment(plan.devices, os.environ)
+        seen = (
+            environment
+            | trace_environment(os.environ)
+            | dict(plan.variables)
+            | device_environment(plan.devices, os.environ)
+        )
         yield Program(plan.name, argv, seen, grace_seconds=60.0, cpus=plan.cpus)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 _WORDS = {
     "Field required": "is missing",
@@ -34,6 +35,15 @@ def describe_rule(detail: Mapping[str, Any]) -> str:
     message = str(detail["msg"]).partition(", unable to ")[0]
     start = next((start for start in _WORDS if message.startswith(start)), "")
     return _WORDS.get(start, "") + message.removeprefix(start)
+
+
+def faults_at(faults: Mapping[str, str]) -> ValidationError:
+    """Return the error that a validator of a whole model raises to name the fields that are wrong."""
+    details = [
+        InitErrorDetails(type=PydanticCustomError("value_error", "{said}", {"said": said}), loc=(name,), input=None)
+        for name, said in faults.items()
+    ]
+    return ValidationError.from_exception_data("fields", details)
 
 
 def _fault_lines(error: ValidationError, outer: tuple[str, ...]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 from redis.asyncio import Redis
 
 from gigavqa.contract.errors import (
@@ -57,6 +57,18 @@ class JobEvent:
     data: dict[str, Any]
 
 
+def _no_number(given: Any) -> Any:
+    try:
+        float(given)
+    except (TypeError, ValueError):
+        return given
+    raise ValueError("say a time with its zone, such as 2026-11-21T00:00:00Z; a number may count anything")
+
+
+WrittenTime = Annotated[AwareDatetime, BeforeValidator(_no_number)]
+"""A time with its zone, as people write it."""
+
+
 class JobSelection(BaseModel):
     """The jobs to list, all when nothing is given, and their order."""
 
@@ -71,8 +83,8 @@ class JobSelection(BaseModel):
         description="only jobs with this pair of yours, as KEY=VALUE; repeat it for each",
         examples=[["owner=evaluation"]],
     )
-    created_after: AwareDatetime | None = Field(default=None, examples=["2026-11-21T00:00:00Z"])
-    created_before: AwareDatetime | None = None
+    created_after: WrittenTime | None = Field(default=None, examples=["2026-11-21T00:00:00Z"])
+    created_before: WrittenTime | None = None
     order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
 
     @property

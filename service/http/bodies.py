@@ -47,6 +47,7 @@ class BodyLimits:
             await self.app(scope, receive, send)
             return
         try:
+            _require_plain(Headers(scope=scope))
             if streamed := self.streamed.get(scope["path"]):
                 passed = self._passed(Headers(scope=scope), receive, streamed)
                 await self.app(scope, passed, send)
@@ -138,6 +139,12 @@ def _require_small(headers: Headers, max_bytes: int) -> None:
     declared = headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > max_bytes:
         raise BodyTooLargeError(f"the body has {declared} bytes; at most {max_bytes} are accepted")
+
+
+def _require_plain(headers: Headers) -> None:
+    coding = headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise MediaTypeUnsupportedError(f"the body comes with Content-Encoding '{coding[:100]}'; send it uncompressed")
 
 
 def _require_type(content_type: str, wanted: str) -> None:

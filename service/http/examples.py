@@ -152,6 +152,23 @@ IMAGES: dict[str, Any] = {
     "has_more": False,
     "last_id": "images/plaza.tif",
 }
+MANIFEST: dict[str, Any] = {
+    "@context": "http://iiif.io/api/presentation/3/context.json",
+    "id": "http://127.0.0.1:8470/v1/datasets/plazas/manifest",
+    "type": "Manifest",
+    "label": {"none": ["Plazas"]},
+    "summary": {"en": ["1 picture of 1"]},
+    "items": [
+        {
+            "id": "http://127.0.0.1:8470/v1/datasets/plazas/manifest/images%2Fplaza.tif",
+            "type": "Canvas",
+            "label": {"none": ["images/plaza.tif"]},
+            "width": 26753,
+            "height": 15052,
+            "items": [],
+        }
+    ],
+}
 PLANS: dict[str, Any] = {
     "object": "list",
     "data": [

@@ -20,11 +20,13 @@ class Guard:
 
     Names that the gateway is not called by are refused, because a page can point its own name at this machine (DNS
     rebinding) and then read answers; addresses in figures cannot be pointed anywhere. Requests that change something
-    are refused when the browser says that they come from another site. Programs send neither header, and may pass.
+    are refused when the browser says that they come from another site, unless the operator lists its origin. Programs
+    send neither header, and may pass.
     """
 
     def __init__(self, app: ASGIApp, settings: GatewaySettings) -> None:
         self.app = app
+        self._origins = frozenset(settings.cors_origins)
         self._names = TrustedHosts(settings.host, *settings.trusted_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,5 +50,5 @@ class Guard:
             return
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         foreign = site not in _OWN_SITE if site else origin and origin.partition("://")[2] != host
-        if foreign:
+        if foreign and origin not in self._origins:
             raise ForeignOriginError(f"a page of {(origin or 'another site')[:200]} may not change anything here")

@@ -32,6 +32,7 @@ from gigavqa.service.errors import (
     ServiceError,
     problem_kind,
 )
+from gigavqa.service.http.absent_paths import advice_on
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
@@ -39,7 +40,8 @@ REFUSED_FOR = "gigavqa.refused_for"
 """Where a request's scope names the class of the error that it was refused with."""
 
 _OPENAI_PATH = re.compile(
-    r"/v1/(chat|models|files|batches|completions|embeddings|responses|images|audio|uploads|moderations|assistants)(/|$)"
+    r"/v1/(chat|models|files|batches|completions|embeddings|responses|images|audio|uploads|moderations|assistants|threads|"
+    r"conversations|messages)(/|$)"
 )
 _OPENAI_TYPES: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "authentication_error",
@@ -215,8 +217,16 @@ def error_response(scope: Scope, error: Exception, headers: Mapping[str, str] | 
         detail = f"{type(error).__name__}; look for the request's id in the gateway's log"
         return problem_response(scope, INTERNAL, detail)
     retry_after = getattr(error, "retry_after", _SERVER_RETRY_SECONDS if kind.status == _UNAVAILABLE else None)
-    retry = {} if retry_after is None else {"Retry-After": str(max(1, math.ceil(retry_after)))}
-    return problem_response(scope, kind, _detail(error), findings_of(error), {**(headers or {}), **retry})
+    return problem_response(
+        scope, kind, _detail(error), findings_of(error), {**(headers or {}), **_retry_headers(kind, retry_after)}
+    )
+
+
+def _retry_headers(kind: ProblemKind, retry_after: float | None) -> dict[str, str]:
+    if retry_after is not None:
+        return {"Retry-After": str(max(1, math.ceil(retry_after)))}
+    # Clients of OpenAI's ask any 503 again, unless they are told that it will not help.
+    return {"x-should-retry": "false"} if kind.status == _UNAVAILABLE else {}
 
 
 async def _handle_known(request: Request, error: Exception) -> Response:
@@ -259,7 +269,8 @@ async def _handle_http(request: Request, error: Exception) -> Response:
     status = HTTPStatus(http.status_code)
     kind = ProblemKind(status, status.phrase.lower().replace(" ", "-"), status.phrase)
     kind = BODY_MALFORMED if status is HTTPStatus.BAD_REQUEST else kind  # digits without end, depth without end
-    detail = f"{request.method} {request.url.path}: {http.detail}"
+    advice = advice_on(request.url.path) if status is HTTPStatus.NOT_FOUND else ""
+    detail = f"{request.method} {request.url.path}: {http.detail}{advice and f'; {advice}'}"
     headers = {"Allow": _allowed_methods(request)} if status is HTTPStatus.METHOD_NOT_ALLOWED else http.headers
     return problem_response(request.scope, kind, detail, headers=headers)
 

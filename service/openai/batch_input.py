@@ -193,7 +193,10 @@ class BatchReader:
             raise _LineRefusedError(answer_line(batch.id, line.custom_id, openai_status(kind), told)) from error
         return [
             request.model_copy(
-                update={"request_id": f"{line.number}-{request.repeat}", "details": {"answers": len(requests)}}
+                update={
+                    "request_id": f"{line.number}-{request.repeat}",
+                    "details": {**request.details, "answers": len(requests)},
+                }
             )
             for request in requests
         ]

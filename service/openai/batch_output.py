@@ -10,9 +10,9 @@ from pydantic_core import from_json
 
 from gigavqa.contract.flaws import fault_of
 from gigavqa.contract.responses import Response
-from gigavqa.service.errors import problem_kind
+from gigavqa.service.errors import ServiceError, problem_kind
 from gigavqa.service.http.problems import findings_of, openai_error, openai_status
-from gigavqa.service.openai.completions import ChunkWriter, failure_error
+from gigavqa.service.openai.completions import CompletionWriter, failure_error
 from gigavqa.store.batches import BatchStatus, BatchUsage
 
 REQUESTS, REFUSED, OUTPUT, ERROR = "requests.jsonl", "refused.jsonl", "output.jsonl", "error.jsonl"
@@ -48,16 +48,16 @@ class BatchOutput:
         """Take what came of a line."""
         first = responses[0]
         self._names.add(first.sample_id)
-        if failure := next(filter(None, map(fault_of, responses)), None):
-            error = failure_error(failure)
+        key = _digest(self._batch_id, first.sample_id)
+        try:
+            if failure := next(filter(None, map(fault_of, responses)), None):
+                raise failure_error(failure)
+            completion = CompletionWriter(key, _created_seconds(first), first.model).whole(dict(enumerate(responses)))
+        except ServiceError as error:
             kind = problem_kind(error)
             told = openai_error(kind, str(error), findings_of(error))
             self.refuse(answer_line(self._batch_id, first.sample_id, openai_status(kind), told) + b"\n")
             return
-        told_of = ChunkWriter(
-            f"chat_{_digest(self._batch_id, first.sample_id)}", _created_seconds(first), first.model, with_usage=False
-        )
-        completion = told_of.whole(dict(enumerate(responses)))
         body = completion.model_dump(mode="json")
         self._output.write(answer_line(self._batch_id, first.sample_id, 200, body) + b"\n")
         self.completed += 1

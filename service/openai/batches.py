@@ -48,7 +48,7 @@ class BatchRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     input_file_id: str = Field(max_length=200)
-    endpoint: str = Field(examples=[ENDPOINT])
+    endpoint: str = Field(examples=[ENDPOINT], json_schema_extra={"enum": [ENDPOINT]})
     completion_window: Literal["24h"] = "24h"
     metadata: dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]] | None = Field(
         default=None, max_length=16

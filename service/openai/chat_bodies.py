@@ -42,9 +42,12 @@ class ChatBodyReader:
         self._max_json_bytes = max_json_bytes
         self._turns = FairSemaphore(1, 1)
 
-    async def read(self, pieces: AsyncIterator[bytes], owner: str | None) -> ChatJson:
-        """Read a body whole. Raises ChatInvalidError, BodyTooLargeError, HTTPException for what is no JSON, OSError."""
-        reader = DataUrlExtractor(self._uploads, self._max_json_bytes)
+    async def read(self, pieces: AsyncIterator[bytes], owner: str | None, field: str = "messages") -> ChatJson:
+        """Read a body whole, whose pictures stand in a field.
+
+        Raises ChatInvalidError, BodyTooLargeError, HTTPException for what is no JSON, OSError.
+        """
+        reader = DataUrlExtractor(self._uploads, self._max_json_bytes, field)
         try:
             async for piece in pieces:
                 reader.feed(piece)
@@ -64,10 +67,11 @@ class ChatBodyReader:
 class DataUrlExtractor:
     """Takes data URLs out of JSON that comes in pieces, and keeps each as an upload."""
 
-    def __init__(self, uploads: Uploads, max_json_bytes: int) -> None:
+    def __init__(self, uploads: Uploads, max_json_bytes: int, field: str = "messages") -> None:
         self.pictures: dict[str, str] = {}
         self._uploads = uploads
         self._max_bytes = max_json_bytes
+        self._field = field
         self._mark = secrets.token_hex(16)  # nobody can write it who has not seen it
         self._piece = b""
         self._at = 0
@@ -114,7 +118,7 @@ class DataUrlExtractor:
                 self._keep()
         except ValueError as error:
             detail = f"data URL {len(self.pictures) + 1} {error}"
-            raise ChatInvalidError(detail, [ProblemFinding(detail=detail, pointer="#/messages")]) from error
+            raise ChatInvalidError(detail, [ProblemFinding(detail=detail, pointer=f"#/{self._field}")]) from error
         return end >= 0
 
     def _keep(self) -> None:

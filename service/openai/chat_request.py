@@ -9,48 +9,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, Js
 
 from gigavqa.catalogue.entry import CatalogueEntry, Decoding
 from gigavqa.contract.requests import GenerationConstraints, Sampling, StructuredOutput
-from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.validation import faults_at
+from gigavqa.service.openai.chat_messages import MOST_MESSAGES, ChatMessage, RequestModel, as_list
+from gigavqa.service.openai.refused_fields import CHAT_FIELDS, field_faults
+from gigavqa.service.openai.tools import MOST_TOOLS, NamedToolChoice, Tool, ToolChoice, calls_schema
 
-_MOST_MESSAGES = 2000
-_MOST_PARTS = 2000
-_TOOLS_UNSUPPORTED = "tools are not spoken yet; write what they are into the text, and read calls from the answer"
-_REPLACED_FIELDS = {
-    "guided_json": "structured_outputs: {json}, or response_format",
-    "guided_regex": "structured_outputs: {regex}",
-    "guided_choice": "structured_outputs: {choice}",
-    "guided_grammar": "structured_outputs: {grammar}",
-    "guided_decoding_backend": "nothing: the engine chooses",
-    "guided_whitespace_pattern": "nothing: the engine chooses",
-}
-_UNSUPPORTED_FIELDS = {
-    **dict.fromkeys(("tools", "tool_choice", "functions", "function_call", "parallel_tool_calls"), _TOOLS_UNSUPPORTED),
-    **{name: f"is not read any more by the engine; say {new}" for name, new in _REPLACED_FIELDS.items()},
-    "mm_processor_kwargs": "is not taken: pictures are made at the very size at which the model changes nothing",
-    "media_io_kwargs": "is not taken: pictures are read by the service",
-    "audio": "is not spoken: chats are of texts and pictures",
-    "modalities": "is not spoken: answers are texts",
-    "prediction": "is not spoken",
-    "web_search_options": "is not spoken",
-    "chat_template": "is not taken: templates are the model's own; chat_template_kwargs go to it",
-    "add_generation_prompt": "is not taken: a chat is always answered",
-    "continue_final_message": "is not spoken: the last message is the user's",
-    "echo": "is not spoken",
-    "documents": "is not spoken",
-    "prompt_logprobs": "is not spoken; logprobs are those of the answer",
-    "use_beam_search": "is not spoken",
-    "length_penalty": "is not spoken: it is one of beam search",
-    "allowed_token_ids": "is not spoken; say logit_bias",
-    "truncate_prompt_tokens": "is not spoken: a chat that is too long is refused",
-}
-_SERVICE_FIELDS = frozenset({"request_id", "cache_salt", "session_id", "priority"})
-"""Fields by which others could meddle with caches and order; the service sets them itself."""
-_IGNORED_FIELDS = frozenset(
-    {
-        *("user", "store", "metadata", "service_tier", "safety_identifier", "prompt_cache_key"),
-        *("prompt_cache_retention", "verbosity", "include_reasoning", "skip_special_tokens", "stream_interval"),
-        *("spaces_between_special_tokens", "include_stop_str_in_output", "return_token_ids"),
-    }
-)
 _RESERVED_TEMPLATE_ARGUMENTS = frozenset(
     {
         *("chat_template", "tokenize", "conversation", "messages", "tools", "documents", "return_dict"),
@@ -59,92 +22,20 @@ _RESERVED_TEMPLATE_ARGUMENTS = frozenset(
 )
 
 
-def _as_list(given: Any) -> Any:
-    return [] if given is None else [given] if isinstance(given, str) else given
-
-
-def _require_few(name: str, given: Any) -> None:
-    """Bound what is looked at one by one, before it is: each thing that is wrong would be an error of its own."""
-    if isinstance(given, list | Mapping) and len(given) > _MOST_MESSAGES:
-        raise ValueError(f"'{name[:100]}' has {len(given)} entries; at most {_MOST_MESSAGES} are read")
-
-
-def _text_or_parts(given: Any) -> Any:
-    if given is None:
-        return []
-    _require_few("content", given)
-    return [{"type": "text", "text": given}] if isinstance(given, str) else given
-
-
-class _RequestModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ImageUrl(_RequestModel):
-    """The place of a picture: an address, or an uploaded file. `detail` is known, and changes nothing."""
-
-    url: str | None = None
-    file_id: str | None = None
-
-
-class FileReference(_RequestModel):
-    """A file of a message: uploaded before, or in the message."""
-
-    file_id: str | None = None
-    file_data: str | None = None
-
-
-def _as_image_url(given: Any) -> Any:
-    return {"url": given} if isinstance(given, str) else given
-
-
-class ContentPart(_RequestModel):
-    """A part of a message: a text, or a picture."""
-
-    type: Literal["text", "image_url", "file"]
-    text: Annotated[str | None, Field(max_length=8 << 20)] = None
-    image_url: Annotated[ImageUrl | None, BeforeValidator(_as_image_url)] = None
-    file: FileReference | None = None
-
-    @model_validator(mode="after")
-    def _said(self) -> "ContentPart":
-        if getattr(self, self.type) is None:
-            raise ValueError(f"a part of type {self.type} needs the field '{self.type}'")
-        return self
-
-
-class ChatMessage(_RequestModel):
-    """A message of a chat."""
-
-    role: Literal["system", "developer", "user", "assistant"]
-    content: Annotated[
-        tuple[ContentPart, ...], FailFast(), BeforeValidator(_text_or_parts), Field(max_length=_MOST_PARTS)
-    ] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_tools(cls, given: Any) -> Any:
-        if isinstance(given, Mapping) and (
-            given.get("role") in ("tool", "function") or given.get("tool_calls") or given.get("function_call")
-        ):
-            raise ValueError(_TOOLS_UNSUPPORTED)
-        return given
-
-
-class JsonSchema(_RequestModel):
+class JsonSchema(RequestModel):
     """A schema by name, as OpenAI has it; name and `strict` change nothing."""
 
     schema_: dict[str, JsonValue] = Field(alias="schema")
 
 
-class ResponseFormat(_RequestModel):
+class ResponseFormat(RequestModel):
     """The form that an answer's text must have."""
 
     type: Literal["text", "json_object", "json_schema"]
     json_schema: JsonSchema | None = None
 
 
-class StructuredOutputs(_RequestModel):
+class StructuredOutputs(RequestModel):
     """The form that an answer's text must have, in vLLM's fields; one of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -162,14 +53,14 @@ class StructuredOutputs(_RequestModel):
         return self
 
 
-class StreamOptions(_RequestModel):
+class StreamOptions(RequestModel):
     """The options of a stream."""
 
     include_usage: bool = False
     continuous_usage_stats: bool = False
 
 
-Texts = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=1000)], ...], BeforeValidator(_as_list)]
+Texts = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=1000)], ...], BeforeValidator(as_list)]
 _Penalty = Annotated[float | None, Field(ge=-2, le=2)]
 
 
@@ -179,7 +70,7 @@ class ChatCompletionRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str = Field(max_length=1000)
-    messages: Annotated[tuple[ChatMessage, ...], FailFast()] = Field(min_length=1, max_length=_MOST_MESSAGES)
+    messages: Annotated[tuple[ChatMessage, ...], FailFast()] = Field(min_length=1, max_length=MOST_MESSAGES)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=1, ge=1, le=128)
@@ -207,6 +98,9 @@ class ChatCompletionRequest(BaseModel):
     structured_outputs: StructuredOutputs | None = None
     chat_template_kwargs: dict[str, bool | int | float | str | None] | None = Field(default=None, max_length=16)
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    tools: Annotated[tuple[Tool, ...], BeforeValidator(as_list), Field(max_length=MOST_TOOLS)] = ()
+    tool_choice: ToolChoice = None
+    parallel_tool_calls: bool | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -214,34 +108,58 @@ class ChatCompletionRequest(BaseModel):
         """Refuse by name what is not spoken; leave out what changes nothing, or is the service's own to say."""
         if not isinstance(given, Mapping):
             raise ValueError("a chat is an object with `model` and `messages`")
-        if wrong := [
-            f"'{name}' {_UNSUPPORTED_FIELDS[name]}"
-            for name in _UNSUPPORTED_FIELDS
-            if given.get(name) not in (None, [], False)
-        ]:
-            raise ValueError("; ".join(wrong))
-        for name, value in given.items():
-            _require_few(str(name), value)
-        known = {
-            name: value
+        if wrong := field_faults(given, cls.model_fields, CHAT_FIELDS):
+            raise faults_at(wrong)
+        if long := {
+            str(name)[:100]: f"'{str(name)[:100]}' has {len(value)} entries; at most {MOST_MESSAGES} are read"
             for name, value in given.items()
-            if name not in _SERVICE_FIELDS | _IGNORED_FIELDS | set(_UNSUPPORTED_FIELDS)
-        }
-        if unknown := sorted(set(known) - set(cls.model_fields)):
-            raise ValueError("; ".join(f"there is no '{n}'{did_you_mean(n, cls.model_fields)}" for n in unknown[:10]))
-        return known
+            if isinstance(value, list | Mapping) and len(value) > MOST_MESSAGES
+        }:
+            raise faults_at(long)
+        return {name: value for name, value in given.items() if name in cls.model_fields}
 
     @model_validator(mode="after")
     def _agrees(self) -> "ChatCompletionRequest":
-        if self.messages[-1].role != "user":
-            raise ValueError(f"the last message is the {self.messages[-1].role}'s; what is answered is the user's")
+        wrong = {}
+        if (last := self.messages[-1].role) not in ("user", "tool"):
+            wrong["messages"] = f"the last message is the {last}'s; what is answered is the user's, or a tool's"
         if self.top_logprobs is not None and not self.logprobs:
-            raise ValueError("top_logprobs needs logprobs: true")
+            wrong["top_logprobs"] = "top_logprobs needs logprobs: true"
         if self.response_format and self.response_format.type == "json_schema" and not self.response_format.json_schema:
-            raise ValueError("response_format of type json_schema needs the field 'json_schema'")
+            wrong["response_format"] = "response_format of type json_schema needs the field 'json_schema'"
         if taken := sorted(_RESERVED_TEMPLATE_ARGUMENTS.intersection(self.chat_template_kwargs or ())):
-            raise ValueError(f"chat_template_kwargs may not say {', '.join(taken)}")
+            wrong["chat_template_kwargs"] = f"chat_template_kwargs may not say {', '.join(taken)}"
+        if wrong := wrong | self._tool_faults():
+            raise faults_at(wrong)
         return self
+
+    def _tool_faults(self) -> dict[str, str]:
+        names, choice = [tool.function.name for tool in self.tools], self.tool_choice
+        is_formed = self.structured_outputs or (self.response_format and self.response_format.type != "text")
+        wrong = {}
+        if len(set(names)) < len(names):
+            wrong["tools"] = "two tools have the same name"
+        if not names and choice not in (None, "none", "auto"):
+            wrong["tool_choice"] = "tool_choice asks for a call, and there are no tools"
+        elif isinstance(choice, NamedToolChoice) and choice.function.name not in names:
+            wrong["tool_choice"] = f"there is no tool '{choice.function.name}'; there are {', '.join(names)}"
+        elif self.tool_form is not None and is_formed:
+            wrong["tool_choice"] = (
+                "an answer is held either to a form or to calls of tools; say tool_choice 'none', or leave out "
+                "response_format and structured_outputs"
+            )
+        if self.tool_form == "auto" and self.parallel_tool_calls is False:
+            wrong["parallel_tool_calls"] = (
+                "with tool_choice 'auto' the model chooses how many calls it writes; say 'required', or name a tool"
+            )
+        if self.tool_form is not None and self.logprobs:
+            wrong["logprobs"] = "logprobs are not told of answers that may be calls; leave out the tools"
+        return wrong
+
+    @property
+    def tool_form(self) -> ToolChoice:
+        """How calls are chosen; None where nothing is to be called."""
+        return None if not self.tools or self.tool_choice == "none" else self.tool_choice or "auto"
 
     @property
     def includes_usage(self) -> bool:
@@ -273,6 +191,8 @@ class ChatCompletionRequest(BaseModel):
         return None if constraints == GenerationConstraints() else constraints
 
     def _structure(self) -> StructuredOutput | None:
+        if self.tool_form is not None:
+            return calls_schema(self.tools, self.tool_form, several=self.parallel_tool_calls is not False)
         wanted = self.response_format
         if wanted and wanted.json_schema and wanted.type == "json_schema":
             return StructuredOutput(json_schema=wanted.json_schema.schema_)

@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
+from sse_starlette import ServerSentEvent
 
+from gigavqa.contract.base import is_none
 from gigavqa.contract.responses import Failure, Response, TokenLogprob
 from gigavqa.service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
-from gigavqa.service.openai.pending_chats import TextDelta
+from gigavqa.service.openai.pending_chats import FinishedAnswer, TextDelta
+from gigavqa.service.openai.stream_events import stream_event
+from gigavqa.service.openai.tool_calls import GrowingAnswer, ToolCall, number_calls, read_answer
 
-FinishReason = Literal["stop", "length", "content_filter"]
+FinishReason = Literal["stop", "length", "content_filter", "tool_calls"]
 _REASONS: Mapping[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
 
 
@@ -19,6 +23,7 @@ class AnswerMessage(BaseModel):
     role: Literal["assistant"] = "assistant"
     content: str
     refusal: None = None
+    tool_calls: list[ToolCall] | None = Field(default=None, exclude_if=is_none)
 
 
 class Logprobs(BaseModel):
@@ -65,52 +70,85 @@ class Completion(BaseModel):
     system_fingerprint: str | None = None
 
 
-class ChunkWriter:
-    """Make the chunks of a chat and the whole completion, with the fields that all of them share."""
+class CompletionWriter:
+    """Writes the whole completion of a chat, with the fields that its chunks share."""
 
-    def __init__(self, chat_id: str, created: int, model: str, *, with_usage: bool) -> None:
-        self.id = f"chatcmpl-{chat_id.partition('_')[2]}"
-        self._created = created
-        self._model = model
-        self._with_usage = with_usage
+    def __init__(self, key: str, created: int, model: str) -> None:
+        self.key = key
+        self.head: dict[str, Any] = {"id": f"chatcmpl-{key}", "created": created, "model": model}
 
     def whole(self, responses: Mapping[int, Response]) -> Completion:
-        """Return the whole completion."""
-        choices = [_choice(number, responses[number]) for number in sorted(responses)]
+        """Return the whole completion. Raises AnswerFailedError."""
         return Completion(
-            id=self.id,
-            created=self._created,
-            model=self._model,
-            choices=choices,
+            **self.head,
+            choices=[self._choice(number, responses[number]) for number in sorted(responses)],
             usage=usage_of(responses.values()),
             system_fingerprint=_fingerprint(responses[0]),
         )
 
-    def first(self, number: int) -> dict[str, Any]:
-        """Return the chunk that begins an answer."""
-        return self._chunk([_chunk_choice(number, {"role": "assistant", "content": ""})])
+    def _choice(self, number: int, response: Response) -> Choice:
+        answer, logprobs = read_answer(response), response.turns[-1].logprobs
+        calls = number_calls(answer.calls, f"{self.key}_{number}")
+        return Choice(
+            index=number,
+            message=AnswerMessage(content=answer.text, tool_calls=calls or None),
+            logprobs=None if logprobs is None else Logprobs(content=list(logprobs)),
+            finish_reason="tool_calls" if calls else _finish_reason(response),
+        )
 
-    def piece(self, delta: TextDelta) -> dict[str, Any]:
-        """Return a chunk of text."""
-        return self._chunk([_chunk_choice(delta.number, {"content": delta.text}, delta.logprobs)])
 
-    def last(self, number: int, response: Response) -> dict[str, Any]:
-        """Return the chunk that ends an answer."""
-        return self._chunk([{**_chunk_choice(number, {}), "finish_reason": _finish_reason(response)}])
+class ChunkWriter(CompletionWriter):
+    """Writes a chat as it grows, as a stream of chunks. `form` is how the request has calls written."""
 
-    def usage(self, responses: Iterable[Response]) -> dict[str, Any]:
-        """Return the chunk behind all answers."""
-        return {**self._chunk([]), "usage": usage_of(responses).model_dump()}
+    def __init__(self, key: str, created: int, model: str, *, with_usage: bool, form: JsonValue) -> None:
+        super().__init__(key, created, model)
+        self._with_usage = with_usage
+        self._form = form
+        self._growing: dict[int, GrowingAnswer] = {}
+        self._ended: list[Response] = []
 
-    def _chunk(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
-        chunk: dict[str, Any] = {
-            "id": self.id,
-            "object": "chat.completion.chunk",
-            "created": self._created,
-            "model": self._model,
-            "choices": choices,
-        }
-        return {**chunk, "usage": None} if self._with_usage else chunk
+    def take(self, event: TextDelta | FinishedAnswer) -> Iterable[ServerSentEvent]:
+        """Return the chunks that tell what is new. Raises AnswerFailedError."""
+        number = event.number
+        if number not in self._growing:
+            self._growing[number] = GrowingAnswer(self._form)
+            yield self._chunk(number, {"role": "assistant", "content": ""})
+        if isinstance(event, TextDelta):
+            if (text := self._growing[number].grow(event.text)) or event.logprobs:
+                yield self._chunk(number, {"content": text}, logprobs=event.logprobs)
+            return
+        answer = self._growing[number].end(event.response)
+        if answer.text:
+            yield self._chunk(number, {"content": answer.text})
+        calls = number_calls(answer.calls, f"{self.key}_{number}")
+        for index, call in enumerate(calls):
+            yield self._chunk(number, {"tool_calls": [{"index": index, **call.model_dump()}]})
+        yield self._chunk(number, {}, finish_reason="tool_calls" if calls else _finish_reason(event.response))
+        self._ended.append(event.response)
+
+    def end(self) -> Iterable[ServerSentEvent]:
+        """Return the usage, where it is asked for, and what ends the stream."""
+        if self._with_usage:
+            yield self._event([], usage_of(self._ended).model_dump())
+        yield stream_event("[DONE]")
+
+    def fail(self, error: Mapping[str, Any]) -> Iterable[ServerSentEvent]:
+        """Return the error, and what ends the stream."""
+        return [stream_event({"error": error}), stream_event("[DONE]")]
+
+    def _chunk(
+        self,
+        number: int,
+        delta: Mapping[str, Any],
+        finish_reason: FinishReason | None = None,
+        logprobs: Sequence[TokenLogprob] = (),
+    ) -> ServerSentEvent:
+        told = {"content": [each.model_dump(mode="json") for each in logprobs], "refusal": None} if logprobs else None
+        return self._event([{"index": number, "delta": delta, "logprobs": told, "finish_reason": finish_reason}])
+
+    def _event(self, choices: Sequence[Mapping[str, Any]], usage: Mapping[str, Any] | None = None) -> ServerSentEvent:
+        head = {"object": "chat.completion.chunk", **self.head, "choices": choices}
+        return stream_event({**head, "usage": usage} if self._with_usage else head)
 
 
 def usage_of(responses: Iterable[Response]) -> CompletionUsage:
@@ -139,23 +177,8 @@ def failure_error(failure: Failure) -> ServiceError:
     return ChatInvalidError(f"{failure.type}: {failure.message}")
 
 
-def _choice(number: int, response: Response) -> Choice:
-    answer = response.turns[-1]
-    return Choice(
-        index=number,
-        message=AnswerMessage(content=answer.text),
-        logprobs=None if answer.logprobs is None else Logprobs(content=list(answer.logprobs)),
-        finish_reason=_finish_reason(response),
-    )
-
-
 def _finish_reason(response: Response) -> FinishReason:
     return _REASONS[response.turns[-1].finish_reason]
-
-
-def _chunk_choice(number: int, delta: dict[str, Any], logprobs: Sequence[TokenLogprob] = ()) -> dict[str, Any]:
-    told = {"content": [each.model_dump(mode="json") for each in logprobs], "refusal": None} if logprobs else None
-    return {"index": number, "delta": delta, "logprobs": told, "finish_reason": None}
 
 
 def _fingerprint(response: Response) -> str | None:

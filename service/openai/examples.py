@@ -25,6 +25,32 @@ COMPLETION: dict[str, Any] = {
     },
     "system_fingerprint": "vllm-0.32.0",
 }
+RESPONSE: dict[str, Any] = {
+    "id": "resp_5f0c9a",
+    "object": "response",
+    "created_at": 1795253412,
+    "status": "completed",
+    "model": MODEL,
+    "output": [
+        {
+            "id": "msg_5f0c9a",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "Upper left.", "annotations": [], "logprobs": []}],
+        }
+    ],
+    "temperature": 0.7,
+    "top_p": 0.95,
+    "text": {"format": {"type": "text"}},
+    "usage": {
+        "input_tokens": 16452,
+        "input_tokens_details": {"cached_tokens": 16400, "image_tokens": 16384},
+        "output_tokens": 4,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 16456,
+    },
+}
 FILE: dict[str, Any] = {
     "id": "file-1d5a",
     "object": "file",

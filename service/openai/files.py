@@ -235,6 +235,7 @@ async def create_file(files: Files, caller: CurrentCaller, request: Request) -> 
         if purpose not in _PURPOSES:
             detail = f"purpose '{purpose}' is none of {', '.join(_PURPOSES)}"
             raise FileInvalidError(detail, [ProblemFinding(detail=detail, pointer="#/purpose")])
+        _require_anchor(form.get("expires_after[anchor]"))
         seconds = _parse_expiry(form.get("expires_after[seconds]"))
         kept = await files.add(
             sent.file,
@@ -314,6 +315,12 @@ async def read_file(files: Files, caller: CurrentCaller, file_id: str) -> FileRe
         raise FileMissingError(f"the bytes of file {file_id} are gone")
     # Never what a browser would show: it may be anybody's.
     return FileResponse(path, media_type="application/octet-stream", filename=file.filename)
+
+
+def _require_anchor(given: Any) -> None:
+    if given not in (None, "created_at"):
+        detail = "expires_after[anchor] is created_at: files are forgotten so long after they came"
+        raise FileInvalidError(detail, [ProblemFinding(detail=detail, parameter="expires_after[anchor]")])
 
 
 def _parse_expiry(given: Any) -> int | None:

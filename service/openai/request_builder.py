@@ -2,17 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.requests import Bundle, InferenceRequest, PriorMessage, Turn
+from gigavqa.contract.requests import Bundle, InferenceRequest, Turn
 from gigavqa.runtime.validation import describe_rule
-from gigavqa.service.errors import ModelUnservedError, ServiceError
+from gigavqa.service.errors import ChatInvalidError, ModelUnservedError, ProblemFinding, ServiceError
 from gigavqa.service.openai.chat_bodies import ChatJson
-from gigavqa.service.openai.chat_request import ChatCompletionRequest, ChatMessage, ContentPart
+from gigavqa.service.openai.chat_history import write_history
+from gigavqa.service.openai.chat_messages import ContentPart
+from gigavqa.service.openai.chat_request import ChatCompletionRequest
 from gigavqa.service.openai.images import ImageResolver, error_at
+from gigavqa.service.openai.tools import FORM, call_form
 from gigavqa.service.operations.inventory import ModelInventory
 from gigavqa.store.worker_registry import WorkerRegistry
 from gigavqa.tiling.errors import TilingError
@@ -21,14 +25,25 @@ from gigavqa.tiling.views import View
 PROTOCOL = "chat"
 """What requests of chats are labelled with in place of a protocol."""
 
+_DRAINED_SECONDS = 30.0
+"""How soon a worker may stand where one ends that is replaced."""
 
-def parse_chat_request(body: object) -> ChatCompletionRequest:
-    """Check the body of a chat. Raises RequestValidationError naming every field that is wrong."""
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def parse_body(kind: type[Body], body: object) -> Body:
+    """Check a body that a route reads by itself. Raises RequestValidationError naming every field that is wrong."""
     try:
-        return ChatCompletionRequest.model_validate(body)
+        return kind.model_validate(body)
     except ValidationError as error:
         wrong = [{**each, "loc": ("body", *each["loc"]), "msg": describe_rule(each)} for each in error.errors()]
         raise RequestValidationError(wrong) from error
+
+
+def parse_chat_request(body: object) -> ChatCompletionRequest:
+    """Check the body of a chat. Raises RequestValidationError."""
+    return parse_body(ChatCompletionRequest, body)
 
 
 class RequestBuilder:
@@ -46,10 +61,12 @@ class RequestBuilder:
 
     async def require_served(self, entry: CatalogueEntry) -> None:
         """Raises ModelUnservedError when no worker serves a model, or will once it has started."""
-        for worker in await self._worker_registry.workers():
-            if entry.id in worker.models and worker.state != "draining":
-                return
-        raise ModelUnservedError(f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one")
+        states = [worker.state for worker in await self._worker_registry.workers() if entry.id in worker.models]
+        if all(state == "draining" for state in states):
+            raise ModelUnservedError(
+                f"no worker serves '{entry.id}' now; `gigavqa up --model {entry.id}` starts one",
+                _DRAINED_SECONDS if states else None,
+            )
 
     async def requests(
         self,
@@ -66,14 +83,15 @@ class RequestBuilder:
 
         `own` is the gateway's own origin, and `seed` goes where the chat says none.
         """
+        _require_readable_calls(asked, entry)
         parts = await self._parts(asked, sent.pictures, own, owner)
         shown = [part for message in parts for part in message if isinstance(part, View)]
         if shown:
             await asyncio.to_thread(self._check, parts, entry, len(shown))
-        *before, last = zip(asked.messages, parts, strict=True)
-        said = tuple(PriorMessage(role=_role(message), parts=tuple(said) or ("",)) for message, said in before)
+        *said, last = write_history(asked, parts)
         is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
         system = "".join(map(str, said[0].parts)) if is_system else None
+        form = call_form(asked.tool_form)
         return [
             InferenceRequest(
                 request_id=str(number),
@@ -83,8 +101,9 @@ class RequestBuilder:
                 condition="V2" if shown else "V0",
                 repeat=number,
                 system=system,
-                before=said[1:] if is_system else said,
-                turns=(Turn(parts=tuple(last[1]) or ("",)),),
+                before=tuple(said[1:] if is_system else said),
+                turns=(Turn(parts=last.parts),),
+                details={FORM: form} if form else {},
                 sampling=sampling,
             )
             for number, sampling in enumerate(asked.samplings(entry, seed))
@@ -139,8 +158,15 @@ def chat_bundle(chat_id: str, requests: Sequence[InferenceRequest], *, listener:
     )
 
 
-def _role(message: ChatMessage) -> str:
-    return "system" if message.role == "developer" else message.role
+def _require_readable_calls(asked: ChatCompletionRequest, entry: CatalogueEntry) -> None:
+    """Raise ChatInvalidError where the model may choose to call, and nobody reads the calls that it would write."""
+    family = entry.known_family
+    if asked.tool_form == "auto" and not (family and family.writes_json_calls):
+        told = (
+            f"calls that '{entry.id}' chooses to write are not read; say tool_choice 'required', name a tool, or say "
+            "'none'"
+        )
+        raise ChatInvalidError(told, [ProblemFinding(detail=told, pointer="#/tool_choice")])
 
 
 def _require_text(text: str, pointer: str, sent: Mapping[str, str]) -> str:

@@ -5,14 +5,16 @@ root.
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, RootModel
+from starlette.responses import RedirectResponse
 
-from gigavqa.catalogue.entry import CatalogueEntry, Decoding
+from gigavqa.catalogue.entry import HUB_ID, CatalogueEntry, Decoding
 from gigavqa.catalogue.errors import CatalogueError, ModelUnknownError
 from gigavqa.catalogue.gpus import GpuRequirement
 from gigavqa.catalogue.load import Catalogue, load_catalogue
@@ -78,8 +80,8 @@ class ModelCard(BaseModel):
 
     id: str
     object: Literal["model"] = "model"
-    created: int = Field(default=0, description="OpenAI's clients want a time; the catalogue has none")
-    owned_by: str = Field(default="gigavqa", description="OpenAI's clients want a name")
+    created: int = Field(default=0, description="when the first of its workers started, in Unix time; 0 without one")
+    owned_by: str = Field(default="gigavqa", description="whose repository the weights are; else `gigavqa`")
     title: str
     aliases: tuple[str, ...] = Field(default=(), description="other names that chats may ask for it by")
     family: str
@@ -100,7 +102,7 @@ class ModelCard(BaseModel):
 
 
 class ModelList(BaseModel):
-    """All models of the catalogue, by id."""
+    """All models of the catalogue: those that workers serve first, then by id."""
 
     object: Literal["list"] = "list"
     data: list[ModelCard]
@@ -113,12 +115,19 @@ class ModelList(BaseModel):
     responses={200: example(examples.MODELS), **openai_error_responses(CatalogueError, StateStoreUnavailableError)},
 )
 async def list_models(models: CurrentModels, queue: Queue, worker_registry: Workers) -> ModelList:
-    """List the catalogue with visual budgets, contexts, workers and backlogs."""
+    """List the catalogue, served models first, with visual budgets, contexts, workers and backlogs."""
     catalogue = await asyncio.to_thread(models.catalogue)
     await asyncio.to_thread(models_of_papers)  # read once, from every benchmark
     workers, ids = await worker_registry.workers(), sorted(catalogue)
     depths = await asyncio.gather(*map(queue.depth, ids))
-    return ModelList(data=[_model_card(catalogue[id_], workers, depth) for id_, depth in zip(ids, depths, strict=True)])
+    cards = [_model_card(catalogue[id_], workers, depth) for id_, depth in zip(ids, depths, strict=True)]
+    return ModelList(data=sorted(cards, key=lambda card: not card.workers))
+
+
+@router.get("/models/", include_in_schema=False)
+async def redirect_to_models() -> RedirectResponse:
+    """Lead clients whose addresses end in a slash to the list; the next route would take it for a model's name."""
+    return RedirectResponse("../models", HTTPStatus.TEMPORARY_REDIRECT)
 
 
 @router.get(
@@ -184,7 +193,10 @@ def _target(worker: WorkerStatus) -> ScrapeTarget:
 
 
 def _model_card(entry: CatalogueEntry, workers: Sequence[WorkerStatus], depth: QueueDepth) -> ModelCard:
+    since = [worker.since.timestamp() for worker in workers if entry.id in worker.models]
     return ModelCard(
+        created=int(min(since, default=0)),
+        owned_by=entry.weights.partition("/")[0] if HUB_ID.fullmatch(entry.weights) else "gigavqa",
         **entry.model_dump(include=set(_SHOWN)),
         papers=tuple(paper for paper, models in models_of_papers().items() if entry.id in models),
         max_visual_tokens=entry.visual_budget.max_visual_tokens,

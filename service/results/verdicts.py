@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+from starlette.responses import FileResponse
 
 from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, TextMissingError
 from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
@@ -17,13 +18,23 @@ from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller, StreamSlot
 from gigavqa.service.http.freshness import etag_headers, matches_etag
 from gigavqa.service.http.openapi import problem_responses
-from gigavqa.service.http.parameters import MOST_JOBS, MOST_JUDGES, IfNoneMatch, JobId, Registry, get_visible_jobs
+from gigavqa.service.http.parameters import (
+    MOST_JOBS,
+    MOST_JUDGES,
+    IfNoneMatch,
+    JobId,
+    Registry,
+    component,
+    get_visible_jobs,
+)
 from gigavqa.service.operations.instrumentation import CurrentInstrumentation, GatewayInstrumentation
 from gigavqa.service.results.readers import StallLimitedResponse
 from gigavqa.service.results.reports import CurrentReader, CurrentReports, ReportJobs, ReportReader, Reports
 from gigavqa.service.results.responses import NDJSONResponse
+from gigavqa.service.results.verdict_files import VerdictFiles
 
 router = APIRouter(prefix="/v1", tags=["results"])
+CurrentFiles = Annotated[VerdictFiles, component(VerdictFiles)]
 PARQUET = "application/vnd.apache.parquet"
 MEDIA_TYPES: dict[VerdictFormat, str] = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": PARQUET}
 
@@ -107,13 +118,14 @@ async def get_verdicts(
     reports: CurrentReports,
     reader: CurrentReader,
     instrumentation: CurrentInstrumentation,
+    files: CurrentFiles,
     job_id: JobId,
     query: Annotated[VerdictQuery, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
     asked = ReportJobs([await registry.get(job_id)], await get_visible_jobs(registry, caller, query.judge))
-    return await _verdict_response(asked, reports, reader, instrumentation, query, if_none_match)
+    return await _verdict_response(asked, reports, reader, instrumentation, files, query, if_none_match)
 
 
 @router.get(
@@ -130,6 +142,7 @@ async def get_joint_verdicts(
     reports: CurrentReports,
     reader: CurrentReader,
     instrumentation: CurrentInstrumentation,
+    files: CurrentFiles,
     query: Annotated[JointQuery, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
@@ -137,7 +150,7 @@ async def get_joint_verdicts(
     asked = ReportJobs(
         await get_visible_jobs(registry, caller, query.job), await get_visible_jobs(registry, caller, query.judge)
     )
-    return await _verdict_response(asked, reports, reader, instrumentation, query, if_none_match)
+    return await _verdict_response(asked, reports, reader, instrumentation, files, query, if_none_match)
 
 
 async def _verdict_response(  # noqa: PLR0917
@@ -145,6 +158,7 @@ async def _verdict_response(  # noqa: PLR0917
     reports: Reports,
     reader: ReportReader,
     counted: GatewayInstrumentation,
+    files: VerdictFiles,
     query: VerdictQuery,
     known: str | None,
 ) -> Response:
@@ -153,12 +167,17 @@ async def _verdict_response(  # noqa: PLR0917
     if matches_etag(tag, known):
         return Response(status_code=304, headers=etag_headers(tag))
     chunks = reports.verdicts(asked, query.format, reader, parts=query.parts, texts=query.texts)
+    if query.format == "parquet":  # whole, with its length and in ranges, as its readers ask
+        return FileResponse(await files.keep(tag, chunks), headers=_headers(asked, query, tag), media_type=PARQUET)
     first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
+    stream = counted.open_stream("verdicts", _prepend_chunk(first, chunks))
+    return StallLimitedResponse(stream, headers=_headers(asked, query, tag), media_type=MEDIA_TYPES[query.format])
+
+
+def _headers(asked: ReportJobs, query: VerdictQuery, tag: str) -> dict[str, str]:
     jobs = asked.jobs
     name = f"verdicts-{jobs[0].id if len(jobs) == 1 else len(jobs)}.{query.format}"
-    headers = {**etag_headers(tag), "Content-Disposition": f'attachment; filename="{name}"'}
-    stream = counted.open_stream("verdicts", _prepend_chunk(first, chunks))
-    return StallLimitedResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
+    return {**etag_headers(tag), "Content-Disposition": f'attachment; filename="{name}"'}
 
 
 async def _prepend_chunk(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -86,6 +86,14 @@ def _rules_find(monitor: Object, meant: list[Object]) -> None:
         assert all(each["valueFrom"]["fieldRef"]["fieldPath"] == "status.podIP" for each in hosts)
 
 
+def test_every_credential_of_the_scrape_configuration_is_a_bearer_s() -> None:
+    """Service discovery of Prometheus 2.42 sends the bare key otherwise, and finds no worker where keys are needed."""
+    written = (ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+    credentials = [line for line in written.splitlines() if "credentials_file" in line]
+    assert len(credentials) == 3
+    assert all("{ type: Bearer, credentials_file:" in line for line in credentials)
+
+
 @of_each_overlay
 def test_folders_of_the_settings_are_volumes(overlay: str) -> None:
     """Where the program writes, a writable volume is mounted; the root of the image is read-only."""

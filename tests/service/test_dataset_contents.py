@@ -1,5 +1,6 @@
 """What a data set holds, page by page, what can be asked of it, and which version answers."""
 
+from collections.abc import Callable
 from importlib.metadata import version
 
 from gigavqa.evaluation.installed import installed_benchmarks
@@ -44,6 +45,31 @@ def test_pictures_are_listed_with_what_their_headers_tell(gateway: RunningGatewa
     assert good["num_bytes"] == (folder / "images/plaza-0.png").stat().st_size
     (bad,) = gateway.client.get(f"/v1/datasets/{NAME}/images", params={"after": page["last_id"]}).json()["data"]
     assert bad["width"] is None and bad["error"] and str(gateway.settings.data) not in bad["error"]
+
+
+def test_pictures_are_a_manifest_that_iiif_viewers_open(start: Callable[..., RunningGateway]) -> None:
+    """A canvas for each picture that can be read, which our viewer draws; without a viewer there is none."""
+    gateway = start(viewer_url="http://127.0.0.1:8471/")
+    (write_town(gateway.settings.data) / "images/plaza-1.png").write_bytes(b"no picture")
+    answer = gateway.client.get(f"/v1/datasets/{NAME}/manifest")
+    manifest = answer.json()
+    assert answer.headers["content-type"].startswith("application/ld+json")
+    assert (manifest["type"], manifest["id"]) == ("Manifest", f"{gateway.url}/v1/datasets/{NAME}/manifest")
+    assert manifest["summary"] == {"en": ["1 picture of 2; 1 other cannot be read"]}
+    (canvas,) = manifest["items"]
+    (painting,) = canvas["items"][0]["items"]
+    assert "#" not in canvas["id"]  # fragments of it are parts of the picture
+    assert (canvas["width"], canvas["height"], painting["target"]) == (640, 480, canvas["id"])
+    (service,) = painting["body"]["service"]
+    assert service["id"] == f"http://127.0.0.1:8471/iiif/3/{NAME}%2Fimages%2Fplaza-0.png"
+    assert painting["body"]["id"] == f"{service['id']}/full/max/0/default.jpg"
+    assert gateway.client.get(f"/v1/datasets/{NAME}/manifest?after=images/plaza-0.png").json()["items"] == []
+
+
+def test_a_manifest_needs_a_viewer(gateway: RunningGateway) -> None:
+    """Which the operator names."""
+    problem = problem_of(gateway.client.get(f"/v1/datasets/{NAME}/manifest"), 404, "viewer-missing")
+    assert "GIGAVQA_VIEWER_URL" in problem["detail"]
 
 
 def test_every_plan_is_listed_with_its_cells(gateway: RunningGateway) -> None:

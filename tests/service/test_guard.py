@@ -44,6 +44,28 @@ def test_the_gateways_own_pages_and_programs_may_change_things(gateway: RunningG
         assert gateway.client.post(f"/v1/jobs/{job_id}/cancel", headers=headers).json()["status"] == "cancelled"
 
 
+def test_pages_of_origins_that_the_operator_lists_call_the_gateway(start: Callable[..., RunningGateway]) -> None:
+    """Their browsers are told that they may, before and with the answer; other origins are refused as ever."""
+    gateway, origin = start(cors_origins=("https://tool.example.org",)), "https://tool.example.org"
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,x-stainless-os"}
+    preflight = gateway.client.options("/v1/jobs", headers={"Origin": origin, **asked})
+    assert preflight.headers["access-control-allow-origin"] == origin
+    assert "x-stainless-os" in preflight.headers["access-control-allow-headers"]
+    headers = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
+    answer = gateway.client.post("/v1/jobs", json={}, headers=headers)
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (422, origin)
+    other = gateway.client.post("/v1/jobs", json={}, headers={**headers, "Origin": "https://elsewhere.example"})
+    assert other.status_code == 403
+    assert "access-control-allow-origin" not in other.headers
+
+
+@pytest.mark.parametrize("origin", ["*", "tool.example.org", "https://*.example.org", "https://a.example/path"])
+def test_origins_are_listed_one_by_one(tmp_path: Path, origin: str) -> None:
+    """None stands for all: a page of anybody's could then call a gateway that asks for no key."""
+    with pytest.raises(SettingsInvalidError, match="is no origin: name each"):
+        GatewaySettings.from_environment({"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_CORS_ORIGINS": origin})
+
+
 def test_pages_of_other_sites_may_follow_a_link(gateway: RunningGateway) -> None:
     """What changes nothing is answered; the browser keeps the answer from the page."""
     response = gateway.client.get("/v1/jobs", headers=CROSS_SITE[0])

@@ -46,6 +46,12 @@ def test_jobs_are_narrowed_down_by_time_and_sorted(gateway: RunningGateway) -> N
     problem_of(gateway.client.get("/v1/jobs?created_after=2026-11-21T00:00:00"), 422, "request-invalid")
 
 
+def test_a_time_that_is_a_number_is_refused(gateway: RunningGateway) -> None:
+    """It may count seconds, milliseconds or days; the list would be empty, or whole."""
+    problem = problem_of(gateway.client.get("/v1/jobs?created_before=0.5"), 422, "request-invalid")
+    assert "2026-11-21T00:00:00Z" in problem["errors"][0]["detail"]
+
+
 def test_looking_through_jobs_is_bounded(gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that found too little among as many as may be looked at says where to go on."""
     monkeypatch.setattr(job_registry, "_CHUNK", 2)

@@ -15,8 +15,10 @@ from gigavqa.service.openai import examples as openai_examples
 from gigavqa.service.openai.batches import BatchList, BatchObject
 from gigavqa.service.openai.completions import Completion
 from gigavqa.service.openai.files import FileDeletion, FileList, FileObject
+from gigavqa.service.openai.responses_output import ResponseObject
 from gigavqa.service.operations.dataset_contents import ImageList, SampleDetail, SampleList
 from gigavqa.service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
+from gigavqa.service.operations.manifests import Manifest
 from gigavqa.service.operations.plans import PlanList
 from gigavqa.service.operations.probes import Health, Readiness, ServiceIndex, Version
 from gigavqa.service.results.responses import ResultLine
@@ -45,6 +47,7 @@ OPERATIONS = {
     "GET /v1/models",
     "GET /v1/models/{model_id}",
     "POST /v1/chat/completions",
+    "POST /v1/responses",
     "GET /v1/files",
     "POST /v1/files",
     "GET /v1/files/{file_id}",
@@ -62,6 +65,7 @@ OPERATIONS = {
     "GET /v1/datasets/{name}/samples",
     "GET /v1/datasets/{name}/samples/{sample_id}",
     "GET /v1/datasets/{name}/images",
+    "GET /v1/datasets/{name}/manifest",
     "GET /v1/plans",
     "GET /v1/version",
     "GET /healthz",
@@ -79,6 +83,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.MODELS, ModelList),
     (examples.MODEL_CARD, ModelCard),
     (openai_examples.COMPLETION, Completion),
+    (openai_examples.RESPONSE, ResponseObject),
     (openai_examples.FILE, FileObject),
     (openai_examples.FILES, FileList),
     (openai_examples.FILE_DELETION, FileDeletion),
@@ -90,6 +95,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.SAMPLES, SampleList),
     (examples.SAMPLE, SampleDetail),
     (examples.IMAGES, ImageList),
+    (examples.MANIFEST, Manifest),
     (examples.PLANS, PlanList),
     (examples.VERSION, Version),
     (examples.WEBHOOK, WebhookCard),
@@ -179,7 +185,7 @@ def test_every_operation_names_its_problems(document: dict[str, Any]) -> None:
 def test_what_openai_s_clients_call_names_their_errors(document: dict[str, Any]) -> None:
     """Each error is declared as OpenAI's object with an example, and none with the 422 that OpenAI does not have."""
     called = [(name, each) for name, each in operations(document) if is_openai_path(name.partition(" ")[2])]
-    assert len(called) == 12
+    assert len(called) == 13
     for name, operation in called:
         errors = {status: answer for status, answer in operation["responses"].items() if status[0] != "2"}
         assert {"400", "500", "default"} <= set(errors), name

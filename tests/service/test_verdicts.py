@@ -56,6 +56,18 @@ def test_every_form_holds_the_reports_accuracy(gateway: RunningGateway, job_id: 
     assert known["csv"] == known["parquet"] == {cell["condition"]: cell["accuracy"]["value"] for cell in cells}
 
 
+def test_parquet_is_read_in_parts(gateway: RunningGateway, job_id: str) -> None:
+    """As readers of tables do over HTTP: its length first, then its end, all of one file."""
+    path, params = f"/v1/jobs/{job_id}/verdicts", {"format": "parquet"}
+    whole = gateway.client.get(path, params=params)
+    head = gateway.client.head(path, params=params)
+    assert int(head.headers["content-length"]) == len(whole.content)
+    assert head.headers["accept-ranges"] == "bytes"
+    end = gateway.client.get(path, params=params, headers={"Range": "bytes=-4"})
+    assert (end.status_code, end.content) == (206, b"PAR1")
+    assert end.headers["etag"] == head.headers["etag"] == whole.headers["etag"]
+
+
 def test_texts_and_parts_are_given_when_asked_for(gateway: RunningGateway, job_id: str) -> None:
     """No step was asked here: a file of parts has its columns and no row."""
     path = f"/v1/jobs/{job_id}/verdicts"

@@ -88,6 +88,7 @@ QWEN25_VL = Family(
     budget=_declared_25,
     # Its own checkpoints think not; many that were made of it do, MiMo-VL among them.
     marks=TextMarks(thought=THINK_MARKS, places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
+    writes_json_calls=True,
 )
 QWEN3_VL = Family(
     "qwen3-vl",
@@ -95,6 +96,7 @@ QWEN3_VL = Family(
     box_convention="thousand",
     budget=_declared_3,
     marks=TextMarks(thought=THINK_MARKS, places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
+    writes_json_calls=True,
 )
 QWEN35 = Family(
     "qwen3.5",

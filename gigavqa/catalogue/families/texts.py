@@ -51,5 +51,6 @@ QWEN3 = Family(
     budget=_declared_budget,
     marks=TextMarks(thought=THINK_MARKS, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
     has_processing=False,
+    writes_json_calls=True,
 )
 FAMILIES = (QWEN3,)

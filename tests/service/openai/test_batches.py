@@ -206,3 +206,17 @@ def test_a_cancelled_batch_says_what_was_not_played(client: openai.OpenAI, gatew
     assert {line["error"]["code"] for line in read(client, batch.error_file_id).values()} == {"batch_cancelled"}
     with pytest.raises(openai.ConflictError):
         client.with_options(max_retries=0).batches.cancel(batch_id)
+
+
+def test_a_batch_calls_tools(client: openai.OpenAI, worker: RunningWorker) -> None:
+    """As chats do; how calls are read is told by the recorded answer alone."""
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    tools = [{"type": "function", "function": {"name": "look", "parameters": schema}}]
+    message = {"messages": [{"role": "user", "content": "Look."}], "tools": tools}
+    batch = end_of(client, start_batch(client, lines({**message, "tool_choice": "required"}, message)))
+    answers = read(client, batch.output_file_id)
+    (choice,) = answers["q0"]["response"]["body"]["choices"]
+    (call,) = choice["message"]["tool_calls"]
+    assert call["function"] == {"name": "look", "arguments": '{"x": 0}'}
+    assert choice["finish_reason"] == "tool_calls"
+    assert "tool_calls" not in answers["q1"]["response"]["body"]["choices"][0]["message"]

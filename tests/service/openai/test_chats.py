@@ -1,5 +1,6 @@
 """Chat completions through OpenAI's own client, on a worker with the simulated engine."""
 
+import time
 from typing import Any
 
 import httpx
@@ -77,15 +78,15 @@ def post(gateway: RunningGateway, **body: Any) -> httpx.Response:
         ({"temperature": 3}, "temperature", "less than or equal to 2"),
         ({"guided_json": {"type": "object"}}, None, "response_format"),
         ({"guided_regex": "a+"}, None, "structured_outputs: {regex}"),
-        ({"tools": [{"type": "function"}]}, None, "tools are not spoken"),
-        ({"temprature": 1}, None, "did you mean 'temperature'"),
+        ({"tools": [{"type": "function"}]}, "tools[0].function", "is missing"),
+        ({"temprature": 1}, "temprature", "did you mean 'temperature'"),
         ({"mm_processor_kwargs": {"max_pixels": 1}}, None, "'mm_processor_kwargs' is not taken"),
         ({"messages": [*MESSAGES, {"role": "assistant", "content": "A"}]}, None, "the last message"),
-        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0]", "tools are not spoken"),
+        ({"messages": [{"role": "function", "content": "x"}]}, "messages[0]", "functions are not read any more"),
         ({"messages": [{"role": "user", "content": [{"type": "audio"}]}]}, "messages[0].content[0].type", "image_url"),
         ({"structured_outputs": {"regex": "a", "choice": ["b"]}}, "structured_outputs", "say one of"),
         ({"chat_template_kwargs": {"chat_template": "{{ x }}"}}, None, "may not say chat_template"),
-        ({"top_logprobs": 3}, None, "top_logprobs needs logprobs"),
+        ({"top_logprobs": 3}, "top_logprobs", "top_logprobs needs logprobs"),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -110,13 +111,14 @@ def test_errors_of_the_framework_are_openai_s(gateway: RunningGateway) -> None:
     openai_error_of(gateway.client.post("/v1/chat/completions", content=b"x"), 415, "media_type_unsupported")
 
 
-def test_a_model_without_a_worker_is_a_503_to_come_back_to(client: openai.OpenAI) -> None:
-    """The message says how to start one."""
+def test_a_model_without_a_worker_is_a_503_that_no_client_asks_again(client: openai.OpenAI) -> None:
+    """The message says how to start one; a client that would ask three times is told that it need not."""
     with pytest.raises(openai.InternalServerError) as raised:
         client.chat.completions.create(model=MODEL, messages=MESSAGES)
     assert raised.value.status_code == 503
     assert f"gigavqa up --model {MODEL}" in raised.value.message
-    assert raised.value.response.headers["retry-after"] == "30"
+    assert raised.value.response.headers["x-should-retry"] == "false"
+    assert "retry-after" not in raised.value.response.headers
 
 
 def test_a_full_queue_is_a_429_to_come_back_to(start: Start, settings: GatewaySettings) -> None:
@@ -156,7 +158,46 @@ def test_models_are_listed_as_openai_lists_them(client: openai.OpenAI) -> None:
     models = {model.id: model for model in client.models.list()}
     assert models[MODEL].object == "model"
     assert models[MODEL].owned_by == "gigavqa"
+    assert models["qwen3-vl-8b"].owned_by == "Qwen"
     assert models[MODEL].model_extra["max_model_len"] == 8192
+
+
+def test_a_model_that_is_served_is_listed_first(client: openai.OpenAI, worker: RunningWorker) -> None:
+    """With the time at which its worker started; clients of servers of one model take the first."""
+    first, *others = client.models.list()
+    assert first.id == MODEL
+    assert 0 <= time.time() - first.created < 60
+    assert [model.id for model in others] == sorted(model.id for model in others)
+
+
+def test_a_list_of_models_is_found_behind_a_slash(gateway: RunningGateway) -> None:
+    """It is no model without a name."""
+    assert gateway.client.get("/v1/models/", follow_redirects=True).json()["object"] == "list"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/v1/completions", "ask /v1/chat/completions"),
+        ("/v1/embeddings", "embed nothing"),
+        ("/v1/uploads", "/v1/files"),
+        ("/v1/responses/resp_1", "no response is kept"),
+        ("/openai/deployments/x/chat/completions", "ends in /v1"),
+        ("//v1/chat/completions", "two slashes"),
+    ],
+)
+def test_what_is_not_there_says_what_to_ask(gateway: RunningGateway, path: str, told: str) -> None:
+    """In the sentence that clients show."""
+    answer = gateway.client.post(f"{gateway.url}{path}", json={})
+    assert answer.status_code == 404
+    assert told in answer.text
+
+
+def test_a_compressed_body_is_refused_as_such(gateway: RunningGateway) -> None:
+    """It is not called broken JSON."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = gateway.client.post("/v1/chat/completions", content=b"x", headers=headers)
+    assert "uncompressed" in openai_error_of(answer, 415, "media_type_unsupported")["message"]
 
 
 def test_a_history_is_what_was_said(client: openai.OpenAI, worker: RunningWorker) -> None:
@@ -174,3 +215,10 @@ def test_a_text_that_stops_is_cut_before_its_stop(client: openai.OpenAI, worker:
     answer = client.chat.completions.create(model=MODEL, messages=MESSAGES, stop=[" is", "never"])
     assert answer.choices[0].message.content == "The answer"
     assert answer.choices[0].finish_reason == "stop"
+
+
+def test_a_file_is_forgotten_so_long_after_it_came(gateway: RunningGateway) -> None:
+    """Another beginning of that time is refused."""
+    asked = {"purpose": "vision", "expires_after[anchor]": "last_used", "expires_after[seconds]": "3600"}
+    answer = gateway.client.post("/v1/files", data=asked, files={"file": ("a.png", png(1))})
+    assert openai_error_of(answer, 400, "file_invalid")["param"] == "expires_after[anchor]"

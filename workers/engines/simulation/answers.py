@@ -1,6 +1,7 @@
 """Answers of the simulated engine: an option's letter by the seed, or what somebody declares, tool calls among it."""
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from gigavqa.contract.requests import Sampling
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.workers.engines.engine import Message
+from gigavqa.workers.engines.simulation.schemas import smallest_value
 
 _CHATS = TypeAdapter(tuple[tuple[str, ...], ...])
 _OPTION = re.compile(r"^\s*\(?([A-H])[.):]", re.MULTILINE)
@@ -45,8 +47,14 @@ def read_answer_script(path: Path) -> AnswerScript:
 
 
 def draw_answer(question: str, sampling: Sampling, prompt: bytes) -> str:
-    """Return a letter of the question's options in a sentence, or a choice alone, by the seed and a prompt's name."""
-    held = sampling.steering.structure.choice if sampling.steering and sampling.steering.structure else None
+    """Return a letter of the question's options in a sentence, or a choice alone, by the seed and a prompt's name.
+
+    What is held to JSON is the smallest that is allowed.
+    """
+    structure = sampling.steering.structure if sampling.steering else None
+    if structure and (structure.json_object or isinstance(structure.json_schema, dict)):
+        return json.dumps(smallest_value(structure.json_schema or {"type": "object"}))
+    held = structure.choice if structure else None
     letters = held or _OPTION.findall(question) or ["A", "B", "C", "D"]
     drawn = hashlib.blake2b(f"{sampling.seed}:{prompt.hex()}".encode(), digest_size=8).digest()
     letter = letters[int.from_bytes(drawn, "big") % len(letters)]
