@@ -15,7 +15,7 @@ from gigavqa.cli.plugins import with_plugins
 
 _TEXT = "Visual question answering over gigapixel images: ask, follow, read reports."
 _EPILOG = """
-Start with `gigavqa demo`; or `gigavqa up -m MODEL`, and in another terminal `gigavqa submit -d demo -m MODEL --watch`.
+Start with `gigavqa demo`, or `gigavqa up -m MODEL`.
 
 Exit: 0 done, 1 failed, 2 wrong input, 3 no gateway, 4 not now, 5 partly.
 """

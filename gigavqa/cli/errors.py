@@ -12,6 +12,7 @@ from gigavqa.contract.errors import JobsError, KeyNotFoundError
 from gigavqa.demo.errors import DemoError, DemoUnknownError
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.launcher.errors import LaunchError
+from gigavqa.load.errors import LoadError, LoadSettingsError
 from gigavqa.retrieval.errors import RetrievalError
 from gigavqa.runtime.errors import InstallationError, RestoreRefusedError, SettingsInvalidError
 from gigavqa.tiling.errors import TilingError
@@ -58,6 +59,7 @@ EXPECTED = (
     InstallationError,
     JobsError,
     LaunchError,
+    LoadError,
     RetrievalError,
     TilingError,
     WorkerError,
@@ -72,6 +74,7 @@ _INPUTS = (
     DemoUnknownError,
     EvaluationError,
     KeyNotFoundError,
+    LoadSettingsError,
     QuestionsError,
     RetrievalError,
     SettingsInvalidError,

@@ -12,5 +12,6 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     `likeness` is the least, from 0 to 1, that counts as close.
     """
     spelt = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), list(spelt), _MOST_SUGGESTED, likeness)
+    swapped = [other for other in spelt if sorted(other) == sorted(name.lower())]  # short names are unlike at once
+    close = swapped[:_MOST_SUGGESTED] or get_close_matches(name.lower(), list(spelt), _MOST_SUGGESTED, likeness)
     return f"; did you mean {' or '.join(repr(spelt[other]) for other in close)}?" if close else ""

@@ -34,6 +34,7 @@ COMMANDS = {
     "dataset": _entry("Data", "dataset", "Draw, import, check, list and show data sets"),
     "ingest": _entry("Data", "ingest", "Make lossless tiled pyramids of flat images"),
     "workers": _entry("Operate", "workers", "List the workers"),
+    "load": _entry("Operate", "load", "Measure a service under load"),
     "logs": _entry("Operate", "logs", "Print the ends of the logs"),
     "admin": _entry("Operate", "admin", "Keys, backups, checks, corpora, pyramids, room on the disk"),
 }
