@@ -47,6 +47,12 @@ class GatewayUnusableError(CommandError):
     exit_code = _TEMPORARY
 
 
+class JobOpenError(CommandError):
+    """A job that is to be deleted has not ended, or one over a data set that is."""
+
+    exit_code = _TEMPORARY
+
+
 _TEMPORARY_STATUSES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 """Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
 

@@ -31,7 +31,7 @@ COMMANDS = {
     "budget": _entry("Look", "budget", "Print which rasters a model makes of a picture of a size"),
     "plan": _entry("Look", "plan", "Say what a model needs of GPUs, and what that costs"),
     "viewer": _entry("Look", "viewer", "Serve the pictures"),
-    "dataset": _entry("Data", "dataset", "Draw, import, check, list and show data sets"),
+    "dataset": _entry("Data", "dataset", "Draw, import, check, list, show and delete data sets"),
     "ingest": _entry("Data", "ingest", "Make lossless tiled pyramids of flat images"),
     "workers": _entry("Operate", "workers", "List the workers"),
     "load": _entry("Operate", "load", "Measure a service under load"),
