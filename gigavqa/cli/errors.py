@@ -11,7 +11,7 @@ from gigavqa.client.errors import GatewayUnreachableError, GigavqaError, Problem
 from gigavqa.contract.errors import JobsError, KeyNotFoundError
 from gigavqa.demo.errors import DemoError, DemoUnknownError
 from gigavqa.evaluation.errors import EvaluationError
-from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.errors import LaunchError, PortTakenError
 from gigavqa.load.errors import LoadError, LoadSettingsError
 from gigavqa.retrieval.errors import RetrievalError
 from gigavqa.runtime.errors import InstallationError, RestoreRefusedError, SettingsInvalidError
@@ -97,7 +97,7 @@ def exit_status(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):
         return _NO_GATEWAY
-    if isinstance(error, RestoreRefusedError):
+    if isinstance(error, (PortTakenError, RestoreRefusedError)):
         return _TEMPORARY
     if isinstance(error, ProblemError):
         return (

@@ -13,7 +13,7 @@ from httpx_sse import ServerSentEvent
 from gigavqa.client import calls
 from gigavqa.client.calls import AnswerT, ApiCall, ResultFilter
 from gigavqa.client.errors import BusyError, GatewayFailedError, GatewayUnreachableError, ProblemError, problem_error
-from gigavqa.contract.jobs import Job
+from gigavqa.contract.jobs import Job, JobStatus
 
 STREAM_SECONDS = 60.0
 """How long a stream that broke off is opened again without any news."""
@@ -121,6 +121,7 @@ class EventPosition:
         self._seconds = seconds
         self._ends_at = None if seconds is None else time.monotonic() + seconds
         self._last: str | None = None
+        self._is_replayed = True  # events begin with the job's first
 
     def call(self) -> ApiCall[None]:
         """Return what asks for the events that were not heard."""
@@ -132,17 +133,27 @@ class EventPosition:
         return calls.events(self.job.id, self._last, min(calls.EVENTS_SILENCE, silence))
 
     def hear(self, event: ServerSentEvent) -> Job | None:
-        """Return the job as it is now; None for a ping."""
+        """Return the job as it is now; None for a ping, and for what was before the job was asked for."""
         self._last = event.id or self._last
         if not event.data:
             return None
-        self.job = calls.apply_event(self.job, json.loads(event.data))
-        return self.job
+        heard = calls.apply_event(self.job, json.loads(event.data))
+        self._is_replayed &= _progress(heard) < _progress(self.job)
+        if self._is_replayed:
+            return None
+        self.job = heard
+        return heard
 
     @property
     def over(self) -> bool:
         """Whether the time is over."""
         return self._ends_at is not None and time.monotonic() >= self._ends_at
+
+
+def _progress(job: Job) -> tuple[int, int]:
+    """How far a job is: by its status, then by the requests that are done."""
+    stage = 0 if job.status is JobStatus.VALIDATING else 1 if job.status is JobStatus.IN_PROGRESS else 2
+    return stage + job.status.final, job.request_counts.completed + job.request_counts.failed
 
 
 class LineSplitter:

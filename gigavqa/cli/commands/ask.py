@@ -251,4 +251,4 @@ def _print_answers(job: Job, written: AnswerFiles) -> None:
         print_report_table(written.report, "closing")
     out.print(f"page      {written.page}")
     out.print(f"verdicts  {', '.join(map(str, written.verdicts))}")
-    err.print(f"next      gigavqa report {job.id}; gigavqa dataset show {job.spec.dataset}")
+    err.print(f"next      gigavqa dataset show {job.spec.dataset}; while a gateway runs: gigavqa report {job.id}")

@@ -23,7 +23,7 @@ _FIRST_PLAN = "(first)"  # what is asked where neither plan nor cells are named
 _COLUMNS = (
     TableColumn("job"),
     TableColumn("status"),
-    TableColumn("data set", least=10),
+    TableColumn("data set"),
     TableColumn("title", leaves=2, least=12),
     TableColumn("models", leaves=4, least=12),
     TableColumn("plan", leaves=1, least=7),

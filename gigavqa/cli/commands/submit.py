@@ -142,17 +142,16 @@ def submit_and_print(
 ) -> None:
     """Submit a job by its fields, follow it where that is wanted, and print its id, or all of it."""
     job = gateway.submit(fields, key)
+    if not json:
+        out.print(job.id)
     job = _watch(gateway, job) if watch else _report_submission(gateway, job)
     if json:
         print_json(job.model_dump(mode="json"))
-    else:
-        out.print(job.id)
     if watch:
         require_success(job)
 
 
 def _watch(gateway: TerminalClient, job: Job) -> Job:
-    err.print(f"job {job.id}")
     with exit_on_interrupt(job):
         job = follow(gateway, job)
     for line in warning_lines(job):
