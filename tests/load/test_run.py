@@ -7,12 +7,15 @@ from typing import Any
 import httpx
 import pytest
 
+from gigavqa.load import run as run_module
 from gigavqa.load.errors import ServiceRefusedError
 from gigavqa.load.notes import notes
-from gigavqa.load.prompts import TextPrompts
+from gigavqa.load.prompts import Picture, QuestionPrompts, RegionOptions, TextPrompts, name_region, questions_about
 from gigavqa.load.run import Load, Run
 from gigavqa.load.service import MeasuredService, chat_address
 from gigavqa.load.tally import Tally
+from gigavqa.tiling.errors import ImageNotFoundError
+from gigavqa.tiling.geometry import Region, Size
 from tests.load.streaming_server import FIRST, GAP, PROMPT_TOKENS, TOKENS, StreamingServer, streaming_server
 
 MS = 1000
@@ -179,3 +182,42 @@ async def test_what_is_interrupted_tells_what_was_measured(there: StreamingServe
     assert figures["completed"] >= 2
     assert figures["failed"] == 0
     assert any(note.startswith("interrupted: ") for note in notes(run))
+
+
+async def test_arrivals_beyond_what_may_be_open_are_counted_and_not_sent(
+    there: StreamingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a service which answers nothing takes no more memory than that."""
+    monkeypatch.setattr(run_module, "MOST_OPEN", 2)
+    run, figures = await measured(there, "hangs", Load(rate=500.0, requests=9, seed=1), patience=0.5, checked=False)
+    assert figures["failed_by_kind"] == {"not sent": 7, "timeout": 2}
+    assert any("slower than the rate" in note for note in notes(run))
+
+
+async def test_an_error_of_cutting_pictures_ends_the_measurement(there: StreamingServer) -> None:
+    """As itself, whichever of the users met it."""
+
+    def broken(picture: Picture, region: Region) -> str:
+        raise ImageNotFoundError(f"{picture.name} is gone")
+
+    questions = questions_about([Picture("a.png", "", Size(400, 400))])
+    async with httpx.AsyncClient(trust_env=False) as client:
+        service = MeasuredService(client, chat_address(there.url), "steady", {}, 60.0)
+        run = Run(
+            Load(users=3, requests=9), service, QuestionPrompts(questions, RegionOptions(1, 64), 0, broken), Tally()
+        )
+        with pytest.raises(ImageNotFoundError, match=r"a\.png is gone"):
+            await run.measure()
+
+
+async def test_a_measurement_ends_when_every_region_was_sent(there: StreamingServer) -> None:
+    """And says how to go on."""
+    questions = questions_about([Picture("a.png", "", Size(66, 64))])
+    async with httpx.AsyncClient(trust_env=False) as client:
+        service = MeasuredService(client, chat_address(there.url), "steady", {}, 60.0)
+        prompts = QuestionPrompts(questions, RegionOptions(1, 64), 0, name_region)
+        run = Run(Load(users=2, seconds=600.0), service, prompts, Tally())
+        await run.check()
+        await run.measure()
+    assert run.tally.completed == 2
+    assert any(note.startswith("ended early: all 3 chats") for note in notes(run))
