@@ -13,7 +13,7 @@ from httpx_sse import ServerSentEvent
 from gigavqa.client import calls
 from gigavqa.client.calls import AnswerT, ApiCall, ResultFilter
 from gigavqa.client.errors import BusyError, GatewayFailedError, GatewayUnreachableError, ProblemError, problem_error
-from gigavqa.contract.jobs import Job, JobStatus
+from gigavqa.contract.jobs import Job
 
 STREAM_SECONDS = 60.0
 """How long a stream that broke off is opened again without any news."""
@@ -121,7 +121,6 @@ class EventPosition:
         self._seconds = seconds
         self._ends_at = None if seconds is None else time.monotonic() + seconds
         self._last: str | None = None
-        self._is_replayed = True  # events begin with the job's first
 
     def call(self) -> ApiCall[None]:
         """Return what asks for the events that were not heard."""
@@ -133,27 +132,17 @@ class EventPosition:
         return calls.events(self.job.id, self._last, min(calls.EVENTS_SILENCE, silence))
 
     def hear(self, event: ServerSentEvent) -> Job | None:
-        """Return the job as it is now; None for a ping, and for what was before the job was asked for."""
+        """Return the job as it is now; None for a ping."""
         self._last = event.id or self._last
         if not event.data:
             return None
-        heard = calls.apply_event(self.job, json.loads(event.data))
-        self._is_replayed &= _progress(heard) < _progress(self.job)
-        if self._is_replayed:
-            return None
-        self.job = heard
-        return heard
+        self.job = calls.apply_event(self.job, json.loads(event.data))
+        return self.job
 
     @property
     def over(self) -> bool:
         """Whether the time is over."""
         return self._ends_at is not None and time.monotonic() >= self._ends_at
-
-
-def _progress(job: Job) -> tuple[int, int]:
-    """How far a job is: by its status, then by the requests that are done."""
-    stage = 0 if job.status is JobStatus.VALIDATING else 1 if job.status is JobStatus.IN_PROGRESS else 2
-    return stage + job.status.final, job.request_counts.completed + job.request_counts.failed
 
 
 class LineSplitter:
