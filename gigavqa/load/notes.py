@@ -55,6 +55,6 @@ def _about_this_process(run: Run) -> Iterator[str]:
     if users and run.waiting > _MUCH_WAITING * users * run.tally.seconds:
         share = 100 * run.waiting / (users * run.tally.seconds or 1.0)
         yield (
-            f"users waited {share:.0f} % of the time for pictures to be cut: this machine was the limit. `gigavqa "
-            "ingest` makes pyramids, of which regions are cut faster; `--repeat-pictures` cuts fewer"
+            f"users waited {share:.0f} % of the time for pictures to be cut: this machine was the limit. Pyramids "
+            "of flat pictures (`gigavqa ingest`) and `--repeat-pictures` make that less"
         )
