@@ -92,7 +92,9 @@ class AnswerTable:
         if self._total <= _MOST_ROWS:
             self._rows[outcome.request_id] = outcome
             closing = f"\n  {closed}" if (closed := _closing(outcome)) else ""
-            return f"{self._done} of {self._total}  {'  '.join(filter(None, _outcome_columns(outcome)))}{closing}"
+            sample, cell, answer, truth, verdict = _outcome_columns(outcome)
+            told = (sample, cell, answer, truth and f"true: {truth}", verdict)
+            return f"{self._done} of {self._total}  {'  '.join(filter(None, told))}{closing}"
         if self._done * _LINES_PER_JOB // self._total == (self._done - 1) * _LINES_PER_JOB // self._total:
             return ""
         counts = sum(self._counts.values(), Counter())

@@ -15,7 +15,7 @@ from gigavqa.cli.plugins import with_plugins
 
 _TEXT = "Visual question answering over gigapixel images: ask, follow, read reports."
 _EPILOG = """
-Start with `gigavqa demo`; or `gigavqa up -m MODEL`, and in another terminal `gigavqa submit -d demo -m MODEL --watch`.
+`gigavqa` alone says what to do next.
 
 Exit: 0 done, 1 failed, 2 wrong input, 3 no gateway, 4 not now, 5 partly.
 """
@@ -25,7 +25,7 @@ app = typer.Typer(
     name="gigavqa",
     help=_TEXT,
     epilog=_EPILOG,
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
     context_settings=CONTEXT,
 )
@@ -41,6 +41,7 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
     ] = False,
@@ -48,6 +49,11 @@ def options(
 ) -> None:
     """Visual question answering over gigapixel images: ask, follow, read reports."""
     _DebugMode.debug = debug
+    if context.invoked_subcommand is None:
+        from gigavqa.cli.next_steps import describe, look_around  # noqa: PLC0415 - HTTP, which help does without
+
+        for line in describe(look_around(), out.width):
+            out.print(line, markup=False)
 
 
 class _DebugMode:

@@ -167,6 +167,13 @@ SettingsOption = Annotated[
         help="Override the model's decoding: temperature=0, max_tokens=64 (repeatable).",
     ),
 ]
+TITLE = "title"
+"""The note of a job that pages and tables show beside the name of its data set."""
+
+TitleOption = Annotated[
+    str,
+    typer.Option("--title", metavar="TEXT", show_default=False, help="What tables and pages call it, for people."),
+]
 RepeatsOption = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
 SeedOption = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
 PartsOption = Annotated[

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 import httpx
 
@@ -32,6 +33,11 @@ class TerminalClient(gigavqa.Client):
         if not newest:
             raise NotFoundError("the gateway has no job yet; submit one with `gigavqa submit`")
         return newest[0].id
+
+    def require_sample(self, dataset: str, sample: str) -> None:
+        """Raise NotFoundError where the gateway's data set has no such sample; it says what is close to it."""
+        path = f"/v1/datasets/{quote(dataset, safe='')}/samples/{quote(sample, safe='')}"
+        self._ask(ApiCall("GET", path, lambda _: None))
 
     def _send(self, call: ApiCall[AnswerT]) -> AnswerT:
         with self._suggesting():

@@ -11,7 +11,8 @@ from gigavqa.client.errors import GatewayUnreachableError, GigavqaError, Problem
 from gigavqa.contract.errors import JobsError, KeyNotFoundError
 from gigavqa.demo.errors import DemoError, DemoUnknownError
 from gigavqa.evaluation.errors import EvaluationError
-from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.errors import LaunchError, PortTakenError
+from gigavqa.load.errors import LoadError, LoadSettingsError
 from gigavqa.retrieval.errors import RetrievalError
 from gigavqa.runtime.errors import InstallationError, RestoreRefusedError, SettingsInvalidError
 from gigavqa.tiling.errors import TilingError
@@ -46,6 +47,12 @@ class GatewayUnusableError(CommandError):
     exit_code = _TEMPORARY
 
 
+class JobOpenError(CommandError):
+    """A job that is to be deleted has not ended, or one over a data set that is."""
+
+    exit_code = _TEMPORARY
+
+
 _TEMPORARY_STATUSES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 """Refusals that depend on what the gateway holds at the moment, and not on how it was asked."""
 
@@ -58,6 +65,7 @@ EXPECTED = (
     InstallationError,
     JobsError,
     LaunchError,
+    LoadError,
     RetrievalError,
     TilingError,
     WorkerError,
@@ -72,6 +80,7 @@ _INPUTS = (
     DemoUnknownError,
     EvaluationError,
     KeyNotFoundError,
+    LoadSettingsError,
     QuestionsError,
     RetrievalError,
     SettingsInvalidError,
@@ -88,7 +97,7 @@ def exit_status(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):
         return _NO_GATEWAY
-    if isinstance(error, RestoreRefusedError):
+    if isinstance(error, (PortTakenError, RestoreRefusedError)):
         return _TEMPORARY
     if isinstance(error, ProblemError):
         return (

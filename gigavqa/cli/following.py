@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import httpx
 import typer
 
 from gigavqa.cli.client import TerminalClient
@@ -16,6 +17,7 @@ from gigavqa.store.worker_registry import WorkerStatus
 
 _LOOK_SECONDS = 2.0
 _INTERRUPTED = 130
+_GATEWAY_GONE = "the gateway does not answer; waiting for it"
 
 
 def follow(gateway: TerminalClient, job: Job) -> Job:
@@ -87,8 +89,10 @@ def report_obstacles(gateway: TerminalClient, models: Sequence[str], say: Callab
         while not ended.is_set():
             try:
                 found = list(obstacles(models, gateway.workers()))
-            except GigavqaError:
-                found = told  # whoever follows the job says that the gateway is gone
+                if _GATEWAY_GONE in told:
+                    say("the gateway answers again")
+            except (GigavqaError, httpx.TransportError):
+                found = list(dict.fromkeys([*told, _GATEWAY_GONE]))
             for line in found:
                 if line not in told:
                     say(line)

@@ -38,7 +38,8 @@ class QuestionFile:
     `decimal` what the decimal sign of its numbers is, "," or "."; told by the file's separator without;
     `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
     asks the good ones beside bad ones. `closing` asks for the answer alone behind each free answer. `data` is the
-    gateway's data root, GIGAVQA_DATA if omitted. `linked` says that links out of the folder are one's own.
+    gateway's data root, GIGAVQA_DATA if omitted. `linked` says that links out of the folder are one's own. `title` is
+    what people read instead of the data set's name.
     """
 
     source: Path
@@ -53,6 +54,7 @@ class QuestionFile:
     decimal: str | None = None
     linked: bool = False
     closing: ClosingSetting | None = None
+    title: str = ""
 
     @property
     def folder(self) -> Path:
@@ -97,7 +99,7 @@ class QuestionFile:
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
                     check_image=read_header, remarks_on=file_remarks, columns=self.columns, decimal=self.decimal,
-                    follows_links=self.linked,
+                    follows_links=self.linked, title=self.title,
                     settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,
                 )  # fmt: skip
             return load_dataset(target), made

@@ -22,6 +22,7 @@ from gigavqa.evaluation.plans import select_cells
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.truth_checks import require_reachable_truths
 from gigavqa.runtime.plurals import list_some
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.validation import describe_faults
 
 _SEED_BITS = 31
@@ -293,5 +294,7 @@ def _select_samples(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
     unknown = wanted.keys() - {sample.id for sample in dataset.samples}
     if unknown:
         named = list_some([name[:_LONGEST_ID] for name in sorted(unknown)], _MOST_NAMED)
-        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}")
+        first = min(unknown)[:_LONGEST_ID]
+        close = did_you_mean(first, (sample.id for sample in dataset.samples))
+        raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}{close}")
     return tuple(sample for sample in dataset.samples if sample.id in wanted)

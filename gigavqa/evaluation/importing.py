@@ -69,6 +69,7 @@ def import_dataset(
     copy: bool = False,
     leave_out_bad: bool = False,
     follows_links: bool = False,
+    title: str = "",
 ) -> ImportSummary:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
@@ -77,10 +78,10 @@ def import_dataset(
     by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
     pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
     `decimal` what the decimal sign of its numbers is; `settings` are files that it reads beside `dataset.toml`, by
-    their names there; `described` is what a configuration says of the records. `follows_links` takes links out of the
-    folder, which the caller must have made. Nothing is made unless everything is good, or bad records may be left out;
-    what is wrong with a file as a whole is never left out. Raises DatasetInvalidError naming every bad record,
-    FileExistsError where `target` exists.
+    their names there; `described` is what a configuration says of the records; `title` is what people read instead of
+    the name. `follows_links` takes links out of the folder, which the caller must have made. Nothing is made unless
+    everything is good, or bad records may be left out; what is wrong with a file as a whole is never left out. Raises
+    DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
@@ -103,7 +104,8 @@ def import_dataset(
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
         used = {image: image_lookup.found[image] for sample in placed for image in sample.images}
         remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
-        tables = {**_import_settings(benchmark, target.name, image_lookup), **(described.settings if described else {})}
+        own = _import_settings(benchmark, target.name, title, image_lookup)
+        tables = {**own, **(described.settings if described else {}), **({"title": title} if title else {})}
         _write(benchmark, draft, tables, placed, used, copy=copy)
         draft.chmod(0o755)
         draft.rename(target)
@@ -153,9 +155,11 @@ def _configure_benchmark(
         raise DatasetInvalidError([Problem(file, None, None, message)]) from error
 
 
-def _import_settings(benchmark: Benchmark[Any, Any], name: str, image_lookup: ImageLookup) -> dict[str, Any]:
+def _import_settings(
+    benchmark: Benchmark[Any, Any], name: str, title: str, image_lookup: ImageLookup
+) -> dict[str, Any]:
     dpi = image_lookup.rendered_at
-    return {"name": name, "benchmark": benchmark.name, "title": name, **({"pages_dpi": dpi} if dpi else {})}
+    return {"name": name, "benchmark": benchmark.name, "title": title or name, **({"pages_dpi": dpi} if dpi else {})}
 
 
 def find_config(

@@ -35,7 +35,10 @@ def select_cells(benchmark: Benchmark[Any, Any], spec: JobSpec) -> tuple[Cell, .
         ("condition", [cell.condition for cell in cells], list(benchmark.conditions)),
     ):
         if missing := sorted(set(asked) - set(known)):
-            raise ProtocolUnavailableError(f"{kind} {', '.join(missing)} is not available; there is {', '.join(known)}")
+            close = did_you_mean(missing[0], known)
+            raise ProtocolUnavailableError(
+                f"{kind} {', '.join(missing)} is not available{close or ';'} there is {', '.join(known)}"
+            )
     loops = CellRules.of(benchmark).loops
     for has, which in ((True, "has rounds; name how many"), (False, "has no rounds")):
         wrong = {cell.protocol for cell in cells if (cell.protocol in loops) is has is (cell.rounds is None)}

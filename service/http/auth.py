@@ -174,7 +174,10 @@ async def _identify_caller(scope: Scope, keys: ApiKeys) -> Caller:
             raise
     if is_open:
         return Caller(asked=True)
-    raise KeyInvalidError("this gateway asks for a key: send 'Authorization: Bearer gvq_...' (GIGAVQA_API_KEY)")
+    raise KeyInvalidError(
+        "this gateway asks for a key: send 'Authorization: Bearer gvq_...' (GIGAVQA_API_KEY); its operator "
+        "makes one by `gigavqa admin keys create`"
+    )
 
 
 def _rate_headers(rate: RateLimitStatus) -> dict[str, str]:

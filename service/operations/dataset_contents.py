@@ -12,6 +12,7 @@ from gigavqa.evaluation.capabilities import RecordLayout
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.samples import Sample
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.service.errors import DatasetNotFoundError, SampleNotFoundError
 from gigavqa.service.http import examples
 from gigavqa.service.http.openapi import example, problem_responses
@@ -21,6 +22,7 @@ from gigavqa.service.operations.image_headers import ImageHeaders, ImageInfo
 from gigavqa.tiling.errors import quote_text
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
+_LONGEST_ID = 200
 CurrentDatasets = Annotated[Datasets, component(Datasets)]
 
 
@@ -166,7 +168,8 @@ def _samples_after(dataset: Dataset, chosen: Sequence[Sample], after: str | None
 def _find_sample(dataset: Dataset, sample_id: str) -> Sample:
     found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
     if found is None:
-        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(sample_id)}'")
+        close = did_you_mean(sample_id[:_LONGEST_ID], (sample.id for sample in dataset.samples))
+        raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(sample_id)}'{close}")
     return found
 
 

@@ -9,11 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset
 from gigavqa.evaluation.sample_files import record_files
+from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.service.errors import DatasetNotFoundError
 from gigavqa.service.http.freshness import Stamp, StampedCache, file_stamp
 from gigavqa.tiling.errors import quote_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+_LONGEST_NAME = 200
 _KEPT_DATASETS = 4
 
 
@@ -38,7 +40,7 @@ class Datasets:
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
         if not _NAME.fullmatch(name) or not (self._root / name / "dataset.toml").is_file():
-            raise DatasetNotFoundError(f"the data root has no data set '{quote_text(name)}'; {_remedy(name)}")
+            raise DatasetNotFoundError(f"the data root has no data set '{quote_text(name)}'{self._remedy(name)}")
         folder = self._root / name
         if folder.resolve().parent != self._root.resolve():
             raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
@@ -57,17 +59,22 @@ class Datasets:
         """Summaries of all data sets, by name; blocks. A dataset.toml that cannot be read is described as such."""
         if not self._root.is_dir():
             return []
+        return [_summary(self._root / name) for name in self._names()]
+
+    def _names(self) -> list[str]:
         names = sorted(path.parent.name for path in self._root.glob("*/dataset.toml"))
-        return [_summary(self._root / name) for name in names if _NAME.fullmatch(name)]
+        return [name for name in names if _NAME.fullmatch(name)]
+
+    def _remedy(self, name: str) -> str:
+        if name == "demo":
+            return "; `gigavqa dataset demo` makes it"
+        close = did_you_mean(name[:_LONGEST_NAME], self._names())
+        return close or "; `gigavqa dataset list` shows what it has"
 
 
 def _stamp(folder: Path) -> Stamp:
     files = (*list_settings_files(folder), folder / "images", *record_files(folder / "samples"))
     return file_stamp(*(path for path in files if path.exists()))
-
-
-def _remedy(name: str) -> str:
-    return "`gigavqa dataset demo` makes it" if name == "demo" else "`gigavqa dataset list` shows what it has"
 
 
 def _summary(folder: Path) -> DatasetSummary:

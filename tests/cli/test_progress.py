@@ -1,12 +1,16 @@
 """The figures of progress: a rate that does not jump, times in words, and what a job waits for."""
 
 from datetime import UTC, datetime
+from typing import Any
 
+import httpx
 import pytest
 
-from gigavqa.cli.following import obstacles
+from gigavqa.cli import following
+from gigavqa.cli.following import obstacles, report_obstacles
 from gigavqa.cli.progress import RequestRate, format_duration
 from gigavqa.store.worker_registry import WorkerStatus
+from tests.waiting import wait_until
 
 
 class Clock:
@@ -81,3 +85,27 @@ def test_what_a_job_waits_for_is_said_of_each_model() -> None:
     refused = worker("ready", "waits: key refused (401)")
     assert list(obstacles(["m"], [refused])) == ["the worker of m answers nothing: waits: key refused (401)"]
     assert list(obstacles(["m"], [refused, worker("ready")])) == []
+
+
+class _ComingAndGoing:
+    """A gateway that answers as it is told, one time after the other; the last answer stays."""
+
+    def __init__(self, answers: list[list[WorkerStatus] | None]) -> None:
+        self._answers = answers
+
+    def workers(self) -> list[WorkerStatus]:
+        """Return the next answer, or none comes."""
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if answer is None:
+            raise httpx.ConnectError("refused")
+        return answer
+
+
+def test_a_gateway_that_goes_and_comes_back_is_told_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside whatever else a job waits for."""
+    monkeypatch.setattr(following, "_LOOK_SECONDS", 0.01)
+    told: list[str] = []
+    gateway: Any = _ComingAndGoing([[worker("ready")], None, None, [worker("ready")]])
+    with report_obstacles(gateway, ["m"], told.append):
+        wait_until(lambda: len(told) >= 2, what="both lines")
+    assert told == ["the gateway does not answer; waiting for it", "the gateway answers again"]

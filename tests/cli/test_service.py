@@ -325,6 +325,21 @@ def test_workers_are_listed_with_what_they_hold(service: Service) -> None:
     assert MODEL in service.installation.ok("workers")
 
 
+def test_logs_of_earlier_processes_are_left_out_and_named(service: Service) -> None:
+    """Whoever looks for a fault of what runs is not shown what ran before; by its name it is."""
+    installation = service.installation
+    earlier = installation.home / "logs" / "worker-earlier.log"
+    earlier.write_text("a fault of last week\n")
+    try:
+        run = installation.run("logs")
+        assert "last week" not in run.stdout
+        assert f"worker-{MODEL} " in run.stdout
+        assert "worker-earlier; `gigavqa logs worker-earlier`" in run.stderr
+        assert installation.ok("logs", "earlier") == "a fault of last week\n"
+    finally:
+        earlier.unlink()
+
+
 def test_logs_are_read_by_name_and_followed(service: Service) -> None:
     """A line that the gateway writes after the start of `logs -f` is shown."""
     installation = service.installation
@@ -381,7 +396,7 @@ def test_a_taken_port_is_said_clearly(service: Service) -> None:
     """A second `up` on the same port ends with a line that names the way out."""
     port = service.ready["url"].rpartition(":")[2]
     run = service.installation.run("up", "--engine", "simulated", "-m", MODEL, "--port", port)
-    assert run.returncode == 1
+    assert run.returncode == 4
     assert "--port 0" in run.stderr
 
 

@@ -31,9 +31,10 @@ COMMANDS = {
     "budget": _entry("Look", "budget", "Print which rasters a model makes of a picture of a size"),
     "plan": _entry("Look", "plan", "Say what a model needs of GPUs, and what that costs"),
     "viewer": _entry("Look", "viewer", "Serve the pictures"),
-    "dataset": _entry("Data", "dataset", "Draw, import, check, list and show data sets"),
+    "dataset": _entry("Data", "dataset", "Draw, import, check, list, show and delete data sets"),
     "ingest": _entry("Data", "ingest", "Make lossless tiled pyramids of flat images"),
     "workers": _entry("Operate", "workers", "List the workers"),
+    "load": _entry("Operate", "load", "Measure a service under load"),
     "logs": _entry("Operate", "logs", "Print the ends of the logs"),
     "admin": _entry("Operate", "admin", "Keys, backups, checks, corpora, pyramids, room on the disk"),
 }

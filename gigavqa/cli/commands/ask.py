@@ -9,6 +9,7 @@ import typer
 
 from gigavqa.cli.answers import AnswerFiles, AnswerScorer, show_answers, write_answers
 from gigavqa.cli.arguments import (
+    TITLE,
     ClosingOption,
     Condition,
     DecimalOption,
@@ -19,6 +20,7 @@ from gigavqa.cli.arguments import (
     ResubmitOption,
     SeedOption,
     SettingsOption,
+    TitleOption,
     UrlOption,
     parse_pair,
     parse_sampling,
@@ -123,6 +125,7 @@ def ask(
     repeats: RepeatsOption = 1,
     seed: SeedOption = 0,
     closing: ClosingOption = None,
+    title: TitleOption = "",
     json: JsonOption = False,
     again: ResubmitOption = False,
     port: GatewayPortOption = 0,
@@ -145,6 +148,7 @@ def ask(
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
         "repeats": repeats,
         "seed": seed,
+        "metadata": {TITLE: title} if title else {},
     }
     columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
     home = Home.from_environment()
@@ -162,6 +166,7 @@ def ask(
         data=home.data,
         decimal=decimal,
         closing=closing,
+        title=title,
     )
     dataset = _dataset(asked)
     spec = asked.spec(dataset, [entry.id for entry in entries], **asking)
@@ -249,4 +254,4 @@ def _print_answers(job: Job, written: AnswerFiles) -> None:
         print_report_table(written.report, "closing")
     out.print(f"page      {written.page}")
     out.print(f"verdicts  {', '.join(map(str, written.verdicts))}")
-    err.print(f"next      gigavqa report {job.id}; gigavqa dataset show {job.spec.dataset}")
+    err.print(f"next      gigavqa dataset show {job.spec.dataset}; while a gateway runs: gigavqa report {job.id}")

@@ -1,4 +1,4 @@
-"""`gigavqa dataset`: make the demo data set, import the paper's files, check a data set, list all, show samples."""
+"""`gigavqa dataset`: draw, import, check, show, list and delete data sets."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from gigavqa.cli.arguments import DatasetArgument, DecimalOption, DrawingOption, JsonOption, parse_pair
-from gigavqa.cli.completion import complete_samples
+from gigavqa.cli.arguments import (
+    DatasetArgument,
+    DecimalOption,
+    DrawingOption,
+    JsonOption,
+    TitleOption,
+    UrlOption,
+    parse_pair,
+)
+from gigavqa.cli.completion import complete_datasets, complete_samples
+from gigavqa.cli.consent import require_consent
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.dataset_display import (
     describe_kinds,
@@ -24,8 +33,9 @@ from gigavqa.cli.dataset_display import (
     report_import,
 )
 from gigavqa.cli.errors import ArgumentError
-from gigavqa.cli.lookup import dataset_folder
+from gigavqa.cli.lookup import dataset_folder, dataset_names
 from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.demo.drawn import DEFAULT, drawn_of
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.runtime.home import Home
@@ -39,13 +49,14 @@ if TYPE_CHECKING:
     from gigavqa.tiling.headers import Header
 
 app = typer.Typer(
-    help="""Draw, import, check, list and show data sets.
+    help="""Draw, import, check, list, show and delete data sets.
 
     \b
     gigavqa dataset demo
     gigavqa dataset import questions.csv street --images pictures --map foto=image
     gigavqa dataset check street
     gigavqa dataset show street
+    gigavqa dataset delete street
     """,
     no_args_is_help=True,
 )
@@ -229,6 +240,7 @@ def import_(
         bool, typer.Option("--leave-out-bad", help="Import the good records beside bad ones, which are named.")
     ] = False,
     decimal: DecimalOption = None,
+    title: TitleOption = "",
     json: JsonOption = False,
 ) -> None:
     """Import records in any layout that an installed benchmark reads, with their images, as a data set.
@@ -258,7 +270,7 @@ def import_(
             rendering=DocumentRendering(_render, dpi),
             columns=columns, decimal=decimal, settings={path.name: path for path in beside},
             described=found if found.stem else None,
-            copy=copy, leave_out_bad=leave_out_bad,
+            copy=copy, leave_out_bad=leave_out_bad, title=title,
         )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
@@ -317,3 +329,49 @@ def list_(json: JsonOption = False) -> None:
         print_table(columns, [(summary.name, summary.benchmark, summary.title) for summary in found])
     else:
         err.print(f"no data set in {root}; `gigavqa dataset demo` makes one", markup=False)
+
+
+@app.command()
+def delete(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET",
+            help="Its name in the data root.",
+            autocompletion=complete_datasets,
+            show_default=False,
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    json: JsonOption = False,
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """Delete a data set of the data root, unless a job over it runs. Nothing brings it back.
+
+    The gateway is asked which jobs there are; without one, the state store of this installation. Jobs that have ended
+    keep their responses, but reports and verdicts on them need the data set. Pictures that are linked stay elsewhere.
+
+    \b
+    gigavqa dataset delete street
+    gigavqa dataset delete street --yes --json
+    """
+    from gigavqa.cli.dataset_jobs import require_no_open_job
+    from gigavqa.evaluation.dataset_deletion import delete_dataset, measure_dataset
+
+    home = Home.from_environment()
+    folder = home.data / dataset
+    if folder.parent != home.data or not (folder / "dataset.toml").is_file():
+        close = did_you_mean(dataset, dataset_names())
+        raise ArgumentError(f"the data root {home.data} has no data set '{dataset}'{close}")
+    if folder.is_symlink():
+        raise ArgumentError(f"{folder} is a link to {folder.resolve()}: delete both yourself")
+    ended = require_no_open_job(home, url, dataset)
+    held = measure_dataset(folder)
+    if not yes:
+        jobs = f"; {count_noun(ended, 'job')} over it could not be reported on any more" if ended else ""
+        require_consent(f"delete {folder}, {count_noun(held.files, 'file')} of {held.bytes / 1e6:,.1f} MB{jobs}?")
+    delete_dataset(folder)
+    if json:
+        print_json({"name": dataset, "deleted": True, **asdict(held), "ended_jobs": ended})
+    else:
+        out.print(f"{dataset} deleted", markup=False)

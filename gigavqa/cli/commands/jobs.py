@@ -1,29 +1,31 @@
 """`gigavqa jobs | cancel | retry | delete`: what else can be done with jobs."""
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Literal, cast
 
 import typer
 
-from gigavqa.cli.arguments import JobArgument, JsonOption, UrlOption, parse_pair
+from gigavqa.cli.arguments import TITLE, JobArgument, JsonOption, UrlOption, parse_pair
 from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.completion import complete_datasets, complete_models
-from gigavqa.cli.console import out, print_json
-from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.consent import require_consent
+from gigavqa.cli.console import err, out, print_json
+from gigavqa.cli.errors import ArgumentError, JobOpenError
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.timestamps import parse_timestamp
 from gigavqa.client.calls import JobFilter
 from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.contract.jobs import Job, JobStatus, JobSummary
+from gigavqa.runtime.suggestions import did_you_mean
 
 _FIRST_PLAN = "(first)"  # what is asked where neither plan nor cells are named
 _COLUMNS = (
     TableColumn("job"),
     TableColumn("status"),
     TableColumn("data set"),
-    TableColumn("models", leaves=2, least=12),
+    TableColumn("title", leaves=2, least=12),
+    TableColumn("models", leaves=4, least=12),
     TableColumn("plan", leaves=1, least=7),
     TableColumn("done"),
     TableColumn("created", leaves=3),
@@ -85,10 +87,35 @@ def jobs(
     }
     with TerminalClient(url) as gateway:
         found = gateway.jobs(limit, **cast(JobFilter, {name: value for name, value in wanted.items() if value}))
+        if not found:
+            _require_known(gateway, dataset, model)
     if json:
         print_json([job.model_dump(mode="json") for job in found])
         return
-    print_table(_COLUMNS, [_row(job) for job in found], more="`--json` has them")
+    if found:
+        _print_jobs(found)
+    else:
+        fits = any((status, dataset, model, metadata, created_after, created_before))
+        err.print("no job fits" if fits else "no job yet; `gigavqa submit` makes one")
+
+
+def _print_jobs(found: Sequence[JobSummary]) -> None:
+    titled = any(TITLE in job.spec.metadata for job in found)
+    shown = [at for at, column in enumerate(_COLUMNS) if titled or column.name != TITLE]
+    rows = [[row[at] for at in shown] for row in map(_row, found)]
+    print_table([_COLUMNS[at] for at in shown], rows, more="`--json` has them")
+
+
+def _require_known(gateway: TerminalClient, dataset: str | None, model: str | None) -> None:
+    """Say of a name of which there is no job what is close to it. A data set may be deleted, a model gone."""
+    for option, given, items, key in (
+        ("--dataset", dataset, gateway.datasets, "name"),
+        ("--model", model, gateway.models, "id"),
+    ):
+        if not given or given in (known := [str(item[key]) for item in items()]):
+            continue
+        if close := did_you_mean(given, known):
+            raise ArgumentError(f"{option} '{given}': no job has it, and the gateway knows none of that name{close}")
 
 
 def _row(job: JobSummary) -> list[str]:
@@ -98,7 +125,8 @@ def _row(job: JobSummary) -> list[str]:
     failed = f", {counts.failed} failed" if counts.failed else ""
     done = f"{counts.completed + counts.failed}/{counts.total}{failed}"
     created = f"{job.created_at.astimezone():%m-%d %H:%M}"
-    return [job.id, str(job.status), spec.dataset, ", ".join(spec.models), plan, done, created]
+    title = spec.metadata.get(TITLE, "")
+    return [job.id, str(job.status), spec.dataset, title, ", ".join(spec.models), plan, done, created]
 
 
 def cancel(job_id: JobArgument, json: JsonOption = False, url: UrlOption = DEFAULT_URL) -> None:
@@ -144,20 +172,16 @@ def delete(
     """
     with TerminalClient(url) as gateway:
         job = gateway.job(gateway.named(job_id))
+        if not job.status.final:
+            raise JobOpenError(f"job {job.id} is {job.status}; `gigavqa cancel {job.id}` ends it first")
         recorded = job.request_counts.completed + job.request_counts.failed
         if not yes:
-            _require_consent(f"delete job {job.id} ({job.spec.dataset}, {job.status}) and its {recorded} responses?")
+            require_consent(f"delete job {job.id} ({job.spec.dataset}, {job.status}) and its {recorded} responses?")
         deleted = gateway.delete(job.id)
     if json:
         print_json({"id": deleted, "deleted": True})
     else:
         out.print(f"{deleted} deleted")
-
-
-def _require_consent(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise ArgumentError("nobody can be asked whether to delete; say --yes")
-    typer.confirm(question, abort=True, err=True)
 
 
 def _act(job_id: str, action: Callable[[TerminalClient, str], Job], json: bool, url: str) -> None:

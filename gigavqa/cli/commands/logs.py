@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gigavqa.cli.completion import match_names
-from gigavqa.cli.console import out
+from gigavqa.cli.console import err, out
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.launcher.supervisor import read_tail
 from gigavqa.runtime.home import Home
@@ -36,12 +37,19 @@ def logs(
 ) -> None:
     """Print the ends of the logs of this installation's processes (GIGAVQA_HOME), each line with its process.
 
+    While some of them run, logs of earlier ones are left out, and named; when none runs, all are printed.
+
     \b
     gigavqa logs
     gigavqa logs gateway -n 100
     gigavqa logs worker-demo-qwen3-vl -f
     """
-    chosen = _choose_logs(log_files(Home.from_environment().folder), name)
+    chosen = _choose_logs(known := log_files(Home.from_environment().folder), name)
+    if name is None and (running := _written_now(known)):
+        left = sorted(chosen.keys() - running)
+        chosen = {process: path for process, path in chosen.items() if process in running}
+        if left:
+            err.print(f"left out, of what does not run now: {', '.join(left)}; `gigavqa logs {left[0]}` prints it")
     width = max(map(len, chosen))
     try:
         for process, line in _lines(chosen, lines, follow=follow):
@@ -55,6 +63,15 @@ def log_files(home: Path) -> dict[str, Path]:
     found = {path.stem: path for path in sorted((home / "logs").glob("*.log"))}
     server = home / "server" / "server.log"
     return found | ({"server": server} if server.is_file() else {})
+
+
+def _written_now(known: Mapping[str, Path]) -> set[str]:
+    """Return the names of the logs that some process has open; none where that cannot be found out."""
+    opened = set()
+    for link in Path("/proc").glob("[0-9]*/fd/[0-9]*"):
+        with suppress(OSError):  # it has ended, or is somebody else's
+            opened.add(str(link.readlink()))
+    return {name for name, path in known.items() if str(path.resolve()) in opened}
 
 
 def _choose_logs(known: Mapping[str, Path], name: str | None) -> dict[str, Path]:

@@ -9,6 +9,7 @@ import typer
 from gigavqa.backup.checking import check
 from gigavqa.backup.checking import remove as remove_leftovers
 from gigavqa.cli.arguments import JsonOption
+from gigavqa.cli.consent import require_consent
 from gigavqa.cli.console import out, print_json
 from gigavqa.cli.installation import installation_store
 from gigavqa.runtime.home import Home
@@ -37,17 +38,17 @@ def prune(unused: Unused = 30, yes: Yes = False, json: JsonOption = False) -> No
         leftovers = [finding for finding in check(url, home) if finding.remove]
         cached = _unused_caches(home, unused)
         named = [*map(str, leftovers), *(f"cached: {path}" for path in cached)]
-        if not json:
+        if named and not json:
             out.print("\n".join(named), markup=False)
         if named and not yes:
-            typer.confirm(f"Delete these {len(named)}?", abort=True, err=True)
+            require_consent(f"Delete these {len(named)}?")
         asyncio.run(remove_leftovers(url, home, leftovers))
     freed = sum(_delete(path) for path in cached)
     if json:
         told = [{"kind": each.kind, "subject": each.subject, "told": each.told} for each in leftovers]
         print_json({"leftovers": told, "cached": [str(path) for path in cached], "cached_bytes": freed})
     else:
-        out.print(f"deleted: {len(named)}" if named else "nothing deleted", markup=False)
+        out.print(f"deleted: {len(named)}" if named else "nothing to delete", markup=False)
 
 
 def _unused_caches(home: Home, days: float) -> list[Path]:

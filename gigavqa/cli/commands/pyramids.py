@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gigavqa.cli.arguments import JsonOption
+from gigavqa.cli.consent import require_consent
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.errors import CommandError
 from gigavqa.cli.tables import TableColumn, print_table
@@ -62,7 +63,7 @@ def prune(
     useless = [kept for kept in _list_pyramids() if all_ or not kept.pictures]
     if useless and not yes:
         _print(useless, to_delete=True)
-        typer.confirm(f"Delete {_count_pyramids(useless)}?", abort=True, err=True)
+        require_consent(f"Delete {_count_pyramids(useless)}?")
     from gigavqa.tiling.housekeeping import delete_pyramid  # noqa: PLC0415 - the extra `pixels`
 
     deleted = [kept for kept in useless if delete_pyramid(kept)]

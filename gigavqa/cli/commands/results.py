@@ -13,9 +13,11 @@ from gigavqa.cli.arguments import Condition, JobArgument, OutputOption, UrlOptio
 from gigavqa.cli.client import TerminalClient
 from gigavqa.cli.completion import complete_models, complete_protocols
 from gigavqa.cli.console import err, print_error
+from gigavqa.cli.errors import ArgumentError
 from gigavqa.client.calls import ResultFilter
 from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.reports.writers.escaping import escape_controls_json
+from gigavqa.runtime.suggestions import did_you_mean
 
 
 def results(
@@ -60,18 +62,38 @@ def results(
     filters = cast(ResultFilter, {name: value for name, value in asked.items() if value is not None})
     count = lost = 0
     with TerminalClient(url) as gateway, _open_output(output) as file:
-        for line in gateway.result_lines(gateway.named(job_id), after=after, limit=limit, **filters):
+        job = gateway.named(job_id)
+        for line in gateway.result_lines(job, after=after, limit=limit, **filters):
             # Looked for as text first: few lines are worth reading as JSON.
             is_lost = '"unreadable"' in line and "unreadable" in json.loads(line)
             shown = escape_controls_json(line) if file.isatty() else line
             file.write((_describe_line(line, is_lost=is_lost) if chat else shown) + "\n")
             count += 1
             lost += is_lost
+        if not count:
+            _require_asked(gateway, job, model, protocol, sample)
+            err.print("no response fits what was asked for" if filters or after else "the job has no response yet")
     if output:
         err.print(f"{count - lost} responses written to {output}")
     if lost:
         print_error(f"{lost} responses are recorded and cannot be read now; their lines say why (`unreadable`)")
         raise typer.Exit(1)
+
+
+def _require_asked(
+    gateway: TerminalClient, job_id: str, model: str | None, protocol: str | None, sample: str | None
+) -> None:
+    """Say of names of which there is no response which the job does not know. Raises ArgumentError, NotFoundError."""
+    spec = gateway.job(job_id).spec
+    protocols = sorted({cell.protocol for cell in spec.cells})
+    for option, given, known in (("--model", model, spec.models), ("--protocol", protocol, protocols)):
+        if given and known and given not in known:
+            raise ArgumentError(
+                f"{option} '{given}': the job does not ask it{did_you_mean(given, known) or ';'} it asks "
+                f"{', '.join(known)}"
+            )
+    if sample:
+        gateway.require_sample(spec.dataset, sample)
 
 
 def _describe_line(line: str, *, is_lost: bool) -> str:

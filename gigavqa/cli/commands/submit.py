@@ -5,12 +5,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from gigavqa.cli.arguments import (
+    TITLE,
     ClosingOption,
     JobOptions,
     JsonOption,
     RepeatsOption,
     SeedOption,
     SettingsOption,
+    TitleOption,
     UrlOption,
     parse_pair,
     parse_sampling,
@@ -96,6 +98,7 @@ def submit(
     option: JobOptions = None,
     closing: ClosingOption = None,
     metadata: Notes = None,
+    title: TitleOption = "",
     idempotency_key: Key = None,
     watch: Watch = False,
     json: JsonOption = False,
@@ -109,7 +112,7 @@ def submit(
     gigavqa submit -d quays -m qwen3-vl-8b --plan table4 --rounds 6
     gigavqa submit -d slides -m qwen3-vl-8b --set temperature=0 --option thumbnail=768 --sample slide-0007
     gigavqa submit -d slides -m qwen3-vl-8b --closing choice
-    gigavqa submit -d slides -m qwen3-vl-8b --metadata owner=me --metadata run=7
+    gigavqa submit -d slides -m qwen3-vl-8b --title "slides, first look" --metadata run=7
     gigavqa submit -d slides -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
     fields: dict[str, Any] = {
@@ -124,7 +127,10 @@ def submit(
         "sampling": parse_sampling(set_),
         **({"rounds": rounds} if rounds is not None else {}),
         **({"closing": closing} if closing is not None else {}),
-        "metadata": dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
+        "metadata": {
+            **dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
+            **({TITLE: title} if title else {}),
+        },
         "options": dict(parse_setting(text, "--option", "thumbnail=768") for text in option or ()),
     }
     with TerminalClient(url) as gateway:
@@ -136,17 +142,16 @@ def submit_and_print(
 ) -> None:
     """Submit a job by its fields, follow it where that is wanted, and print its id, or all of it."""
     job = gateway.submit(fields, key)
+    if not json:
+        out.print(job.id)
     job = _watch(gateway, job) if watch else _report_submission(gateway, job)
     if json:
         print_json(job.model_dump(mode="json"))
-    else:
-        out.print(job.id)
     if watch:
         require_success(job)
 
 
 def _watch(gateway: TerminalClient, job: Job) -> Job:
-    err.print(f"job {job.id}")
     with exit_on_interrupt(job):
         job = follow(gateway, job)
     for line in warning_lines(job):
