@@ -141,6 +141,18 @@ def test_a_job_is_cancelled_retried_and_deleted_from_its_page(gateway: RunningGa
 
 @with_browser
 @pytest.mark.slow
+def test_a_job_is_called_by_the_title_that_somebody_gave_it(gateway: RunningGateway, browser: Browser) -> None:
+    """In the list, and on its page."""
+    job_id = gateway.submit(metadata={"title": "Ships at noon"}).json()["id"]
+    tab = browser.new_page()
+    opened(tab, gateway, f"/jobs/{job_id}", "Ships at noon")
+    opened(tab, gateway, "/", "Jobs")
+    expect(tab.get_by_role("link", name="Ships at noon")).to_be_visible()
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
 def test_names_are_never_markup(gateway: RunningGateway, browser: Browser) -> None:
     """Of questions, options, and whatever a job is labelled with."""
     records = [record(0, question=HOSTILE, options={"A": HOSTILE, "B": "b"}, answer="A"), record(1)]

@@ -1,6 +1,6 @@
 // One job, live: how far it is, what it asks, what failed and what helps, and what can be done with it.
 
-import { ago, byId, card, cellName, clock, el, facts, hasEnded, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
+import { ago, byId, card, cellName, clock, el, facts, hasEnded, jobTitle, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
 import { ask, attempt, crumbs, download, get, Refusal, repeat, reportAddress, say, show, title } from "./shell.js";
 
 const id = decodeURIComponent(location.pathname.split("/")[2]);
@@ -205,7 +205,7 @@ const look = async () => {
   shown = state;
   job = JSON.parse(text);
   if (isFirst) {
-    title(`${job.spec.dataset}: ${planName(job.spec)}`);
+    title(jobTitle(job.spec));
     show(el("div", { id: "job" }), el("div", { id: "result" }), section("What it asks", el("div", { id: "asked" })), files(), events());
   }
   const focused = document.activeElement?.id;

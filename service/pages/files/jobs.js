@@ -1,6 +1,6 @@
 // The jobs, live: newest first, chosen by status, data set and model.
 
-import { ago, byId, el, hasEnded, link, planName, progress, some, status, whole } from "./parts.js";
+import { ago, byId, el, hasEnded, jobTitle, link, progress, some, status, whole } from "./parts.js";
 import { chosenIn, get, keepChosen, repeat, reportAddress, say, show } from "./shell.js";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "cancelling", "cancelled"];
@@ -27,7 +27,7 @@ const row = (job) => {
   const page = `/jobs/${encodeURIComponent(job.id)}`;
   return el("li", { "data-job": job.id },
     el("div", { class: "line" },
-      el("span", {}, link(page, `${job.spec.dataset}: ${planName(job.spec)}`, { "data-job": job.id })),
+      el("span", {}, link(page, jobTitle(job.spec), { "data-job": job.id })),
       el("span", { class: "soft" }, job.spec.models.join(", ")),
       el("span", { class: "soft" }, `${whole(completed + failed)} of ${whole(total)}`, failed ? el("span", { class: "failed" }, `, ${whole(failed)} failed`) : null),
       status(job.status)),

@@ -79,4 +79,6 @@ export const planName = (spec) => {
   if (spec.judge) return `judges ${some(spec.judge.jobs.length, "job")}`;
   return `${spec.plan || spec.cells.map(cellName).join(", ") || "its first plan"}${spec.rounds ? ` n${spec.rounds}` : ""}`;
 };
+// What a person called the job, else what it asks.
+export const jobTitle = (spec) => (spec.metadata && spec.metadata.title) || `${spec.dataset}: ${planName(spec)}`;
 export const hasEnded = (job) => ["completed", "failed", "cancelled"].includes(job.status);
