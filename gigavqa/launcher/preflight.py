@@ -122,16 +122,16 @@ def require_weights(entry: CatalogueEntry) -> None:
     require_family(entry, checkpoint)
 
 
-def require_free_port(host: str, port: int) -> None:
-    """Raise PortTakenError when another program listens there."""
+def require_free_port(host: str, port: int, *, of: str = "gateway", option: str = "--port") -> None:
+    """Raise PortTakenError, which names the option of the process that asks, when another program listens there."""
     with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
             raise PortTakenError(
-                f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
-                "stop it; `--port 0` takes any free port."
+                f"{host}:{port} cannot be listened on ({error.strerror}). If a {of} runs there already, use it or "
+                f"stop it; `{option} 0` takes any free port."
             ) from error
 
 
@@ -141,7 +141,7 @@ def viewer_port(host: str, wanted: int | None, taken: int) -> int:
     Raises PortTakenError when what is wanted is taken.
     """
     try:
-        require_free_port(host, VIEWER_PORT if wanted is None else wanted)
+        require_free_port(host, VIEWER_PORT if wanted is None else wanted, of="viewer", option="--viewer-port")
     except PortTakenError:
         if wanted is not None:
             raise

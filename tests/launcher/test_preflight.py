@@ -100,7 +100,7 @@ def test_a_viewer_whose_port_is_taken_goes_elsewhere_unless_it_was_named(monkeyp
         taken = listening.getsockname()[1]
         monkeypatch.setattr(preflight, "VIEWER_PORT", taken)
         assert viewer_port(host, None, 1) not in {0, taken}
-        with pytest.raises(PortTakenError, match=str(taken)):
+        with pytest.raises(PortTakenError, match=rf"{taken} .* a viewer runs there .* `--viewer-port 0`"):
             viewer_port(host, taken, 1)
     free = free_port(host)
     monkeypatch.setattr(preflight, "VIEWER_PORT", free)
