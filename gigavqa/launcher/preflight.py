@@ -109,7 +109,7 @@ def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: Remot
 
 
 def require_weights(entry: CatalogueEntry) -> None:
-    """Raise an error when a worker could not find the weights, or they are another family's than the entry says.
+    """Raise an error when a worker could not find or read the weights' files, or they are of another family.
 
     SettingsInvalidError, EndpointError or a CatalogueError.
     """
@@ -119,6 +119,7 @@ def require_weights(entry: CatalogueEntry) -> None:
     checkpoint = find_checkpoint(entry.weights, entry.revision)
     if checkpoint is None:
         raise SettingsInvalidError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
+    checkpoint.require_whole()
     require_family(entry, checkpoint)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gigavqa.catalogue.checkpoints import PUT_WHOLE, folder_checkpoint
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS
 from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
 from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
@@ -167,9 +168,20 @@ def test_an_unknown_family_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_preprocessing_is_refused(tmp_path: Path) -> None:
-    """The error names the file that is missing."""
-    with pytest.raises(CheckpointInvalidError, match=r"preprocessor_config\.json"):
+    """The error names the file that is missing, and what to do."""
+    with pytest.raises(CheckpointInvalidError, match=rf"preprocessor_config\.json: .*; {PUT_WHOLE}"):
         resolve_model(checkpoint(tmp_path / "m", {"model_type": "qwen3_vl"}), CATALOGUE)
+
+
+@pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json", "tokenizer.json", "of_its_own.json"])
+def test_a_file_of_a_folder_that_was_cut_is_named(tmp_path: Path, file: str) -> None:
+    """Whichever it is; hidden ones, as of other systems, are nobody's."""
+    folder = Path(checkpoint(tmp_path, {"model_type": "qwen3_vl"}, SIZE))
+    (folder / "._config.json").write_bytes(b"\0")
+    folder_checkpoint(folder).require_whole()
+    (folder / file).write_text('{"version": "1.0", "trunc')
+    with pytest.raises(CheckpointInvalidError, match=rf"/{file}: .* line 1 .*; {PUT_WHOLE}"):
+        folder_checkpoint(folder).require_whole()
 
 
 def test_a_limit_of_the_wrong_type_is_named(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gigavqa.catalogue.checkpoints import PUT_WHOLE
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.tiling.geometry import Size
@@ -40,16 +41,15 @@ class _PromptPart(NamedTuple):
     remedy: str
 
 
-_FETCH_AGAIN = "put the published checkpoint's files there, whole"
 _PARTS: Mapping[str, _PromptPart] = {
     "tokenizer (tokenizer.json)": _PromptPart(
         rf"tokenizer|{NO_PROMPT}",
         ("tokenizer.json", "*.model", "vocab.json", "vocab.txt", "*.tiktoken", "tekken.json"),
         (),
-        _FETCH_AGAIN,
+        PUT_WHOLE,
     ),
     "image processor (preprocessor_config.json)": _PromptPart(
-        "image processor|preprocessor", ("preprocessor_config.json", "processor_config.json"), (), _FETCH_AGAIN
+        "image processor|preprocessor", ("preprocessor_config.json", "processor_config.json"), (), PUT_WHOLE
     ),
     "chat template (chat_template.jinja)": _PromptPart(
         "chat template",
