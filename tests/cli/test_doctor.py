@@ -97,6 +97,15 @@ def _runs(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
+def test_a_home_that_cannot_be_written_to_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever room its disk has."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GIGAVQA_HOME", str(tmp_path / "file" / "home"))
+    finding = hardware.disk()
+    assert (finding.status, finding.found) == ("fail", f"{tmp_path}/file cannot be written to")
+    assert "GIGAVQA_HOME" in finding.advice
+
+
 CPUS = {
     "AMX": ("x86_64", "flags\t\t: fpu avx2 avx512f avx512_bf16 amx_tile", "ok", "AVX-512 bfloat16, AMX"),
     "AVX-512": ("x86_64", "flags\t\t: fpu avx2 avx512f", "ok", "has AVX2, AVX-512, lacks AVX-512 bfloat16, AMX"),
