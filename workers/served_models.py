@@ -132,5 +132,6 @@ def _weights(entry: CatalogueEntry, home: Home) -> str:
         return str(ensure_checkpoint(entry.weights, home.checkpoints))
     checkpoint = find_checkpoint(entry.weights, entry.revision)
     if checkpoint is not None:
-        require_family(entry, checkpoint)  # raises one sentence where vLLM would try for minutes
+        checkpoint.require_whole()  # and the next: one sentence where vLLM would try for minutes
+        require_family(entry, checkpoint)
     return entry.weights

@@ -11,28 +11,34 @@ from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailab
 from gigavqa.runtime.extras import install_advice
 
 CheckpointConfig = Mapping[str, Any]
+PUT_WHOLE = "put the published checkpoint's files there, whole"
+"""What mends a folder that lacks a file, or has one that was cut."""
 _ANSWER_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The files of a checkpoint: `weights` is what an entry calls it, `path` gives a file's path by its name."""
+    """The files of a checkpoint: `weights` is what an entry calls it, `path` gives a file's path by its name.
+
+    `folder` holds them all, of one on this machine.
+    """
 
     weights: str
     path: Callable[[str], Path]
+    folder: Path | None = None
 
     def read(self, file: str) -> CheckpointConfig:
         """Read one JSON file; raises CheckpointInvalidError and CheckpointUnavailableError naming it."""
         path = self.path(file)
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise CheckpointInvalidError(f"{path}: the checkpoint has no such file") from error
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise CheckpointInvalidError(f"{path}: {error}") from error
+        content = _parse(path)
         if not isinstance(content, dict):
-            raise CheckpointInvalidError(f"{path}: not a JSON object")
+            raise CheckpointInvalidError(f"{path}: not a JSON object; {PUT_WHOLE}")
         return content
+
+    def require_whole(self) -> None:
+        """Raise CheckpointInvalidError for a JSON file of its folder that is cut or otherwise none."""
+        for path in sorted(self.folder.glob("[!.]*.json") if self.folder else ()):
+            _parse(path)
 
     def read_processing(self) -> CheckpointConfig:
         """Read what the image processor is configured with; newer checkpoints keep it beside the other processors."""
@@ -48,9 +54,18 @@ class Checkpoint:
             return processing
 
 
+def _parse(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CheckpointInvalidError(f"{path}: the checkpoint has no such file; {PUT_WHOLE}") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise CheckpointInvalidError(f"{path}: {error}; {PUT_WHOLE}") from error
+
+
 def folder_checkpoint(folder: Path) -> Checkpoint:
     """Return a checkpoint on this machine."""
-    return Checkpoint(str(folder.resolve()), folder.joinpath)
+    return Checkpoint(str(folder.resolve()), folder.joinpath, folder)
 
 
 def hub_checkpoint(hub_id: str, revision: str | None = None) -> Checkpoint:

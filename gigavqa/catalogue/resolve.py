@@ -79,14 +79,17 @@ def describe_checkpoint(checkpoint: Checkpoint) -> CatalogueEntry:
 
 
 def require_family(entry: CatalogueEntry, checkpoint: Checkpoint) -> None:
-    """Raise FamilyMismatchError where config.json is another family's than the entry's; of a family that only its
-    operator knows nothing is asked.
+    """Raise FamilyMismatchError where config.json is another family's than the entry's, by its model_type or its
+    architectures; of a family that only its operator knows nothing is asked.
 
     Raises CheckpointUnavailableError and CheckpointInvalidError, too.
     """
     config = checkpoint.read("config.json")
     family = entry.known_family
-    if family is None or (found := _known_family(config)) is family:
+    if family is None:
+        return
+    if (found := _known_family(config)) is family:
+        _require_architecture(checkpoint.weights, family, config)
         return
     remedy = (
         f"`gigavqa models add {checkpoint.weights} --id {entry.id} --force` writes an entry of that family"
@@ -97,6 +100,17 @@ def require_family(entry: CatalogueEntry, checkpoint: Checkpoint) -> None:
         f"'{entry.id}' is of the family {entry.family} by its entry, and its weights {checkpoint.weights} are of "
         f"{found.name if found else 'none that is known'} by their config.json, {_architecture(config)}: {remedy}"
     )
+
+
+def _require_architecture(weights: str, family: Family, config: CheckpointConfig) -> None:
+    """Raise FamilyMismatchError where the class that the engine would load is not one of the family's."""
+    named = _architectures(config)
+    if named and not set(named) & set(family.architectures):
+        raise FamilyMismatchError(
+            f"{weights}: {_architecture(config)} by its config.json, and {' or '.join(family.architectures)} is the "
+            f"architecture of the family {family.name}: take the config.json that the weights came with, or name "
+            "weights of that family"
+        )
 
 
 def _family(weights: str, config: CheckpointConfig) -> Family:

@@ -22,7 +22,7 @@ from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.hosts import is_loopback
 from gigavqa.runtime.parent_death import end_with_parent
-from gigavqa.runtime.private_files import open_log, private_folder
+from gigavqa.runtime.private_files import open_log, private_folder, require_writable
 
 _GRACE_SECONDS = 90.0
 
@@ -62,6 +62,7 @@ def launch_service(
     models: Sequence[str], home: Home, port: int, options: Sequence[str] = ()
 ) -> Iterator[LaunchedService]:
     """Start a service for `models`, with further `options` of `up`, and end it; it never outlives this process."""
+    require_writable(home.folder)
     private_folder(home.logs)
     argv = [sys.executable, "-P", "-m", "gigavqa", "up", "--json", "--no-viewer", "--port", str(port)]
     for model in models:

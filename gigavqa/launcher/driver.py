@@ -3,8 +3,11 @@
 What a driver does not tell stands in brackets, `[N/A]` of the memory of GPUs that share the machine's, or as `ERR!`.
 """
 
+import contextlib
+import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,8 @@ from dataclasses import dataclass
 from gigavqa.launcher.errors import DevicesUnusableError
 from gigavqa.workers.engines.vllm.device_support import OLDEST_DRIVER, read_version
 
-ANSWER_SECONDS = 60
+ANSWER_SECONDS = 10.0
+_END_SECONDS = 1.0
 _UNKNOWN = re.compile(
     r"\[.*\]|n/?a|err!?|no data|(?:unknown|no) error|not (?:supported|available|applicable|found)|unknown"
     r"|insufficient permissions|gpu is lost|gpu requires reset",
@@ -124,16 +128,41 @@ def ask_driver_if_known(fields: Sequence[str], of: str = "gpu") -> list[DriverRo
 
 
 def _run(fields: Sequence[str], of: str) -> "subprocess.CompletedProcess[str]":
-    words = ["nvidia-smi", f"--query-{of}={','.join(fields)}", "--format=csv,noheader,nounits"]
+    path = shutil.which("nvidia-smi") or "nvidia-smi"
+    words = [path, f"--query-{of}={','.join(fields)}", "--format=csv,noheader,nounits"]
+    if path not in _SILENT:
+        try:
+            return _wait_for(words)
+        except subprocess.TimeoutExpired:
+            _SILENT.add(path)
+    raise DevicesUnusableError(
+        f"nvidia-smi has not answered for {ANSWER_SECONDS:g} s: look at `dmesg` for lines of NVRM or Xid, and restart "
+        "the machine; where it is only slow, `nvidia-smi -pm 1` keeps the driver loaded"
+    )
+
+
+_SILENT = set[str]()
+"""Each nvidia-smi that did not answer: asked again it would cost as long, or contradict what was said of it."""
+
+
+def _wait_for(words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Run a program to its end, or for ANSWER_SECONDS at most; nothing that it started is left behind.
+
+    Raises subprocess.TimeoutExpired.
+    """
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(  # not as a context, which would wait for its end: the kernel may never let go of it
+        words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, errors="replace", start_new_session=True
+    )
     try:
-        return subprocess.run(
-            words, capture_output=True, text=True, errors="replace", timeout=ANSWER_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise DevicesUnusableError(
-            f"nvidia-smi has not answered for {ANSWER_SECONDS} s: look at `dmesg` for lines of NVRM or Xid, and "
-            "restart the machine"
-        ) from None
+        out, err = process.communicate(timeout=ANSWER_SECONDS)
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=_END_SECONDS)
+        raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
 def _rows(text: str, fields: Sequence[str]) -> Iterator[DriverRow]:

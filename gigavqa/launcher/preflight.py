@@ -109,7 +109,7 @@ def remote_arguments(engine: str, entries: Sequence[CatalogueEntry], said: Remot
 
 
 def require_weights(entry: CatalogueEntry) -> None:
-    """Raise an error when a worker could not find the weights, or they are another family's than the entry says.
+    """Raise an error when a worker could not find or read the weights' files, or they are of another family.
 
     SettingsInvalidError, EndpointError or a CatalogueError.
     """
@@ -119,19 +119,20 @@ def require_weights(entry: CatalogueEntry) -> None:
     checkpoint = find_checkpoint(entry.weights, entry.revision)
     if checkpoint is None:
         raise SettingsInvalidError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
+    checkpoint.require_whole()
     require_family(entry, checkpoint)
 
 
-def require_free_port(host: str, port: int) -> None:
-    """Raise PortTakenError when another program listens there."""
+def require_free_port(host: str, port: int, *, of: str = "gateway", option: str = "--port") -> None:
+    """Raise PortTakenError, which names the option of the process that asks, when another program listens there."""
     with contextlib.closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
             raise PortTakenError(
-                f"{host}:{port} cannot be listened on ({error.strerror}). If a gateway runs there already, use it or "
-                "stop it; `--port 0` takes any free port."
+                f"{host}:{port} cannot be listened on ({error.strerror}). If a {of} runs there already, use it or "
+                f"stop it; `{option} 0` takes any free port."
             ) from error
 
 
@@ -141,7 +142,7 @@ def viewer_port(host: str, wanted: int | None, taken: int) -> int:
     Raises PortTakenError when what is wanted is taken.
     """
     try:
-        require_free_port(host, VIEWER_PORT if wanted is None else wanted)
+        require_free_port(host, VIEWER_PORT if wanted is None else wanted, of="viewer", option="--viewer-port")
     except PortTakenError:
         if wanted is not None:
             raise

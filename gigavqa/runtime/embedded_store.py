@@ -19,7 +19,7 @@ import redis
 
 from gigavqa.runtime.errors import RestoreRefusedError, StateStoreUnavailableError
 from gigavqa.runtime.parent_death import end_with_parent
-from gigavqa.runtime.private_files import open_log, own_private_folder, private_folder
+from gigavqa.runtime.private_files import open_log, own_private_folder, private_folder, require_writable
 
 _SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux, with the final zero
 _START_SECONDS = 60.0  # loading a large append-only file takes seconds
@@ -143,6 +143,7 @@ def _wait_until_answering(folder: Path, popen: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not _answers(_url(folder)):
         if popen.poll() is not None:
+            require_writable(folder)
             raise StateStoreUnavailableError(f"{folder}: the server ended with code {popen.returncode}; see server.log")
         if time.monotonic() > deadline:
             popen.kill()

@@ -34,5 +34,9 @@ class FolderNotPrivateError(StateStoreUnavailableError):
     """A folder that must be this user's alone belongs to somebody else."""
 
 
+class FolderUnwritableError(InstallationError):
+    """The folder of the installation takes no files: its disk is full or read-only, or it is another user's."""
+
+
 class RestoreRefusedError(InstallationError):
     """An installation runs, or holds something, where a backup should be restored."""

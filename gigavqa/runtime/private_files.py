@@ -2,10 +2,13 @@
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 from typing import IO
 
-from gigavqa.runtime.errors import FolderNotPrivateError
+from gigavqa.runtime.errors import FolderNotPrivateError, FolderUnwritableError
+
+_LEAST_BYTES = 1 << 20
 
 
 def private_folder(folder: Path) -> Path:
@@ -24,6 +27,24 @@ def own_private_folder(folder: Path) -> Path:
         raise FolderNotPrivateError(f"{folder} belongs to somebody else, or is a link; remove it, or set TMPDIR")
     _close(folder, found)
     return folder
+
+
+def require_writable(folder: Path) -> None:
+    """Make the folder of an installation, and write to it; nothing of that stays in it.
+
+    Raises FolderUnwritableError, which names it and what helps.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_LEAST_BYTES))
+            file.flush()
+            os.fsync(file.fileno())  # disks over a network say so late that they are full
+    except OSError as error:
+        raise FolderUnwritableError(
+            f"{folder} cannot be written to ({error.strerror or error}): make room there and let this user write, or "
+            "set GIGAVQA_HOME to a folder elsewhere"
+        ) from error
 
 
 def open_log(path: Path, *, anew: bool = False) -> IO[bytes]:

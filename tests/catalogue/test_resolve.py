@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
+from gigavqa.catalogue.checkpoints import PUT_WHOLE, folder_checkpoint
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS
-from gigavqa.catalogue.errors import CheckpointInvalidError, CheckpointUnavailableError, FamilyUnsupportedError
+from gigavqa.catalogue.errors import (
+    CheckpointInvalidError,
+    CheckpointUnavailableError,
+    FamilyMismatchError,
+    FamilyUnsupportedError,
+)
 from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
 from gigavqa.catalogue.families.gemma4 import Gemma4Budget
 from gigavqa.catalogue.families.glm4v import Glm4vBudget
@@ -15,9 +21,9 @@ from gigavqa.catalogue.families.internvl import InternVLBudget
 from gigavqa.catalogue.families.kimi_vl import KimiVLBudget
 from gigavqa.catalogue.families.minicpmv import MiniCPMVBudget
 from gigavqa.catalogue.families.phi4 import Phi4VisionBudget
-from gigavqa.catalogue.families.registry import AnyBudget
+from gigavqa.catalogue.families.registry import BY_MODEL_TYPE, AnyBudget
 from gigavqa.catalogue.load import load_catalogue, read_entry
-from gigavqa.catalogue.resolve import resolve_model
+from gigavqa.catalogue.resolve import require_family, resolve_model
 from gigavqa.catalogue.write import write_entry
 
 CATALOGUE = load_catalogue()
@@ -167,9 +173,36 @@ def test_an_unknown_family_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_preprocessing_is_refused(tmp_path: Path) -> None:
-    """The error names the file that is missing."""
-    with pytest.raises(CheckpointInvalidError, match=r"preprocessor_config\.json"):
+    """The error names the file that is missing, and what to do."""
+    with pytest.raises(CheckpointInvalidError, match=rf"preprocessor_config\.json: .*; {PUT_WHOLE}"):
         resolve_model(checkpoint(tmp_path / "m", {"model_type": "qwen3_vl"}), CATALOGUE)
+
+
+@pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json", "tokenizer.json", "of_its_own.json"])
+def test_a_file_of_a_folder_that_was_cut_is_named(tmp_path: Path, file: str) -> None:
+    """Whichever it is; hidden ones, as of other systems, are nobody's."""
+    folder = Path(checkpoint(tmp_path, {"model_type": "qwen3_vl"}, SIZE))
+    (folder / "._config.json").write_bytes(b"\0")
+    folder_checkpoint(folder).require_whole()
+    (folder / file).write_text('{"version": "1.0", "trunc')
+    with pytest.raises(CheckpointInvalidError, match=rf"/{file}: .* line 1 .*; {PUT_WHOLE}"):
+        folder_checkpoint(folder).require_whole()
+
+
+@pytest.mark.parametrize("model_type", sorted(BY_MODEL_TYPE))
+def test_an_architecture_of_another_family_is_refused(tmp_path: Path, model_type: str) -> None:
+    """Its own are taken, alone and among others, and so is a configuration that names none."""
+    family = BY_MODEL_TYPE[model_type]
+    entry = next(each for each in CATALOGUE.values() if each.family == family.name)
+    for named in ([], *([each] for each in family.architectures), ["Other", family.architectures[0]]):
+        config = {"model_type": model_type, "architectures": named}
+        require_family(entry, folder_checkpoint(Path(checkpoint(tmp_path, config))))
+    other = "Qwen3ForCausalLM" if family.name != "qwen3" else "Qwen3VLForConditionalGeneration"
+    named_wrongly = folder_checkpoint(Path(checkpoint(tmp_path, {"model_type": model_type, "architectures": [other]})))
+    with pytest.raises(
+        FamilyMismatchError, match=rf"'{model_type}' \(architecture {other}\).*{family.architectures[0]}"
+    ):
+        require_family(entry, named_wrongly)
 
 
 def test_a_limit_of_the_wrong_type_is_named(tmp_path: Path) -> None:

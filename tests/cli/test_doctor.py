@@ -6,6 +6,7 @@ import os
 import socket
 from pathlib import Path
 
+import psutil
 import pytest
 import redis
 
@@ -16,6 +17,7 @@ from gigavqa.runtime.embedded_store import start_store
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.store.reachability import require_answer
 from tests.cli.installation import Installation
+from tests.waiting import wait_until
 from tests.workers.remote_server import Elsewhere, serving
 
 SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
@@ -77,6 +79,31 @@ def test_a_driver_that_is_out_of_order_is_a_finding(
     assert [each.status for each in found] == ["fail", "warn", "warn"]
     assert told in found[0].found
     assert all(each.advice for each in found)
+
+
+def test_a_driver_that_hangs_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By all checks together, which say the same of it; and what its script started has ended."""
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\nsleep 60 &\necho $! >> {tmp_path}/started\nwait\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(driver, "ANSWER_SECONDS", 0.5)
+    found = [check().found for check in (hardware.gpu, hardware.models)]
+    assert all("nvidia-smi has not answered for 0.5 s" in each for each in found)
+    (started,) = (tmp_path / "started").read_text().split()
+    wait_until(lambda: not _runs(int(started)), what="the end of what the driver's script started")
+
+
+def _runs(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def test_a_home_that_cannot_be_written_to_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever room its disk has."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GIGAVQA_HOME", str(tmp_path / "file" / "home"))
+    finding = hardware.disk()
+    assert (finding.status, finding.found) == ("fail", f"{tmp_path}/file cannot be written to")
+    assert "GIGAVQA_HOME" in finding.advice
 
 
 CPUS = {

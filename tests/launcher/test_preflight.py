@@ -1,5 +1,6 @@
 """`gigavqa up` says what is wrong before it starts anything."""
 
+import resource
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from gigavqa.catalogue.load import load_catalogue
 from gigavqa.launcher import preflight
 from gigavqa.launcher.errors import ExtraMissingError, PortTakenError
 from gigavqa.launcher.preflight import free_port, require_modules, viewer_port
+from gigavqa.runtime.errors import FolderUnwritableError
+from gigavqa.runtime.private_files import require_writable
 from tests.cli.installation import MODEL, Installation
 
 
@@ -100,9 +103,31 @@ def test_a_viewer_whose_port_is_taken_goes_elsewhere_unless_it_was_named(monkeyp
         taken = listening.getsockname()[1]
         monkeypatch.setattr(preflight, "VIEWER_PORT", taken)
         assert viewer_port(host, None, 1) not in {0, taken}
-        with pytest.raises(PortTakenError, match=str(taken)):
+        with pytest.raises(PortTakenError, match=rf"{taken} .* a viewer runs there .* `--viewer-port 0`"):
             viewer_port(host, taken, 1)
     free = free_port(host)
     monkeypatch.setattr(preflight, "VIEWER_PORT", free)
     assert viewer_port(host, None, 1) == viewer_port(host, free, 1) == free
     assert viewer_port(host, None, free) not in {0, free}
+
+
+def test_a_home_that_cannot_be_written_to_is_named(installation: Installation) -> None:
+    """With what to do, before anything is started."""
+    file = installation.home / "file"
+    file.touch()
+    run = replace(installation, home=file / "home").run("up", "-m", MODEL, "--port", "0", "--engine", "simulated")
+    assert run.returncode == 1
+    assert f"{file}/home cannot be written to (Not a directory): " in run.stderr and "GIGAVQA_HOME" in run.stderr
+
+
+def test_a_home_without_room_is_named(tmp_path: Path) -> None:
+    """And nothing of the attempt stays there, nor of one that has room."""
+    require_writable(tmp_path / "home")
+    bound = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, bound[1]))
+    try:
+        with pytest.raises(FolderUnwritableError, match=f"{tmp_path}/home cannot be written to .*: make room there"):
+            require_writable(tmp_path / "home")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, bound)
+    assert list((tmp_path / "home").iterdir()) == []

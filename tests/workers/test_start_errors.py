@@ -82,6 +82,10 @@ def _tear_template(folder: Path) -> None:
     (folder / "chat_template.jinja").write_text("{% for message in messages %}{{ message }")
 
 
+def _hide_pictures(folder: Path) -> None:
+    (folder / "chat_template.jinja").write_text("{% for message in messages %}How many?{% endfor %}")
+
+
 @pytest.mark.engine
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
 @pytest.mark.parametrize(
@@ -91,7 +95,11 @@ def _tear_template(folder: Path) -> None:
         (_lie, "config.json"),
         (_without_tokenizer, "broken has no tokenizer (tokenizer.json), and no prompt can be made: put"),
         (_without_template, "broken has no chat template (chat_template.jinja), and no prompt can be made: put"),
-        (_tear_template, "no prompt can be made: TemplateSyntaxError: unexpected '}'; "),
+        (
+            _tear_template,
+            "broken/chat_template.jinja: line 1 of the chat template is no Jinja (unexpected '}')",
+        ),
+        (_hide_pictures, "broken/chat_template.jinja: the chat template puts no picture into the prompt"),
     ],
 )
 async def test_a_broken_checkpoint_is_told_before_its_engine_is_ready(

@@ -99,6 +99,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Deepseek
 DEEPSEEK_VL2 = Family(
     "deepseek-vl2",
     model_types=("deepseek_vl_v2",),
+    architectures=("DeepseekVLV2ForCausalLM",),
     box_convention="thousand",
     budget=_declared_budget,
     marks=TextMarks(

@@ -62,16 +62,16 @@ class TextMarks:
 class Family:
     """One family of models that can be served from a bare checkpoint.
 
-    `model_types` are what its configurations call it, or the architectures where checkpoints disagree on that. `budget`
-    reads the limits that a checkpoint declares, in config.json and for its image processor, where the published ones
-    keep them; what they leave out is what the family's processor assumes, and a value of the wrong type is found by the
-    budget itself. `has_processing` says whether they stand in the files of its image processor, which must exist then;
-    `remote_code` whether its tokenizer is code that comes with its checkpoints, which nothing here stands in for;
-    `latent_attention` whether keys and values are cached as one latent vector (MLA), `linear_attention` whether some
-    layers keep a state, `sliding_attention` whether some see only what is near. `writes_json_calls` says whether its
-    models write calls of tools as JSON between `TOOL_CALL_MARKS`, which vLLM reads by its parser `hermes`. Of a family
-    that `is_closed` there are no checkpoints, or none that the engine can serve: `budget` gives what its vendor
-    documents.
+    `model_types` are what its configurations call it, or the architectures where checkpoints disagree on that;
+    `architectures` are the classes that they may name for the engine to load. `budget` reads the limits that a
+    checkpoint declares, in config.json and for its image processor, where the published ones keep them; what they leave
+    out is what the family's processor assumes, and a value of the wrong type is found by the budget itself.
+    `has_processing` says whether they stand in the files of its image processor, which must exist then; `remote_code`
+    whether its tokenizer is code that comes with its checkpoints, which nothing here stands in for; `latent_attention`
+    whether keys and values are cached as one latent vector (MLA), `linear_attention` whether some layers keep a state,
+    `sliding_attention` whether some see only what is near. `writes_json_calls` says whether its models write calls of
+    tools as JSON between `TOOL_CALL_MARKS`, which vLLM reads by its parser `hermes`. Of a family that `is_closed` there
+    are no checkpoints, or none that the engine can serve: `budget` gives what its vendor documents.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Family:
     box_convention: BoxConvention
     budget: Callable[[FamilyConfig, FamilyConfig], NativeBudget]
     marks: TextMarks
+    architectures: tuple[str, ...] = ()
     chat_template: Mapping[str, Any] = field(default_factory=dict)
     has_processing: bool = True
     remote_code: bool = False

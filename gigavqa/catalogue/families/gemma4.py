@@ -65,6 +65,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Gemma4Bu
 GEMMA4 = Family(
     "gemma-4",
     model_types=("gemma4",),
+    architectures=("Gemma4ForConditionalGeneration",),
     box_convention="thousand",
     budget=_declared_budget,
     marks=TextMarks(

@@ -72,6 +72,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Glm4vBud
 GLM4V = Family(
     "glm-4.5v",
     model_types=("glm4v", "glm4v_moe"),
+    architectures=("Glm4vForConditionalGeneration", "Glm4vMoeForConditionalGeneration"),
     box_convention="thousand",
     budget=_declared_budget,
     marks=TextMarks(

@@ -100,6 +100,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Idefics3
 IDEFICS3 = Family(
     "idefics3",
     model_types=("idefics3",),
+    architectures=("Idefics3ForConditionalGeneration",),
     box_convention="unit",
     budget=_declared_budget,
     marks=TextMarks(ends=("<end_of_utterance>", "<|end_of_text|>")),

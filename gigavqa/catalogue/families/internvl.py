@@ -119,6 +119,7 @@ _MARKS = TextMarks(thought=THINK_MARKS, places=REFERENCE_MARKS, calls=TOOL_CALL_
 INTERNVL = Family(
     "internvl3.5",
     model_types=("internvl",),
+    architectures=("InternVLForConditionalGeneration",),
     box_convention="thousand",
     budget=_declared_hf,
     marks=_MARKS,
@@ -126,6 +127,7 @@ INTERNVL = Family(
 INTERNVL_CHAT = Family(
     "internvl3.5-chat",
     model_types=("internvl_chat",),
+    architectures=("InternVLChatModel",),
     box_convention="thousand",
     budget=_declared_chat,
     marks=_MARKS,

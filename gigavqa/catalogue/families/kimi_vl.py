@@ -94,6 +94,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> KimiVLBu
 KIMI_VL = Family(
     "kimi-vl",
     model_types=("kimi_vl",),
+    architectures=("KimiVLForConditionalGeneration",),
     box_convention="unit",
     budget=_declared_budget,
     marks=TextMarks(thought=("◁think▷", "◁/think▷"), ends=("<|im_end|>", "[EOS]")),

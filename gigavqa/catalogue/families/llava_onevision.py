@@ -126,6 +126,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> LlavaOne
 LLAVA_ONEVISION = Family(
     "llava-onevision",
     model_types=("llava_onevision",),
+    architectures=("LlavaOnevisionForConditionalGeneration",),
     box_convention="unit",
     budget=_declared_budget,
     marks=TextMarks(ends=CHATML_END_MARKS),

@@ -106,6 +106,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> MiniCPMV
 MINICPM_V = Family(
     "minicpm-v-4.5",
     model_types=("minicpmv",),
+    architectures=("MiniCPMV",),
     box_convention="thousand",
     budget=_declared_budget,
     marks=TextMarks(
@@ -120,6 +121,7 @@ MINICPM_V = Family(
 MINICPM_O = Family(
     "minicpm-o-2.6",
     model_types=("minicpmo",),
+    architectures=("MiniCPMO",),
     box_convention="thousand",
     budget=_declared_budget,
     marks=TextMarks(places=REFERENCE_MARKS, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),

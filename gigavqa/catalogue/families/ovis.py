@@ -95,6 +95,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> OvisBudg
 OVIS25 = Family(
     "ovis2.5",
     model_types=("ovis2_5",),
+    architectures=("Ovis2_5",),
     box_convention="unit",
     budget=_declared_budget,
     marks=TextMarks(thought=THINK_MARKS, places=REFERENCE_MARKS, ends=CHATML_END_MARKS),

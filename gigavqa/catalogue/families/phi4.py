@@ -82,6 +82,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Phi4Visi
 PHI4_VISION = Family(
     "phi-4-vision",
     model_types=("phi4-siglip", "Phi4ForCausalLMV"),
+    architectures=("Phi4ForCausalLMV",),
     box_convention="unit",
     budget=_declared_budget,
     marks=TextMarks(thought=THINK_MARKS, others=("<nothink>",), ends=CHATML_END_MARKS),

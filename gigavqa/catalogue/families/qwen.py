@@ -77,6 +77,7 @@ _PLACES = ("<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>", "<|box
 QWEN2_VL = Family(
     "qwen2-vl",
     model_types=("qwen2_vl",),
+    architectures=("Qwen2VLForConditionalGeneration",),
     box_convention="thousand",
     budget=_declared_25,
     marks=TextMarks(places=_PLACES, ends=CHATML_END_MARKS),
@@ -84,6 +85,7 @@ QWEN2_VL = Family(
 QWEN25_VL = Family(
     "qwen2.5-vl",
     model_types=("qwen2_5_vl",),
+    architectures=("Qwen2_5_VLForConditionalGeneration",),
     box_convention="pixels",
     budget=_declared_25,
     # Its own checkpoints think not; many that were made of it do, MiMo-VL among them.
@@ -93,6 +95,7 @@ QWEN25_VL = Family(
 QWEN3_VL = Family(
     "qwen3-vl",
     model_types=("qwen3_vl", "qwen3_vl_moe"),
+    architectures=("Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration"),
     box_convention="thousand",
     budget=_declared_3,
     marks=TextMarks(thought=THINK_MARKS, places=_PLACES, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),
@@ -101,6 +104,7 @@ QWEN3_VL = Family(
 QWEN35 = Family(
     "qwen3.5",
     model_types=("qwen3_5", "qwen3_5_moe"),
+    architectures=("Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration"),
     box_convention="thousand",
     budget=_declared_3,
     marks=TextMarks(

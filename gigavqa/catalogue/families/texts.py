@@ -47,6 +47,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> TextBudg
 QWEN3 = Family(
     "qwen3",
     model_types=("qwen3", "qwen3_moe"),
+    architectures=("Qwen3ForCausalLM", "Qwen3MoeForCausalLM"),
     box_convention="unit",
     budget=_declared_budget,
     marks=TextMarks(thought=THINK_MARKS, calls=TOOL_CALL_MARKS, ends=CHATML_END_MARKS),

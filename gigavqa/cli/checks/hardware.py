@@ -152,6 +152,8 @@ def disk() -> Diagnosis:
     folder = _existing(Home.from_environment().folder)
     free = shutil.disk_usage(folder).free / 1e9
     found = f"{free:.0f} GB free at {folder}"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Diagnosis("disk", "fail", f"{folder} cannot be written to", "set GIGAVQA_HOME to a folder that can be")
     if free < _NEEDED_GB:
         return Diagnosis("disk", "fail", found, f"free {_NEEDED_GB} GB, or set GIGAVQA_HOME to a larger disk")
     if free < _WANTED_GB:

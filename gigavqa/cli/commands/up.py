@@ -20,6 +20,7 @@ from gigavqa.launcher.served_entries import served_entries, written_entries
 from gigavqa.launcher.stack import Stack, StackOptions, running_stack
 from gigavqa.launcher.worker_plans import PlacementOptions, describe_plan, plan_workers
 from gigavqa.runtime.home import Home
+from gigavqa.runtime.private_files import require_writable
 from gigavqa.store.worker_registry import WorkerStatus
 
 Models = Annotated[
@@ -176,6 +177,7 @@ def up(
         viewer_port=preflight.viewer_port(host, viewer_port, taken=port) if viewer else None,
         viewer_requires_keys=preflight.viewer_requires_keys(asks),
     )
+    require_writable(home.folder)
     with written_entries(home, entries, _announce) as keep:
         asyncio.run(_serve(options, json, keep))
 

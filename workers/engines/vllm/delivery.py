@@ -17,6 +17,7 @@ from gigavqa.workers.engines.vllm.sender_cache import restore_on_failure
 T = TypeVar("T")
 RenderPrompt = Callable[[], Awaitable[Any]]
 """Makes a prompt as vLLM takes it."""
+_CACHE_MISS = "Expected a cached item"  # vLLM 0.32: multimodal/cache/
 
 
 class _RehearsedError(Exception):
@@ -49,11 +50,16 @@ class CoreRequest:
 
 
 @contextmanager
-def _explain_cache_misses() -> Iterator[None]:
-    """Say what it means that vLLM misses a raster that it has just made ready: one prompt's put out each other."""
+def _explain_assertions() -> Iterator[None]:
+    """Say what it means that vLLM misses a raster that it has just made ready: one prompt's put out each other.
+
+    Raises GenerationFailedError, of other assertions with what they say.
+    """
     try:
         yield
     except AssertionError as error:
+        if _CACHE_MISS not in str(error):
+            raise GenerationFailedError(f"vLLM cannot make the prompt: {error}") from error
         raise GenerationFailedError(
             f"vLLM's raster cache does not hold what one prompt shows ({error}); `--engine-arg "
             "mm_processor_cache_gb=8` gives it 8 GiB"
@@ -125,7 +131,7 @@ class PromptDelivery:
 
     @contextmanager
     def _rendering(self, keys: Collection[str]) -> Iterator[None]:
-        with restore_on_failure(self._llm.renderer.mm_processor_cache, keys), _explain_cache_misses():
+        with restore_on_failure(self._llm.renderer.mm_processor_cache, keys), _explain_assertions():
             yield
 
     def _abort(self, generation: CoreRequest) -> None:

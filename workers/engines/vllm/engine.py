@@ -14,6 +14,7 @@ from importlib import metadata
 from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
+from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.contract.requests import GenerationConstraints, Sampling
 from gigavqa.contract.responses import EngineInfo, OnTokens, Timings, TurnResponse, Usage
 from gigavqa.runtime.extras import install_advice
@@ -32,7 +33,7 @@ from gigavqa.workers.engines.vllm.device_memory import device_bytes
 from gigavqa.workers.engines.vllm.device_support import capability_fault
 from gigavqa.workers.engines.vllm.errors import translate_error
 from gigavqa.workers.engines.vllm.memory import shortage
-from gigavqa.workers.engines.vllm.prompt_check import missing_part, require_prompt
+from gigavqa.workers.engines.vllm.prompt_check import explain_by_files, require_prompt, require_template
 from gigavqa.workers.engines.vllm.prompts import end_of_views, render_prompt
 from gigavqa.workers.engines.vllm.start_errors import describe_error, explain_start_failure
 from gigavqa.workers.engines.vllm.startup_progress import PhaseFile, VllmStatLogger, report_phase
@@ -103,10 +104,12 @@ class VllmEngine:
             await _in_daemon_thread(self._load)
             assert self._delivery is not None
             await require_prompt(self._llm, self._delivery, self._entry)
+        except CheckpointInvalidError as error:
+            raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {error}") from error
         except (Exception, SystemExit) as error:  # drivers, too, have errors of their own, and some are plain
             said = self._phases.failure() or describe_error(error)
             folder = checkpoint_folder(self._weights, self._entry.revision)
-            why = missing_part(said, folder) or explain_start_failure(said, self._entry.id)
+            why = explain_by_files(said, folder) or explain_start_failure(said, self._entry.id)
             raise EngineDeadError(f"vLLM cannot start {self._entry.id}: {why}") from error
         finally:
             self._phases.close()
@@ -328,6 +331,7 @@ class VllmEngine:
         self._set_defaults(engine_environment(self._weights))
         become_engine_owner()
         repair_torch_companions()
+        require_template(checkpoint_folder(self._weights, self._entry.revision))
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")  # we only read it
         import torch
         from vllm.engine.arg_utils import AsyncEngineArgs

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gigavqa.catalogue.checkpoints import PUT_WHOLE
 from gigavqa.catalogue.entry import CatalogueEntry
+from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.tiling.geometry import Size
 from gigavqa.workers.engines.engine import Message, PromptRaster
 from gigavqa.workers.engines.vllm.delivery import PromptDelivery
@@ -22,6 +24,10 @@ from gigavqa.workers.engines.vllm.start_errors import NO_PROMPT, describe_error
 
 _PICTURE = Size(512, 512)
 _TEMPLATE_FIELD = "chat_template"
+_TEMPLATE_FILES = ("chat_template.jinja", "chat_template.json", "processor_config.json", "tokenizer_config.json")
+"""Where a checkpoint's own template may be: the first that has one is taken (vLLM's renderers/hf.py)."""
+_NO_PICTURE = r"Failed to apply prompt replacement|Expected there to be \d+ prompt (?:updates|placeholders)"
+_PUBLISHED_TEMPLATE = "put that of the published checkpoint there"
 
 
 class _PromptPart(NamedTuple):
@@ -35,22 +41,21 @@ class _PromptPart(NamedTuple):
     remedy: str
 
 
-_FETCH_AGAIN = "put the published checkpoint's files there, whole"
 _PARTS: Mapping[str, _PromptPart] = {
     "tokenizer (tokenizer.json)": _PromptPart(
         rf"tokenizer|{NO_PROMPT}",
         ("tokenizer.json", "*.model", "vocab.json", "vocab.txt", "*.tiktoken", "tekken.json"),
         (),
-        _FETCH_AGAIN,
+        PUT_WHOLE,
     ),
     "image processor (preprocessor_config.json)": _PromptPart(
-        "image processor|preprocessor", ("preprocessor_config.json", "processor_config.json"), (), _FETCH_AGAIN
+        "image processor|preprocessor", ("preprocessor_config.json", "processor_config.json"), (), PUT_WHOLE
     ),
     "chat template (chat_template.jinja)": _PromptPart(
         "chat template",
         ("chat_template.jinja", "chat_template.json", "additional_chat_templates"),
         ("tokenizer_config.json", "processor_config.json"),
-        "put that of the published checkpoint there; a base model has none, so take the one that is tuned to chat",
+        f"{_PUBLISHED_TEMPLATE}; a base model has none, so take the one that is tuned to chat",
     ),
 }
 
@@ -75,14 +80,60 @@ def _raster(entry: CatalogueEntry) -> PromptRaster:
     return PromptRaster("prompt-check", np.full((size.height, size.width, 3), 128, np.uint8))
 
 
-def missing_part(said: str, folder: Path | None) -> str | None:
-    """Say what a checkpoint's folder lacks of that which an error of making prompts speaks of; else None."""
+def require_template(folder: Path | None) -> None:
+    """Compile the chat template of a checkpoint's folder as transformers will.
+
+    Raises CheckpointInvalidError, which names file and line.
+    """
+    if folder is None or (found := _find_template(folder)) is None:
+        return
+    from jinja2 import TemplateSyntaxError
+    from transformers.utils.chat_template_utils import _compile_jinja_template
+
+    try:
+        _compile_jinja_template(found.text)
+    except TemplateSyntaxError as error:
+        raise CheckpointInvalidError(
+            f"{found.path}: line {error.lineno} of the chat template is no Jinja ({error.message}): "
+            f"{_PUBLISHED_TEMPLATE}"
+        ) from error
+
+
+def explain_by_files(said: str, folder: Path | None) -> str | None:
+    """Say what a checkpoint's folder lacks, or its chat template does not do, of that which an error of making prompts
+    speaks of; else None.
+    """
     if folder is None:
         return None
+    if re.search(_NO_PICTURE, said) and (found := _find_template(folder)):
+        return (
+            f"{found.path}: the chat template puts no picture into the prompt where the model's processor looks for "
+            f"it, and {NO_PROMPT}: {_PUBLISHED_TEMPLATE}"
+        )
     for part, asked in _PARTS.items():
         if re.search(asked.said, said, re.IGNORECASE) and not _is_there(asked, folder):
             return f"{folder} has no {part}, and {NO_PROMPT}: {asked.remedy}"
     return None
+
+
+class _Template(NamedTuple):
+    path: Path
+    text: str
+
+
+def _find_template(folder: Path) -> _Template | None:
+    read = (_Template(folder / name, _read_template(folder / name)) for name in _TEMPLATE_FILES)
+    return next((template for template in read if template.text), None)
+
+
+def _read_template(path: Path) -> str:
+    """Return the one template of a file; nothing where it has none, or several under names."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = text if path.suffix == ".jinja" else json.loads(text).get(_TEMPLATE_FIELD)
+    except (OSError, ValueError, AttributeError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def _is_there(asked: _PromptPart, folder: Path) -> bool:
