@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from gigavqa.launcher.errors import DevicesUnusableError
 from gigavqa.workers.engines.vllm.device_support import OLDEST_DRIVER, read_version
 
-ANSWER_SECONDS = 10.0
+ANSWER_SECONDS = 30.0
+"""Without persistence mode the driver of eight GPUs may be loaded first."""
 _END_SECONDS = 1.0
 _UNKNOWN = re.compile(
     r"\[.*\]|n/?a|err!?|no data|(?:unknown|no) error|not (?:supported|available|applicable|found)|unknown"
