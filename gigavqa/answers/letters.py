@@ -149,7 +149,7 @@ def letter_mentions(sentence: str, letters: LetterPatterns) -> list[Mention]:
     return sorted(found)
 
 
-_RANGE = re.compile(r"(?<![^\W_])[A-H]\s?[–—-]\s?[B-H](?![^\W_])")
+_RANGE = re.compile(r"(?<![^\W_])[A-H][–—-][B-H](?![^\W_])")
 """All options by the first and the last, "which of A–D"."""
 _LONGEST_JOINT, _LONGEST_WORD = 40, 40
 _WORD_BACKWARDS = re.compile(r"[^\W\d_]*")

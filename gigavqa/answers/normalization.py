@@ -96,8 +96,9 @@ def _without_fences(text: str) -> str:
     if not fences:
         return text
     held = fences[-1][1].strip()
+    is_json = held.startswith(("{", "[")) or fences[-1][0].startswith("```json")
     is_last = not any(map(str.isalnum, text[fences[-1].end() :]))
-    return held if is_last or held.startswith(("{", "[")) else _FENCE.sub(r"\1", text)
+    return held if is_last or is_json else _FENCE.sub(r"\1", text)
 
 
 def json_value(text: str) -> Any:
