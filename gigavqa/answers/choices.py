@@ -1,7 +1,7 @@
 """Reads an answer that is one of several texts, or any short text, or a ratio."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from gigavqa.answers.abstention import abstains, commits, find_abstention
@@ -65,18 +65,26 @@ def _read_prose(whole: str, space: AnswerSpace, asked: Asked | None) -> Reading:
 
 def _judged(text: str, space: AnswerSpace) -> Reading | None:
     """Read the one choice that a list of verdicts affirms, "- horse: no ...", "- donkey: yes ..."."""
-    rows = ((found["label"], found["said"]) for line in text.splitlines() if (found := ROW.fullmatch(line)))
-    said = {
-        space.canonical[key]: verdict_of(told, label)
-        for label, told in rows
-        if (key := key_of(label)) in space.canonical
-    }
+    said = dict(row_verdicts(text, space))
     affirmed = [choice for choice, verdict in said.items() if verdict]
     is_list = len(affirmed) == 1 and list(said.values()).count(False) == len(said) - 1 > 0
     return parsed(affirmed[0]) if is_list else None
 
 
-ROW = re.compile(
+def row_verdicts(text: str, space: AnswerSpace) -> Iterator[tuple[str, bool | None]]:
+    """Yield the choice of each line that one opens, and whether what stands behind affirms it; None for neither."""
+    for key, row in _rows(text, space):
+        yield space.canonical[key], verdict_of(row["said"], row["label"])
+
+
+def _rows(text: str, space: AnswerSpace) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield each line that a choice opens, behind that in the form in which it is compared."""
+    for row in filter(None, map(_ROW.fullmatch, text.splitlines())):
+        if (key := key_of(row["label"])) in space.canonical:
+            yield key, row
+
+
+_ROW = re.compile(
     r"[\s>*•|_+-]*+(?:\d{1,2}[.)]\s+)?[\s*_`\"'“]*+(?P<label>[^:：|\n–—]{1,60}?)[\s*_`\"'”]*+(?:[:：|–—]|\s-\s)(?P<said>.*)"
 )
 
@@ -137,8 +145,7 @@ def _announced(text: str, space: AnswerSpace) -> Reading | None:
 
 def _lists_choices(text: str, space: AnswerSpace) -> bool:
     """Return whether two lines or more are rows that choices open, "- red cube: 1.2 m"."""
-    rows = (found["label"] for line in text.splitlines() if (found := ROW.fullmatch(line)))
-    return len({key for label in rows if (key := key_of(label)) in space.canonical}) > 1
+    return len({key for key, _ in _rows(text, space)}) > 1
 
 
 def _opening(line: str, space: AnswerSpace) -> Reading | None:

@@ -174,8 +174,9 @@ def _is_part(lowered: str, number: re.Match[str]) -> bool:
 def is_place_alone(text: str, value: float) -> bool:
     """Return whether a number stands in a text only where it tells a place or a name, "the hull number 978"."""
     lowered = text.lower()
-    found = [number for number in NUMBER.finditer(lowered) if value_of(number[0]) == value]
-    return bool(found) and all(_is_place(lowered, number) for number in found)
+    found = (number for number in NUMBER.finditer(lowered) if value_of(number[0]) == value)
+    first = next(found, None)
+    return first is not None and _is_place(lowered, first) and all(_is_place(lowered, number) for number in found)
 
 
 def _is_place(lowered: str, number: re.Match[str]) -> bool:

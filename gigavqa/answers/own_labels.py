@@ -39,7 +39,7 @@ def with_latin_labels(text: str, options: Mapping[str, str], own: str) -> str:
     """Return a text with options' letters in place of labels of another alphabet: their `own`, or one that it uses."""
     if text.isascii():
         return text
-    labels = own or next((known[: len(options)] for known in _ALPHABETS if _is_used(text, known[: len(options)])), "")
+    labels = own or _labels_used(text, len(options))
     if not labels:
         return text
     letters = dict(zip(labels, options, strict=False))
@@ -49,9 +49,10 @@ def with_latin_labels(text: str, options: Mapping[str, str], own: str) -> str:
 _ONE = r"([^\W\d_a-zA-Z])"
 
 
-def _is_used(text: str, labels: str) -> bool:
-    telling = "".join(label for label in labels if label not in _LOOKS_LATIN)
-    return any(found[found.lastindex or 0] in telling for found in _LABELLED.finditer(text))
+def _labels_used(text: str, number: int) -> str:
+    """Return the labels of so many options in the alphabet of which a text has one that looks like no Latin letter."""
+    used = {found[found.lastindex or 0] for found in _LABELLED.finditer(text)} - _LOOKS_LATIN
+    return next((known[:number] for known in _ALPHABETS if used & {*known[:number]}), "")
 
 
 _LABELLED = lazy_pattern(

@@ -6,11 +6,10 @@ from typing import Any
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.answer_space import AnswerSpace, key_of, text_of
 from gigavqa.answers.asked import Asked
-from gigavqa.answers.choices import ROW
+from gigavqa.answers.choices import row_verdicts
 from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.doubts import is_struck
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
-from gigavqa.answers.listed import verdict_of
 from gigavqa.answers.normalization import is_blank, passages
 from gigavqa.answers.readings import AMBIGUOUS, BLANK, UNPARSABLE, Reading, parsed
 from gigavqa.answers.sentence_forms import DENIES
@@ -81,10 +80,9 @@ def _known_part(text: str, space: AnswerSpace) -> str:
     Of one that begins by saying that it cannot tell, the sentences that know something.
     """
     first, *rest = parts = sentences_of(text) or [""]
-    if {mention.value for mention in space.mentions(first)} == set(space.canonical.values()) and space.named_in(
-        "\n".join(rest)
-    ):
-        return "\n".join(rest)
+    behind = "\n".join(rest)
+    if {mention.value for mention in space.mentions(first)} == set(space.canonical.values()) and space.named_in(behind):
+        return behind
     if not abstains(first):
         return text
     return "\n".join(one for one in parts if not (abstains(one) or is_hypothesis(one) or _SOUGHT.search(one.lower())))
@@ -95,11 +93,7 @@ _SOUGHT = Words("sought")
 
 def _affirmed(text: str, space: AnswerSpace) -> list[str]:
     """Return the choices that rows affirm, "| rice | yes |", where every row says yes or no of one; else none."""
-    said = [
-        (space.canonical[key], verdict_of(row["said"], row["label"]))
-        for row in filter(None, map(ROW.fullmatch, text.splitlines()))
-        if (key := key_of(row["label"])) in space.canonical
-    ]
+    said = [*row_verdicts(text, space)]
     if len(said) < 2 or None in dict(said).values() or {choice for choice, _ in said} != set(space.canonical.values()):
         return []
     return [choice for choice, holds in said if holds]
