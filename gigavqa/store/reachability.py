@@ -20,7 +20,7 @@ async def require_answer(url: str) -> None:
     async with _answering(url) as redis:
         await redis.ping()
         try:
-            info = await redis.info("everything")
+            info = await redis.info()
         except NoPermissionError:
             return
         if fault := _unfit(info):
