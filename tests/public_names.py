@@ -17,6 +17,7 @@ from gigavqa.runtime.settings import ProcessSettings
 from gigavqa.service.app import create_app
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.parquet_parts import SCHEMA
+from tests.syntax import syntax_tree
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
@@ -93,7 +94,7 @@ def _is_ours(model: type) -> bool:
 
 
 def _store_keys() -> Iterator[str]:
-    tree = ast.parse((ROOT / "gigavqa/store/redis_keys.py").read_text(encoding="utf-8"))
+    tree = syntax_tree(ROOT / "gigavqa/store/redis_keys.py")
     for text in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
         yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in text.values)
 

@@ -5,6 +5,8 @@ import builtins
 import re
 from pathlib import Path
 
+from tests.syntax import syntax_tree
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ["gigavqa", "service", "viewer", "workers", "tiling", "plugins", "scripts"]
 ERROR = re.compile(r"\b_?[A-Z]\w*Error\b")
@@ -14,7 +16,7 @@ def test_every_error_that_a_docstring_names_is_a_class() -> None:
     """One that the tree defines, imports, takes of a module that it imports, or finds among Python's own."""
     classes, named = set(dir(builtins)), list[tuple[str, str]]()
     for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(syntax_tree(path)):
             match node:
                 case ast.ClassDef(name=name) | ast.Attribute(attr=name) | ast.alias(name=name):
                     classes.add(name)

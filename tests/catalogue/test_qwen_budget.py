@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from gigavqa.catalogue.families.qwen import QwenBudget
 from gigavqa.tiling.errors import BudgetError
 from gigavqa.tiling.geometry import Size
+from tests.syntax import syntax_tree
 
 PAPER = QwenBudget(factor=32, min_pixels=65536, max_pixels=16777216)
 BUDGETS = [
@@ -30,7 +31,7 @@ def installed_smart_resize() -> Callable[..., tuple[int, int]]:
     if package is None or package.origin is None:
         pytest.skip("transformers is not installed")
     path = Path(package.origin).parent / "models" / "qwen2_vl" / "image_processing_qwen2_vl.py"
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = syntax_tree(path)
     function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "smart_resize")
     names: dict[str, Any] = {"math": math}
     exec(compile(ast.Module([function], []), str(path), "exec"), names)

@@ -15,6 +15,7 @@ from gigavqa.reports.writers.markdown import render_markdown
 from tests.scorers import compare as comparison
 from tests.scorers.cells import told_in_json
 from tests.scorers.compare import BENCHMARKS, compare, lines_of
+from tests.syntax import syntax_tree
 
 SEEDS = (3, 6, 14)
 OF_THE_PRODUCT = {"__main__.py", "compare.py", Path(__file__).name}
@@ -88,6 +89,6 @@ def test_scorers_know_the_standard_library_alone() -> None:
 
 
 def _imported(path: Path) -> list[str]:
-    nodes = [*ast.walk(ast.parse(path.read_text()))]
+    nodes = [*ast.walk(syntax_tree(path))]
     plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     return plain + [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
