@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.catalogue.checkpoints import folder_checkpoint
+from gigavqa.catalogue.config_fields import ConfigFields
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
-from gigavqa.catalogue.errors import CheckpointInvalidError, ShapeUnknownError
+from gigavqa.catalogue.errors import ShapeUnknownError
 from gigavqa.catalogue.load import plugin_checkpoints
 from gigavqa.catalogue.quantization import read_quantization
 from gigavqa.catalogue.shapes import (
@@ -24,7 +25,6 @@ from gigavqa.catalogue.shapes import (
 
 SHAPES = Path(__file__).parent / "shapes"
 _LANGUAGE_PARTS = ("text_config", "llm_config", "language_config")
-_LARGEST = 1 << 32
 _KINDS = frozenset({"full_attention", "sliding_attention", "linear_attention"})
 _UNCOUNTED = ("num_kv_shared_layers", "hidden_size_per_layer_input", "attention_chunk_size")
 _GEMMA4_DEFAULTS = {"hidden_size_per_layer_input": 256}
@@ -86,42 +86,6 @@ def read_shape(config: Mapping[str, Any], source: str) -> ModelShape:
     return ModelShape(language, tower, source, quantization)
 
 
-class ConfigFields:
-    """Fields of a part of a config.json, read under whichever name a family gives them."""
-
-    def __init__(self, values: Mapping[str, Any], source: str, part: str) -> None:
-        self.values = values
-        self.source = source
-        self._part = part
-
-    def has(self, name: str) -> bool:
-        """Whether it says something under this name."""
-        return self.values.get(name) is not None
-
-    def number(self, *names: str, default: int | None = None) -> int:
-        """Read a positive whole number, of one of these names; of two sides of a square, one."""
-        name = next((each for each in names if self.has(each)), names[0])
-        value = self.values.get(name, default)
-        value = default if value is None else value[0] if isinstance(value, list) and value else value
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
-            raise self.wrong(name, "is missing" if value is None else f"is {value!r}, and no positive whole number")
-        if value == 0 and default != 0:
-            raise self.wrong(name, "is 0, and no positive whole number")
-        return value
-
-    def count(self, name: str) -> int:
-        """Count the entries of a list; 0 where there is none."""
-        value = self.values.get(name) or []
-        if not isinstance(value, list):
-            raise self.wrong(name, f"is {value!r}, and no list")
-        return len(value)
-
-    def wrong(self, name: str, fault: str) -> CheckpointInvalidError:
-        """Return the error of a field."""
-        field = f"{self._part}.{name}" if self._part else name
-        return CheckpointInvalidError(f"{self.source}: {field} {fault}; take the config.json that the model came with")
-
-
 def _language(fields: ConfigFields) -> LanguageShape:
     is_gemma = str(fields.values.get("model_type")).startswith("gemma4")
     said = {**(_GEMMA4_DEFAULTS if is_gemma else {}), **fields.values}
@@ -144,9 +108,7 @@ def _language(fields: ConfigFields) -> LanguageShape:
             fields.number("linear_conv_kernel_dim", default=4),
         )
     experts = fields.number("n_routed_experts", "num_experts", "num_local_experts", default=0)
-    dense = (
-        layers if not experts or fields.has("enable_moe_block") else fields.number("first_k_dense_replace", default=0)
-    )
+    dense = _dense_layers(fields, layers, experts)
     width = fields.number("moe_intermediate_size") if experts else 0
     active = fields.number("num_experts_per_tok", "top_k_experts") if experts else 0
     if active > experts:
@@ -162,12 +124,26 @@ def _language(fields: ConfigFields) -> LanguageShape:
         recurrent=recurrent,
         intermediate=fields.number("intermediate_size", default=1 if not dense else None),
         dense_layers=dense,
-        expert_layers=(layers if dense == layers else layers - dense) if experts else 0,
+        expert_layers=(layers if fields.has("enable_moe_block") else layers - dense) if experts else 0,
         experts=experts,
         active=active,
         expert_intermediate=width,
         shared=shared or fields.number("shared_expert_intermediate_size", default=0),
     )
+
+
+def _dense_layers(fields: ConfigFields, layers: int, experts: int) -> int:
+    """Count the layers with one MLP for all tokens; Gemma 4's have one beside their experts, in each layer."""
+    if not experts or fields.has("enable_moe_block"):
+        return layers
+    first, every = fields.number("first_k_dense_replace", default=0), fields.number("moe_layer_freq", default=1)
+    step, named = fields.number("decoder_sparse_step", default=1), fields.whole_numbers("mlp_only_layers")
+    if outside := sorted(named - set(range(layers))):
+        raise fields.wrong("mlp_only_layers", f"names layer {outside[0]} of {layers}")
+    sparse = (
+        at for at in range(layers) if at >= first and at % every == 0 and (at + 1) % step == 0 and at not in named
+    )
+    return layers - sum(1 for _ in sparse)
 
 
 def _latent(fields: ConfigFields, layers: int, heads: int) -> LatentShape:

@@ -27,6 +27,7 @@ SMALL = {
     "num_attention_heads": 4,
     "vocab_size": 1000,
 }
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
 FILES = sorted(SHAPES.glob("*.toml"))
 
 
@@ -84,7 +85,8 @@ def test_every_shape_is_of_a_model() -> None:
 
 @pytest.mark.parametrize("field", SMALL)
 @pytest.mark.parametrize(
-    ("value", "fault"), [(None, "is missing"), (-1, "is -1"), (0, "is 0"), ("many", "is 'many'"), (True, "is True")]
+    ("value", "fault"),
+    [(None, "is missing"), (-1, "is -1"), (0, "is 0"), ("many", "is 'many'"), (True, "is True"), ([64], r"is \[64\]")],
 )
 def test_a_config_that_lies_is_refused(field: str, value: object, fault: str) -> None:
     """With file, field and remedy."""
@@ -100,6 +102,10 @@ def test_a_config_that_lies_is_refused(field: str, value: object, fault: str) ->
         {"linear_num_value_heads": 4},
         {"kv_lora_rank": 512},
         {"num_experts": 8},
+        {**EXPERTS, "mlp_only_layers": [2]},
+        {**EXPERTS, "mlp_only_layers": 0},
+        {**EXPERTS, "mlp_only_layers": ["0"]},
+        {**EXPERTS, "decoder_sparse_step": 0},
         {"quantization_config": {"quant_method": "gptq"}},
         {"quantization_config": "fp8"},
         {"vision_config": {"patch_size": "big"}},
@@ -123,6 +129,25 @@ def test_parts_that_do_not_go_together_are_refused(lie: dict[str, Any]) -> None:
     """Whatever they are, by one sentence and no traceback."""
     with pytest.raises(CheckpointInvalidError, match=r"c\.json: \w+"):
         read_shape({**SMALL, **lie}, "c.json")
+
+
+@pytest.mark.parametrize(
+    ("said", "dense"),
+    [
+        ({}, 0),
+        ({"mlp_only_layers": [0, 5]}, 2),
+        ({"decoder_sparse_step": 2}, 3),
+        ({"decoder_sparse_step": 2, "mlp_only_layers": [1, 2]}, 4),
+        ({"decoder_sparse_step": 7}, 6),
+        ({"first_k_dense_replace": 1}, 1),
+        ({"first_k_dense_replace": 1, "moe_layer_freq": 2}, 4),
+    ],
+    ids=str,
+)
+def test_layers_without_experts_are_counted_as_vllm_makes_them(said: dict[str, Any], dense: int) -> None:
+    """Of six: qwen3_moe.py and deepseek_v2.py of vLLM 0.32 choose by these fields."""
+    language = read_shape({**SMALL, **EXPERTS, "num_hidden_layers": 6, **said}, "").language
+    assert (language.dense_layers, language.expert_layers) == (dense, 6 - dense)
 
 
 def test_a_model_of_unknown_shape_is_refused_with_what_to_do(tmp_path: Path) -> None:
