@@ -175,7 +175,8 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
     if not placement.holds:
         return described
     described["workload"] = workload.told() | {"known": "computed; tokens of texts and answers are assumed"}
-    described["limits"] = list(_limits(entry, workload, answer))
+    narrow = [fit.narrowness] if fit.narrowness else []
+    described["limits"] = [*narrow, *_limits(entry, workload, answer)]
     if not workload.work.generated:
         return described
     taken = placement.hours(workload)

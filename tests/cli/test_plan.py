@@ -126,6 +126,20 @@ def test_a_sample_and_a_price_are_planned(installation: Installation) -> None:
     assert "price of 1,000 requests" in installation.ok("plan", "qwen3-vl-8b", "--price", "2")
 
 
+def test_a_price_is_of_all_gpus_and_says_where_some_are_left_over(installation: Installation) -> None:
+    """Of three A100 of 40 GB this model takes two."""
+    said = installation.ok("plan", "qwen3-vl-8b", "--gpu", "a100-40", "--count", "3", "--price", "2")
+    assert "computed from your price of all 3, those left over too" in " ".join(said.split())
+    assert "left over" not in installation.ok("plan", "qwen3-vl-8b", "--gpu", "a100-40", "--count", "2", "--price", "2")
+
+
+def test_what_fits_by_less_than_estimates_may_be_wrong_is_said(installation: Installation) -> None:
+    """Phi-4 has 1.2 GiB to spare on an A100 of 40 GB, and 50 on one of 80."""
+    (limit,) = installation.json("plan", "phi-4-reasoning-vision-15b", "--gpu", "a100-40", "--json")["limits"]
+    assert limit.startswith("it fits by 1.2 GiB of each GPU")
+    assert installation.json("plan", "phi-4-reasoning-vision-15b", "--gpu", "a100-80", "--json")["limits"] == []
+
+
 def test_an_answer_is_no_longer_than_entry_and_context_allow(installation: Installation) -> None:
     """DeepSeek-VL2 has a context of 4,096 tokens, and every entry a bound of its own."""
     told = installation.json("plan", "deepseek-vl2", "--answer", "100000", "--json")

@@ -113,7 +113,9 @@ def _print(told: dict[str, Any], *, has_dataset: bool) -> None:
             rows.append(["hours", _range(least, longest), "computed, answers assumed"])
         if price := told.get("price"):
             name = "price" if has_dataset else f"price of {told['priced_requests']:,} requests"
-            rows.append([name, _range(*price), "computed from your price"])
+            left = told["count"] - told["workers"] * told["tensor_parallel_size"]
+            of_all = f" of all {told['count']}, those left over too" if left else ""
+            rows.append([name, _range(*price), f"computed from your price{of_all}"])
     print_table((TableColumn("what"), TableColumn("figure", right=True), TableColumn("how known")), rows)
     for limit in told.get("limits", ()):
         out.print(f"\n{limit}", markup=False)

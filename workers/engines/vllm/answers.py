@@ -79,10 +79,18 @@ class VllmAnswer:
             grow(before, said, self._untold_logprobs())
 
     def require_whole(self) -> None:
-        """Raise GenerationFailedError where vLLM ended it as no answer; one has a token at least, that of its end."""
+        """Raise GenerationFailedError where vLLM ended it as no answer, or made a token of it from no numbers.
+
+        An answer has a token at least, that of its end.
+        """
         reason, number = self.finish_reason, len(self.tokens)
         if reason not in FINISH_REASONS or not number:
             raise GenerationFailedError(f"vLLM ended an answer with '{reason}' at {number} tokens")
+        if self.output.metrics.is_corrupted:
+            raise GenerationFailedError(
+                "the model's logits were no numbers (NaN), so its tokens say nothing: look at its weights, their dtype "
+                "and quantization"
+            )
 
     @property
     def _written(self) -> list[int]:

@@ -94,6 +94,8 @@ def engine_environment(weights: str) -> dict[str, str]:
     return {
         "VLLM_LOGGING_LEVEL": "WARNING",
         "VLLM_NO_USAGE_STATS": "1",
+        # Else tokens of broken weights, or of a cache that NaN got into, are recorded as an answer.
+        "VLLM_COMPUTE_NANS_IN_LOGITS": "1",
         "TOKENIZERS_PARALLELISM": "false",
         # vLLM forks unless CUDA is initialised: with the worker's threads half-way, its locks and its signal handlers.
         "VLLM_WORKER_MULTIPROC_METHOD": "spawn",

@@ -76,6 +76,17 @@ class MemoryFit:
         return self.is_divided and self.kv_bytes >= self.longest_request
 
     @property
+    def narrowness(self) -> str | None:
+        """Say by how little the model fits, where estimates that are half wrong would undo it (docs/plan.md)."""
+        spare, estimated = self.kv_bytes - self.longest_request, self.activations + self.context
+        if not self.holds or 2 * spare >= estimated:
+            return None
+        return (
+            f"it fits by {spare / GIB:.1f} GiB of each GPU, and what is estimated of it (activations and CUDA context, "
+            f"{estimated / GIB:.1f} GiB) has been half wrong: be ready to serve it with a shorter context, or on more"
+        )
+
+    @property
     def kv_tokens(self) -> int:
         """The size of the KV cache as vLLM tells it: requests of the whole context that it holds, in tokens."""
         return max(0, int(self.kv_bytes / self.longest_request * self.max_model_len))
