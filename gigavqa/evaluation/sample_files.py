@@ -1,12 +1,14 @@
 """Reads samples from files of records, and names what is wrong by file and line."""
 
+import os
 import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import ValidationError
@@ -159,8 +161,24 @@ def make_record_context(
 
 def images_by_stem(folder: Path) -> dict[str, str]:
     """Return what lies in `images/` of a data set's folder, relative to it, by names without endings."""
-    images = sorted((folder / "images").rglob("*"), reverse=True)
-    return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
+    images: dict[str, str] = {}
+    for name in list_files(folder / "images"):
+        images.setdefault(PurePosixPath(name).stem, f"images/{name}")
+    return images
+
+
+def list_files(folder: Path) -> list[str]:
+    """Return the names of all files below a folder, relative to it, in the order of their parts."""
+    return sorted(_walk_files(os.fspath(folder)), key=lambda name: name.replace("/", "\0"))
+
+
+def _walk_files(folder: str, place: str = "") -> Iterator[str]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk_files(entry.path, f"{place}{entry.name}/")
+            elif Path(entry.path).is_file() if entry.is_symlink() else entry.is_file():
+                yield f"{place}{entry.name}"
 
 
 def list_pages(base: Path, name: str) -> tuple[str, ...]:
