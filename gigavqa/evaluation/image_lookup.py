@@ -96,9 +96,8 @@ class ImageLookup:
         self._rendering = rendering
         self._follows_links = follows_links
         self._documents: dict[Path, tuple[str, ...]] = {}
-        self._verdicts: dict[Path, str | None] = {}
+        self._found: dict[str, str | None] = {}
         self.by_stem = _ImagesByStem(folder)
-        self.found: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
         """Write a picture that lies in a record, once; returns its name in the data set."""
@@ -156,8 +155,7 @@ class ImageLookup:
         candidate, path = place
         if self._leads_out(path):
             return name, self._outside(name)
-        self.found[f"images/{candidate}"] = path
-        return f"images/{candidate}", self._verdict(path)
+        return f"images/{candidate}", self._verdict(f"images/{candidate}", path)
 
     def _place_of(self, name: str) -> tuple[str, Path] | None:
         """Return where an image lies, by its name below the folder; that of a record in the draft."""
@@ -199,14 +197,19 @@ class ImageLookup:
             message = message.replace(str(self._draft / image), f"picture {number} of the record")
         return message
 
-    def _verdict(self, path: Path) -> str | None:
-        if path not in self._verdicts:
+    def _verdict(self, name: str, path: Path) -> str | None:
+        if name not in self._found:
             try:
                 self._check(path)
-                self._verdicts[path] = None
+                self._found[name] = None
             except TilingError as error:
-                self._verdicts[path] = str(error)
-        return self._verdicts[path]
+                self._found[name] = str(error)
+        return self._found[name]
+
+    def path_of(self, name: str) -> Path:
+        """Return where an image lies that was found, by its name in the data set."""
+        drawn = self._draft / name
+        return drawn if _is_file(drawn) else self._folder / name.removeprefix("images/")
 
 
 def _is_file(path: Path) -> bool:
