@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.status import Status
+from rich.text import Text
 
 from gigavqa.cli.console import err
 from gigavqa.runtime.work_progress import reported_to
@@ -40,7 +41,7 @@ class _WorkLine:
         if now < self._next:
             return
         self._next = now + _LEAST_SECONDS
-        told = f"{number:,} {what}"
+        told = Text(f"{number:,} {what}")  # names of files are no markup
         if self._status is None:
             self._status = err.status(told)
             self._status.start()

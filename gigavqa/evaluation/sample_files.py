@@ -75,7 +75,7 @@ def load_samples(
         name = path.relative_to(base).as_posix()
         note = partial(_note_problem, notes, name)
         note(encoding_note(path))
-        origin = replace(make_record_context(path, images or {}, keep, pages, named), note=note)
+        origin = replace(_make_record_context(path, images or {}, keep, pages, named, most), note=note)
         read = read_samples(benchmark, path, name, origin, named=named, most=most)
         for found in counted(read, "questions read"):
             if isinstance(found, Problem):
@@ -158,17 +158,19 @@ def _validation_problems(error: ValidationError, name: str, line: int, record: o
         yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
 
 
-def make_record_context(
+def _make_record_context(  # noqa: PLR0917 - what a context is made of
     path: Path,
     images: Mapping[str, str],
-    keep: Callable[[bytes], str] = stored_image_name,
-    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
-    named: Callable[[Record], Record] = lambda record: record,
+    keep: Callable[[bytes], str],
+    pages: Callable[[str], tuple[str, ...] | None],
+    named: Callable[[Record], Record],
+    most: int | None,
 ) -> RecordContext:
     """Return where records of a file come from, as a benchmark reads them."""
 
     def again() -> Iterator[Record]:
-        return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
+        records = islice(read_records(path, path.name), most)
+        return (named(record) for record in records if isinstance(record, Record))
 
     return RecordContext(path.stem, images, keep, pages, again)
 

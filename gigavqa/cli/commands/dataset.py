@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from gigavqa.cli.arguments import (
     DatasetArgument,
@@ -161,7 +160,7 @@ def _decoder() -> "Callable[[Path], Header]":
     decoded = count()
 
     def decode(image: Path) -> "Header":
-        report_progress(f"pictures decoded, now {escape(image.name)}", next(decoded))
+        report_progress(f"pictures decoded, now {image.name}", next(decoded))
         decode_whole(image)
         return read_header(image)
 
