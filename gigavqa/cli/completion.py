@@ -63,9 +63,9 @@ def complete_samples(context: typer.Context, incomplete: str) -> list[str]:
         return []
 
     def ids() -> Iterable[str]:
-        from gigavqa.evaluation.datasets import locate_samples
+        from gigavqa.evaluation.datasets import read_dataset
 
-        return sorted(sample.id for _, _, _, sample in locate_samples(dataset_folder(name)))
+        return sorted(read_dataset(dataset_folder(name)).places)
 
     return match_names(incomplete, ids)
 

@@ -40,6 +40,17 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+def print_json_list(values: Iterable[Any]) -> None:
+    """Print one JSON list to standard output, as `print_json` does, one value after the other."""
+    begun = False
+    for value in values:
+        text = json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+        sys.stdout.write(f"{',' if begun else '['}\n  {escape_controls_json(text)}")
+        begun = True
+    sys.stdout.write("\n]\n" if begun else "[]\n")
+    sys.stdout.flush()
+
+
 def print_error(message: str) -> None:
     """Print one line of what went wrong to standard error."""
     err.print("error:", style="bold red", end=" ")

@@ -14,6 +14,7 @@ from gigavqa.evaluation.errors import Problem
 from gigavqa.runtime.plurals import count_noun
 
 if TYPE_CHECKING:
+    from gigavqa.evaluation.capabilities import SampleDisplay
     from gigavqa.evaluation.datasets import Dataset
     from gigavqa.evaluation.importing import ImportSummary
     from gigavqa.evaluation.inspection import Inspection
@@ -112,16 +113,25 @@ def print_samples(dataset: "Dataset") -> None:
     from gigavqa.evaluation.capabilities import SampleDisplay  # noqa: PLC0415
 
     display, levels = SampleDisplay.of(dataset.benchmark), dataset.benchmark.grouping.levels
-    told = [display.summary(sample) for sample in dataset.samples]
+    told = display.summary(dataset.samples[0])
     columns = (
         TableColumn("sample"),
         *(TableColumn(level, leaves=2 + at) for at, level in enumerate(levels)),
         TableColumn("image", leaves=9),
-        *(TableColumn(name, leaves=1 + 7 * at) for at, name in enumerate(told[0])),
+        *(TableColumn(name, leaves=1 + 7 * at) for at, name in enumerate(told)),
         TableColumn("question", least=24),
     )
-    rows = [_row(sample, levels, summary) for sample, summary in zip(dataset.samples, told, strict=True)]
-    print_table(columns, rows, more="`--json` has them")
+    print_table(columns, _SampleRows(dataset, display, levels), more="`--json` has them")
+
+
+class _SampleRows:
+    """The rows of samples, made anew for each who goes through them: there may be a million."""
+
+    def __init__(self, dataset: "Dataset", display: "SampleDisplay[Any]", levels: tuple[str, ...]) -> None:
+        self._samples, self._display, self._levels = dataset.samples, display, levels
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (_row(sample, self._levels, self._display.summary(sample)) for sample in self._samples)
 
 
 def _row(sample: "Sample", levels: tuple[str, ...], summary: Mapping[str, str]) -> list[str]:

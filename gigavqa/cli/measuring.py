@@ -146,11 +146,11 @@ def _region_cutter(pyramids: Path) -> ShowRegion:
 
 
 def _dataset_questions(folder: Path) -> list[Question]:
-    from gigavqa.evaluation.datasets import locate_samples  # noqa: PLC0415 - texts alone need no benchmark
+    from gigavqa.evaluation.datasets import read_dataset  # noqa: PLC0415 - texts alone need no benchmark
 
     pictures: dict[str, Picture] = {}
     questions = []
-    for _, _, _, sample in locate_samples(folder):
+    for sample in read_dataset(folder).samples:
         options = [f"{letter}. {text}" for letter, text in (sample.options or {}).items()]
         name = sample.images[0] if sample.images else ""
         if name and name not in pictures:

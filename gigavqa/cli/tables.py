@@ -1,6 +1,6 @@
 """Tables that are readable at any width: what does not fit is left out on purpose, and said."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -12,6 +12,7 @@ from gigavqa.reports.writers.escaping import escape_controls
 
 _GAP = 2
 _NARROWEST = 8
+_ROWS_AT_A_TIME = 500
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,35 @@ class TableColumn:
     right: bool = False
 
 
-def print_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str | Text]], *, more: str = "") -> None:
-    """Print rows of cells, one for each column; `more` says where all columns are to be had."""
-    rows = [
-        [escape_controls(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
-    ]  # as wide as it is shown
-    natural = [_natural_width(column, [row[at] for row in rows]) for at, column in enumerate(columns)]
+def print_table(columns: Sequence[TableColumn], rows: Iterable[Sequence[str | Text]], *, more: str = "") -> None:
+    """Print rows of cells, one for each column; `more` says where all columns are to be had.
+
+    `rows` are gone through twice, and a few of them are in memory at a time.
+    """
+    natural = [cell_len(column.name) for column in columns]
+    for row in map(_escape_cells, rows):  # as wide as it is shown
+        natural = [max(width, cell_len(str(cell))) for width, cell in zip(natural, row, strict=True)]
     widths = _widths(columns, natural, out.width)
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    remaining, table = iter(rows), _layout(columns, widths, has_head=True)
+    for number, row in enumerate(map(_escape_cells, remaining), start=1):
+        # A text of somebody's own is no markup.
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in map(row.__getitem__, widths)))
+        if number % _ROWS_AT_A_TIME == 0:
+            out.print(table, soft_wrap=False)
+            table = _layout(columns, widths, has_head=False)
+    if table.show_header or table.row_count:
+        out.print(table, soft_wrap=False)
+    if left := [column.name for at, column in enumerate(columns) if at not in widths]:
+        told = f" ({more})" if more else ""
+        err.print(f"not shown at {out.width} columns: {', '.join(left)}{told}", markup=False)
+
+
+def _escape_cells(row: Sequence[str | Text]) -> list[str | Text]:
+    return [escape_controls(cell) if isinstance(cell, str) else cell for cell in row]
+
+
+def _layout(columns: Sequence[TableColumn], widths: Mapping[int, int], *, has_head: bool) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=has_head)
     for at, width in widths.items():
         column, is_cut = columns[at], columns[at].least is not None
         table.add_column(
@@ -45,17 +67,7 @@ def print_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str | Te
             no_wrap=is_cut,
             width=width,
         )
-    for row in rows:
-        # A text of somebody's own is no markup.
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in map(row.__getitem__, widths)))
-    out.print(table, soft_wrap=False)
-    if left := [column.name for at, column in enumerate(columns) if at not in widths]:
-        told = f" ({more})" if more else ""
-        err.print(f"not shown at {out.width} columns: {', '.join(left)}{told}", markup=False)
-
-
-def _natural_width(column: TableColumn, cells: Sequence[str | Text]) -> int:
-    return max(cell_len(str(cell)) for cell in (column.name, *cells))
+    return table
 
 
 def _widths(columns: Sequence[TableColumn], natural: Sequence[int], space: int) -> dict[int, int]:

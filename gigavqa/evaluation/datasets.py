@@ -2,11 +2,12 @@
 
 import hashlib
 import tomllib
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,23 @@ from gigavqa.evaluation.capabilities import DatasetFiles, ModelJudging, RecordLa
 from gigavqa.evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
 from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
 from gigavqa.evaluation.judgements import Panel
+from gigavqa.evaluation.packed_samples import ChosenSamples, PackedSamples, SamplePlaces
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.sample_files import (
     images_by_stem,
     list_pages,
     load_samples,
-    make_record_context,
-    read_samples,
     record_files,
 )
 from gigavqa.evaluation.samples import Sample
 
 _SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
 """Endings of what benchmarks read beside records."""
+_PIECE_BYTES = 1 << 20
+_INDEX_BYTES = 400
+"""Of a sample's place and image in indices."""
+_MOST_TRIED = 1000
+"""Records of a file by which its benchmark is found."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Dataset:
     benchmark: Benchmark[Any, Any]
     title: str
     description: str
-    samples: tuple[Sample, ...]
+    samples: Sequence[Sample]
     digest: str
     labels: str = ""
     panel: Panel = field(default_factory=Panel)
@@ -59,12 +64,42 @@ class Dataset:
         """Name of one of its images relative to the data root, as views name it."""
         return f"{self.name}/{image}"
 
-    def by_image(self, samples: Iterable[Sample]) -> Mapping[str, Sequence[Sample]]:
+    def by_image(self, samples: Sequence[Sample]) -> Mapping[str, Sequence[Sample]]:
         """Group samples by the name of their first image relative to the data root."""
-        found: dict[str, list[Sample]] = {}
-        for sample in samples:
-            found.setdefault(self.image_of(sample.images[0]), []).append(sample)
-        return found
+        found: dict[str, array[int]] = {}
+        for position, sample in enumerate(samples):
+            found.setdefault(self.image_of(sample.images[0]), array("q")).append(position)
+        return {image: ChosenSamples(samples, positions) for image, positions in found.items()}
+
+    @property
+    def num_bytes(self) -> int:
+        """The memory that it takes, with the indices of its samples, as far as that is known."""
+        own = self.samples.num_bytes if isinstance(self.samples, PackedSamples) else 0
+        return own + _INDEX_BYTES * len(self.samples)
+
+    @cached_property
+    def image_counts(self) -> Sequence[tuple[str, int]]:
+        """The images that samples are about, by name, and how many samples show each."""
+        return sorted(Counter(image for sample in self.samples for image in set(sample.images)).items())
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Where each sample stands, by its id."""
+        return {sample.id: position for position, sample in enumerate(self.samples)}
+
+
+@dataclass(frozen=True)
+class DatasetReading:
+    """What was read of a data set's folder: the data set where it can be used, else what of it is good.
+
+    `samples` are all that were read, also those of which the benchmark has an error to tell.
+    """
+
+    benchmark: Benchmark[Any, Any] | None
+    samples: Sequence[Sample]
+    places: SamplePlaces
+    problems: Sequence[Problem]
+    dataset: Dataset | None = None
 
 
 def load_dataset(folder: Path) -> Dataset:
@@ -72,29 +107,52 @@ def load_dataset(folder: Path) -> Dataset:
 
     Names of images are checked for where they point, not for whether the files exist.
     """
+    found = read_dataset(folder)
+    if found.dataset is None:
+        raise DatasetInvalidError(found.problems)
+    return found.dataset
+
+
+def load_head(folder: Path) -> Dataset:
+    """Load what is said of a data set, without its samples. Raises DatasetInvalidError."""
     problems: list[Problem] = []
     settings = _dataset_settings(folder, problems)
     benchmark = _configure_benchmark(_find_benchmark_of(settings, problems), folder, problems)
-    if benchmark is None:
+    if benchmark is None or problems:
         raise DatasetInvalidError(problems)
+    return _make_dataset(settings, benchmark, ())
+
+
+def _make_dataset(
+    settings: Mapping[str, Any],
+    benchmark: Benchmark[Any, Any],
+    samples: Sequence[Sample],
+    digests: tuple[str, str] = ("", ""),
+) -> Dataset:
+    name, description = settings["name"], settings.get("description", "")
+    return Dataset(name, benchmark, settings.get("title", name), description, samples, *digests)
+
+
+def read_dataset(folder: Path) -> DatasetReading:
+    """Read a data set's folder, and tell every problem by file and line."""
+    problems: list[Problem] = []
+    places = SamplePlaces()
+    settings = _dataset_settings(folder, problems)
+    benchmark = _configure_benchmark(_find_benchmark_of(settings, problems), folder, problems)
+    if benchmark is None:
+        return DatasetReading(None, (), places, problems)
     files = record_files(folder / "samples")
     samples = load_samples(
         benchmark, files, folder, problems,
-        images=images_by_stem(folder), images_required=True, pages=partial(list_pages, folder),
+        images=images_by_stem(folder), images_required=True, pages=partial(list_pages, folder), places=places,
+        leave_out_bad=False,
     )  # fmt: skip
     problems.extend(_check_not_empty("samples", files, samples, problems))
     if problems:
-        raise DatasetInvalidError(problems)
-    digest, labels = _digests(benchmark, folder, [folder / "dataset.toml"], files)
-    return Dataset(
-        name=settings["name"],
-        benchmark=benchmark,
-        title=settings.get("title", settings["name"]),
-        description=settings.get("description", ""),
-        samples=tuple(samples),
-        digest=digest,
-        labels=labels,
-    )
+        return DatasetReading(benchmark, samples, places, problems)
+    digests = _digests(benchmark, folder, [folder / "dataset.toml"], files)
+    dataset = _make_dataset(settings, benchmark, samples, digests)
+    return DatasetReading(benchmark, samples, places, problems, dataset)
 
 
 def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
@@ -127,7 +185,7 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
     if problems:
         raise DatasetInvalidError(problems)
     digest, labels = _digests(chosen, base, [settings] if settings else [], files)
-    return Dataset(path.stem, chosen, path.stem, "", tuple(samples), digest, labels)
+    return Dataset(path.stem, chosen, path.stem, "", samples, digest, labels)
 
 
 def find_reader(
@@ -147,6 +205,8 @@ def _best_reader(
 ) -> Benchmark[Any, Any]:
     """Return the benchmark that finds the fewest problems in files of records, of those that are made for such records.
 
+    The first thousand records of each file decide.
+
     One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
     what it needs of its own, such as options, or are known by fields that there are not.
     """
@@ -163,7 +223,7 @@ def _best_reader(
         problems: list[Problem] = []
         unread: dict[str, Counter[str]] = {}
         own, layout = [file for file in files if file.name not in sidecar_names(benchmark)], RecordLayout.of(benchmark)
-        samples = load_samples(benchmark, own, base, problems, named=noted, unread=unread)
+        samples = load_samples(benchmark, own, base, problems, named=noted, unread=unread, most=_MOST_TRIED)
         lost = any(
             fnmatch(name.lower().replace(" ", "_"), one) for names in unread.values() for name in names for one in vital
         )
@@ -236,23 +296,6 @@ def sidecar_files(benchmark: Benchmark[Any, Any], folder: Path) -> list[Path]:
     return [path for name in sidecar_names(benchmark) if (path := folder / name).is_file()]
 
 
-def locate_samples(folder: Path) -> Iterator[tuple[Benchmark[Any, Any], str, int, Sample]]:
-    """Yield the samples of a data set's folder with benchmark, file and line; what is no sample is passed over."""
-    images, benchmark = (
-        images_by_stem(folder),
-        _configure_benchmark(_find_benchmark_of(_dataset_settings(folder, []), []), folder, []),
-    )
-    if benchmark is None:
-        return
-    for path in record_files(folder / "samples"):
-        name = path.relative_to(folder).as_posix()
-        for found in read_samples(
-            benchmark, path, name, make_record_context(path, images, pages=partial(list_pages, folder))
-        ):
-            if not isinstance(found, Problem):
-                yield benchmark, name, *found
-
-
 def _dataset_settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
     """Return what `dataset.toml` says, or so much of it as can be read."""
     try:
@@ -290,7 +333,8 @@ def _digests(
 def _digest(files: Iterable[Path], base: Path, content_beside: str = "") -> str:
     digest = hashlib.sha256(content_beside.encode())
     for path in files:
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(base).as_posix()}\0{len(content)}\0".encode())
-        digest.update(content)
+        digest.update(f"{path.relative_to(base).as_posix()}\0{path.stat().st_size}\0".encode())
+        with path.open("rb") as content:
+            while piece := content.read(_PIECE_BYTES):
+                digest.update(piece)
     return digest.hexdigest()

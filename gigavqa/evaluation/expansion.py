@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, get_args
@@ -18,6 +18,7 @@ from gigavqa.evaluation.chats import Chat, Scene, SizeOf
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import ClosingUnavailableError, SampleUnknownError, SamplingInvalidError
 from gigavqa.evaluation.options import ViewOptions, read_options
+from gigavqa.evaluation.packed_samples import ChosenSamples
 from gigavqa.evaluation.plans import select_cells
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.truth_checks import require_reachable_truths
@@ -37,7 +38,7 @@ class Expansion:
 
     dataset: Dataset
     spec: JobSpec
-    samples: tuple[Sample, ...]
+    samples: Sequence[Sample]
     cells: tuple[Cell, ...]
     decodings: Mapping[str, Decoding]
     shown: ViewOptions
@@ -56,7 +57,7 @@ class Expansion:
     @cached_property
     def num_asked(self) -> int:
         """The number of pairs of a sample and a cell that are asked, whatever the models and repeats."""
-        return sum(self._applies(sample, cell) for cell in self.cells for sample in self.samples)
+        return sum(self._applies(sample, cell) for sample in self.samples for cell in self.cells)
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs, image by image; no more than a thousand chats lie in memory at a time.
@@ -93,7 +94,7 @@ class Expansion:
         """
         if self.spec.closing is None:
             return Counter()
-        asked = ((one, cell) for cell in self.cells for one in self.samples if self._applies(one, cell))
+        asked = ((one, cell) for one in self.samples for cell in self.cells if self._applies(one, cell))
         form_of = self._forms.answer_form
         return Counter(form_of(one).kind for one, cell in asked if self._closing(one, cell) is None)
 
@@ -202,18 +203,31 @@ def prepare_expansion(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, C
     EvidenceMissingError, AnnotationMissingError, AnnotationInvalidError, ClosingUnavailableError, and the catalogue's
     ModelUnknownError.
     """
-    cells = select_cells(dataset.benchmark, spec)
-    options = read_options(spec.options, JobOptions.of(dataset.benchmark).options)
+    choices = read_choices(dataset, spec, catalogue)
     samples = _select_samples(dataset, spec)
     require_reachable_truths(samples, dataset.samples, AnswerForms.of(dataset.benchmark).answer_form)
-    CellRules.of(dataset.benchmark).validate(samples, cells)
-    decodings = {
-        model: decoding_of(catalogue[model], PaperSettings.of(dataset.benchmark).decoding, spec)
-        for model in spec.models
-    }
-    expansion = Expansion(dataset, spec, samples, cells, decodings, *options)
+    CellRules.of(dataset.benchmark).validate(samples, choices.cells)
+    expansion = Expansion(dataset, spec, samples, *choices)
     _require_closing(expansion)
     return expansion
+
+
+class JobChoices(NamedTuple):
+    """What a job chooses, whatever the samples of its data set: `options` are its benchmark's."""
+
+    cells: tuple[Cell, ...]
+    decodings: Mapping[str, Decoding]
+    shown: ViewOptions
+    options: Any
+
+
+def read_choices(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, CatalogueEntry]) -> JobChoices:
+    """Check what a job chooses, without looking at samples; raises as `prepare_expansion` does."""
+    cells = select_cells(dataset.benchmark, spec)
+    options = read_options(spec.options, JobOptions.of(dataset.benchmark).options)
+    papers = PaperSettings.of(dataset.benchmark).decoding
+    decodings = {model: decoding_of(catalogue[model], papers, spec) for model in spec.models}
+    return JobChoices(cells, decodings, *options)
 
 
 def _require_closing(expansion: Expansion) -> None:
@@ -281,20 +295,29 @@ def request_id(sample_id: str, cell: Cell, model: str, repeat: int, closing: Clo
     return f"{sample_id}:{cell.protocol}-{cell.condition}{rounds}{closed}:{model}:{repeat}"
 
 
+def is_about(request: str, samples: Container[str]) -> bool:
+    """Return whether a request, by its id, may be about one of some samples; ids of samples may have colons, too."""
+    beginning, colon, _ = request.rpartition(":")
+    while colon:
+        if beginning in samples:
+            return True
+        beginning, colon, _ = beginning.rpartition(":")
+    return False
+
+
 def request_seed(seed: int, identity: str) -> int:
     """Seed of one request's draws, 0 to 2^31 - 1: a hash of the job's seed and the request's id."""
     digest = hashlib.sha256(f"{seed}\0{identity}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> (32 - _SEED_BITS)
 
 
-def _select_samples(dataset: Dataset, spec: JobSpec) -> tuple[Sample, ...]:
+def _select_samples(dataset: Dataset, spec: JobSpec) -> Sequence[Sample]:
     if not spec.samples:
         return dataset.samples
-    wanted = dict.fromkeys(spec.samples)
-    unknown = wanted.keys() - {sample.id for sample in dataset.samples}
-    if unknown:
+    wanted = set(spec.samples)
+    if unknown := wanted - dataset.positions.keys():
         named = list_some([name[:_LONGEST_ID] for name in sorted(unknown)], _MOST_NAMED)
         first = min(unknown)[:_LONGEST_ID]
-        close = did_you_mean(first, (sample.id for sample in dataset.samples))
+        close = did_you_mean(first, dataset.positions)
         raise SampleUnknownError(f"data set '{dataset.name}' has no sample {named}{close}")
-    return tuple(sample for sample in dataset.samples if sample.id in wanted)
+    return ChosenSamples(dataset.samples, sorted(dataset.positions[name] for name in wanted))

@@ -1,12 +1,13 @@
 """The images at hand for an import: in a folder, in the records themselves, or pages of documents."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gigavqa.evaluation.record_context import stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES
-from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, order_pages
+from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, list_files, order_pages
 from gigavqa.tiling.errors import TilingError
 
 LONGEST_NAME, _SHOWN = 1024, 60
@@ -28,35 +29,49 @@ class _ImagesByStem(Mapping[str, str]):
     """Images by stem; a slide's name also finds the one file whose name it begins, as TCGA's files are called."""
 
     def __init__(self, folder: Path) -> None:
-        files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in RECORD_SUFFIXES)
-        paths = sorted(files, reverse=True)
-        self._paths = {path.stem: path.relative_to(folder).as_posix() for path in paths}
-        self._pictures: dict[str, list[str]] = {}
-        for path in reversed(paths):
-            if path.suffix.lower() in IMAGE_SUFFIXES:
-                self._pictures.setdefault(path.stem, []).append(path.relative_to(folder).as_posix())
+        self._names: dict[str, str] = {}
+        by_file: dict[str, list[str]] = {}
+        by_stem: dict[str, list[str]] = {}
+        for name in list_files(folder):
+            file = PurePosixPath(name)
+            if file.suffix in RECORD_SUFFIXES:
+                continue
+            self._names.setdefault(file.stem, name)
+            if file.suffix.lower() in IMAGE_SUFFIXES:
+                by_file.setdefault(file.name, []).append(name)
+                by_stem.setdefault(file.stem, []).append(name)
+        self._by_file = {file: names for file, names in by_file.items() if len(names) > 1}
+        self._by_stem = {stem: names for stem, names in by_stem.items() if len(names) > 1}
+        self._sorted = sorted(self._names)
 
-    def all(self, name: str) -> list[str]:
-        """Return the pictures of a file's name in whatever folders; of a name without an ending, of whatever ending."""
+    def alike(self, name: str) -> Sequence[str]:
+        """Return the pictures of a file's name in several folders; of a name without an ending, of whatever ending.
+
+        None where there is only one.
+        """
         file = PurePosixPath(name)
-        alike = self._pictures.get(file.stem, [])
-        return [one for one in alike if PurePosixPath(one).name == file.name or not file.suffix]
+        return (self._by_file if file.suffix else self._by_stem).get(file.name, ())
 
     def __getitem__(self, stem: str) -> str:
-        if len(self._pictures.get(stem, ())) > 1:
+        if stem in self._by_stem:
             raise KeyError(stem)
-        if stem in self._paths:
-            return self._paths[stem]
-        longer = [name for name in self._paths if name.startswith((f"{stem}-", f"{stem}.", f"{stem}_"))]
+        if stem in self._names:
+            return self._names[stem]
+        longer = [name for mark in "-._" for name in self._begun_by(f"{stem}{mark}")]
         if len(longer) != 1:
             raise KeyError(stem)
-        return self._paths[longer[0]]
+        return self._names[longer[0]]
+
+    def _begun_by(self, beginning: str) -> Iterator[str]:
+        """Yield the stems that begin so, two at most."""
+        at = bisect_left(self._sorted, beginning)
+        return (name for name in self._sorted[at : at + 2] if name.startswith(beginning))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._paths)
+        return len(self._names)
 
 
 class ImageLookup:
@@ -81,9 +96,8 @@ class ImageLookup:
         self._rendering = rendering
         self._follows_links = follows_links
         self._documents: dict[Path, tuple[str, ...]] = {}
-        self._verdicts: dict[Path, str | None] = {}
+        self._found: dict[str, str | None] = {}
         self.by_stem = _ImagesByStem(folder)
-        self.found: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
         """Write a picture that lies in a record, once; returns its name in the data set."""
@@ -141,8 +155,7 @@ class ImageLookup:
         candidate, path = place
         if self._leads_out(path):
             return name, self._outside(name)
-        self.found[f"images/{candidate}"] = path
-        return f"images/{candidate}", self._verdict(path)
+        return f"images/{candidate}", self._verdict(f"images/{candidate}", path)
 
     def _place_of(self, name: str) -> tuple[str, Path] | None:
         """Return where an image lies, by its name below the folder; that of a record in the draft."""
@@ -156,7 +169,7 @@ class ImageLookup:
 
     def _ambiguous(self, name: str) -> str:
         """Say which pictures a name may mean that is in another folder there; nothing where one is meant."""
-        place, alike = self._place_of(name), self.by_stem.all(name)
+        place, alike = self._place_of(name), self.by_stem.alike(name)
         by_path = place[0] if place and place[0] in _name_endings(name) else ""
         if len(alike) < 2 or "/" in by_path or (by_path and "/" not in name.removeprefix("images/")):
             return ""
@@ -184,14 +197,19 @@ class ImageLookup:
             message = message.replace(str(self._draft / image), f"picture {number} of the record")
         return message
 
-    def _verdict(self, path: Path) -> str | None:
-        if path not in self._verdicts:
+    def _verdict(self, name: str, path: Path) -> str | None:
+        if name not in self._found:
             try:
                 self._check(path)
-                self._verdicts[path] = None
+                self._found[name] = None
             except TilingError as error:
-                self._verdicts[path] = str(error)
-        return self._verdicts[path]
+                self._found[name] = str(error)
+        return self._found[name]
+
+    def path_of(self, name: str) -> Path:
+        """Return where an image lies that was found, by its name in the data set."""
+        drawn = self._draft / name
+        return drawn if _is_file(drawn) else self._folder / name.removeprefix("images/")
 
 
 def _is_file(path: Path) -> bool:

@@ -10,11 +10,12 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import tomli_w
 
@@ -25,7 +26,8 @@ from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
 from gigavqa.evaluation.image_lookup import DocumentRendering, ImageLookup
 from gigavqa.evaluation.import_columns import ImportColumns, check_columns, describe_missing_image
 from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
-from gigavqa.evaluation.sample_files import load_samples, record_files
+from gigavqa.evaluation.packed_samples import PackedSamples, SamplePlaces
+from gigavqa.evaluation.sample_files import list_files, load_samples, record_files
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.truth_checks import (
     count_answer_kinds,
@@ -34,6 +36,7 @@ from gigavqa.evaluation.truth_checks import (
     unreachable_truths,
 )
 from gigavqa.evaluation.unread_fields import report_unread_fields
+from gigavqa.runtime.work_progress import counted
 
 
 @dataclass(frozen=True)
@@ -86,13 +89,13 @@ def import_dataset(
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []
-    places: dict[str, tuple[str, int]] = {}
+    places = SamplePlaces()
     told = _ImportNotes()
     with _draft_folder(target) as draft:
         benchmark = _configure_benchmark(benchmark, settings or {}, described.settings if described else {}, draft)
         image_lookup = ImageLookup(images, draft, check_image, rendering, follows_links=follows_links)
         renamed = ImportColumns(columns or {}, described.stem if described else None, decimal)
-        placed = list(
+        placed = PackedSamples(
             _locate_samples(benchmark, source, image_lookup, renamed, problems=problems, places=places, told=told)
         )
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
@@ -102,11 +105,16 @@ def import_dataset(
             raise DatasetInvalidError(wrong or whole)
         if not placed or (problems and not leave_out_bad):
             raise DatasetInvalidError(problems or [Problem(str(source), None, None, "holds no record")], len(placed))
-        used = {image: image_lookup.found[image] for sample in placed for image in sample.images}
-        remarks = [Problem(image, None, None, one) for image, path in used.items() for one in remarks_on(path)]
+        used = dict.fromkeys(image for sample in placed for image in sample.images)
+        remarks = [
+            Problem(image, None, None, one)
+            for image in counted(used, "images looked at")
+            for one in remarks_on(image_lookup.path_of(image))
+        ]
         own = _import_settings(benchmark, target.name, title, image_lookup)
         tables = {**own, **(described.settings if described else {}), **({"title": title} if title else {})}
-        _write(benchmark, draft, tables, placed, used, copy=copy)
+        _place_images(draft, used, image_lookup.path_of, copy=copy)
+        _write(benchmark, draft, tables, placed)
         draft.chmod(0o755)
         draft.rename(target)
     known = (*RecordLayout.of(benchmark).fields, *benchmark.sample_type.model_fields)
@@ -187,7 +195,7 @@ def _locate_samples(
     columns: ImportColumns,
     *,
     problems: list[Problem],
-    places: dict[str, tuple[str, int]],
+    places: SamplePlaces,
     told: "_ImportNotes",
 ) -> Iterator[Sample]:
     """Yield the samples whose images were found, as the data set names those; fill in what is to be told of all."""
@@ -200,7 +208,7 @@ def _locate_samples(
         unread=told.unread, notes=told.notes,
     )  # fmt: skip
     problems.extend(_check_truths(benchmark, found, places))
-    for sample in found:
+    for sample in counted(found.drain(), "questions whose images are found"):
         placed = [image_lookup.find(image) for image in sample.images]
         wrong = [message for _, message in placed if message]
         if not sample.images:
@@ -212,26 +220,22 @@ def _locate_samples(
 
 
 def _collect_warnings(
-    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
+    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: SamplePlaces
 ) -> Iterator[Problem]:
     """Yield what a check of the data set will say of records, with the lines that these had in their source."""
-    for finding in benchmark.check(samples, lambda sample: ":".join(map(str, places[sample]))):
+    for finding in benchmark.check(samples, places.describe):
         yield Problem(*places[finding.sample], finding.sample, finding.text)
     if found := find_unread_truths(samples, AnswerForms.of(benchmark).answer_form):
         yield FileProblem(*places[found[0].id], None, found[1])
 
 
-def _check_truths(
-    benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: Mapping[str, tuple[str, int]]
-) -> Iterator[Problem]:
+def _check_truths(benchmark: Benchmark[Any, Any], samples: Sequence[Sample], places: SamplePlaces) -> Iterator[Problem]:
     """Yield what is wrong with truths that the prompts cannot lead to: of all samples of a file, and of each sample."""
-    by_file: dict[str, list[Sample]] = {}
     form_of = AnswerForms.of(benchmark).answer_form
     for sample in samples:
-        by_file.setdefault(places[sample.id][0], []).append(sample)
         for message in unreachable_truths(sample, form_of(sample)):
             yield Problem(*places[sample.id], sample.id, message)
-    for file, members in by_file.items():
+    for file, members in groupby(samples, lambda sample: places[sample.id][0]):
         if found := find_letters_without_options(members, form_of):
             yield FileProblem(file, places[found[0].id][1], None, f"{found[1]}{_remedy_for_letters(benchmark)}")
 
@@ -245,36 +249,28 @@ def _remedy_for_letters(benchmark: Benchmark[Any, Any]) -> str:
     )
 
 
-def _write(
-    benchmark: Benchmark[Any, Any],
-    draft: Path,
-    settings: Mapping[str, Any],
-    samples: Sequence[Sample],
-    images: Mapping[str, Path],
-    *,
-    copy: bool,
-) -> None:
-    for image, path in images.items():
-        _place_image(path, draft / image, copy=copy)
-    for stray in set((draft / "images").rglob("*")) - {draft / image for image in images} if images else ():
-        if stray.is_file():
-            stray.unlink()  # the picture of a record that was left out
+def _place_images(draft: Path, images: Collection[str], path_of: Callable[[str], Path], *, copy: bool) -> None:
+    """Bring the images into the draft, and remove pictures of records that were left out."""
+    for image in counted(images, "images brought in"):
+        _place_image(path_of(image), draft / image, copy=copy)
+    for name in list_files(draft / "images") if images else ():
+        if f"images/{name}" not in images:
+            (draft / "images" / name).unlink()
+
+
+def _write(benchmark: Benchmark[Any, Any], draft: Path, settings: Mapping[str, Any], samples: Iterable[Sample]) -> None:
+    """Write the samples, in one file for every group that the benchmark knows, else all in one, in their order."""
     (draft / "samples").mkdir()
-    for file, lines in _lines_by_file(benchmark, samples).items():
-        (draft / "samples" / f"{file}.jsonl").write_text("".join(lines), encoding="utf-8")
+    layout, grouping = RecordLayout.of(benchmark), benchmark.grouping
+    with ExitStack() as stack:
+        files: dict[str, TextIO] = {}
+        for sample in counted(samples, "questions written"):
+            name = _file_name(grouping.place(sample)[0] if grouping.known else "samples")
+            if name not in files:
+                path = draft / "samples" / f"{name}.jsonl"
+                files[name] = stack.enter_context(path.open("w", encoding="utf-8"))
+            files[name].write(json.dumps(layout.record(sample), ensure_ascii=False) + "\n")
     (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
-
-
-def _lines_by_file(benchmark: Benchmark[Any, Any], samples: Sequence[Sample]) -> dict[str, list[str]]:
-    """Return the lines of each file: one for every group that the benchmark knows, else all in one, in their order."""
-    files: dict[str, list[str]] = {}
-    layout = RecordLayout.of(benchmark)
-    for sample in samples:
-        known = benchmark.grouping.known
-        group = benchmark.grouping.place(sample)[0] if known else "samples"
-        line = json.dumps(layout.record(sample), ensure_ascii=False) + "\n"
-        files.setdefault(_file_name(group), []).append(line)
-    return files
 
 
 def _file_name(group: str) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gigavqa.evaluation.capabilities import AnswerForms, CellRules
 from gigavqa.evaluation.chats import Scene, SizeOf
-from gigavqa.evaluation.datasets import Dataset, load_dataset, locate_samples
-from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
+from gigavqa.evaluation.datasets import Dataset, read_dataset
+from gigavqa.evaluation.errors import FileProblem, Problem
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.truth_checks import (
     count_answer_kinds,
@@ -15,6 +15,7 @@ from gigavqa.evaluation.truth_checks import (
     find_unread_truths,
     unreachable_truths,
 )
+from gigavqa.runtime.work_progress import counted
 from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import Size
 
@@ -44,24 +45,18 @@ def inspect_dataset(
 
     Without `checklists`, only what keeps a sample from being asked, or from being shown, is told.
     """
-    found = Inspection()
-    try:
-        found.dataset = load_dataset(folder)
-    except DatasetInvalidError as error:
-        found.errors.extend(error.problems)
-    sizes = _SizeReader(size_of)
-    places: dict[str, tuple[str, int]] = {}
-    for benchmark, file, line, sample in locate_samples(folder):
-        places.setdefault(sample.id, (file, line))
-        wrong = [
-            *_check_images(sample, sizes),
-            *unreachable_truths(sample, AnswerForms.of(benchmark).answer_form(sample)),
-        ]
-        found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
-        scene = Scene(sample.images, sizes.of, seed="inspection")
-        warnings = [] if wrong else list(CellRules.of(benchmark).warnings(sample, scene))
-        warnings += [] if wrong else [f"{image}: {remark}" for image in sample.images for remark in remarks_on(image)]
-        found.warnings.extend(Problem(file, line, sample.id, message) for message in warnings)
+    reading = read_dataset(folder)
+    found, places = Inspection(reading.dataset, [*reading.problems]), reading.places
+    if reading.benchmark:
+        sizes, rules, forms = _SizeReader(size_of), CellRules.of(reading.benchmark), AnswerForms.of(reading.benchmark)
+        for sample in counted(reading.samples, "questions checked"):
+            file, line = places[sample.id]
+            wrong = [*_check_images(sample, sizes), *unreachable_truths(sample, forms.answer_form(sample))]
+            found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
+            scene = Scene(sample.images, sizes.of, seed="inspection")
+            warnings = [] if wrong else [*rules.warnings(sample, scene)]
+            warnings += [] if wrong else [f"{one}: {remark}" for one in sample.images for remark in remarks_on(one)]
+            found.warnings.extend(Problem(file, line, sample.id, message) for message in warnings)
     if found.dataset:
         form_of = AnswerForms.of(found.dataset.benchmark).answer_form
         found.kinds = count_answer_kinds(found.dataset.samples, form_of)
@@ -71,7 +66,7 @@ def inspect_dataset(
             found.warnings.append(FileProblem(*places[truths[0].id], None, truths[1]))
     if checklists and found.dataset:
         samples = found.dataset.samples
-        findings = found.dataset.benchmark.check(samples, lambda sample: ":".join(map(str, places[sample])))
+        findings = found.dataset.benchmark.check(samples, places.describe)
         found.warnings.extend(Problem(*places[one.sample], one.sample, one.text) for one in findings)
     return found
 

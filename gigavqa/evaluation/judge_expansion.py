@@ -1,7 +1,7 @@
 """Expands a job that judges into requests: one for every different case that the replies of other jobs bring."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from gigavqa.evaluation.errors import JudgeUnavailableError
 from gigavqa.evaluation.expansion import decoding_of, request_seed
 from gigavqa.evaluation.judgements import JudgeCase
 from gigavqa.evaluation.options import ViewOptions, read_options
+from gigavqa.evaluation.packed_samples import ChosenSamples
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.samples import Sample
 
@@ -41,9 +42,9 @@ class JudgingExpansion:
     options: Any
 
     @cached_property
-    def samples(self) -> tuple[Sample, ...]:
+    def samples(self) -> Sequence[Sample]:
         """The samples of which there is something to judge, in the data set's order."""
-        return tuple(sample for sample in self.dataset.samples if sample.id in self.cases)
+        return ChosenSamples(self.dataset.samples, sorted(self.dataset.positions[name] for name in self.cases))
 
     @cached_property
     def num_requests(self) -> int:
@@ -136,15 +137,14 @@ def _collect_cases(
     dataset: Dataset, judging: ModelJudging[Any], replies: Iterable[Reply], most: int
 ) -> dict[str, tuple[JudgeCase, ...]]:
     """Return every different case of replies by its sample, in an order that does not depend on that of the replies."""
-    samples = {sample.id: sample for sample in dataset.samples}
     found: dict[str, set[JudgeCase]] = {}
     number = 0
     for reply in replies:
-        sample = samples.get(reply.sample_id)
-        for case in judging.cases(sample, reply) if sample else ():
+        position = dataset.positions.get(reply.sample_id)
+        for case in judging.cases(dataset.samples[position], reply) if position is not None else ():
             known = found.setdefault(case.sample, set())
             number += case not in known
             known.add(case)
             if number > most:
                 raise JobTooLargeError(f"there are more than {most} answers to judge; the queue holds no more")
-    return {name: tuple(sorted(found[name])) for name in samples if name in found}
+    return {name: tuple(sorted(found[name])) for name in sorted(found, key=dataset.positions.__getitem__)}

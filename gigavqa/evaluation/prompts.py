@@ -5,6 +5,7 @@ Beside them stands what a page shows with a prompt: the evidence that answers it
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -70,9 +71,14 @@ class PromptRebuilder:
     def evidence(self, sample: Sample) -> Evidence:
         """Return what answers a sample, its images named as views name them."""
         if sample.id not in self._evidence:
-            found = SampleDisplay.of(self.dataset.benchmark).evidence(sample, self.dataset.samples)
+            found = SampleDisplay.of(self.dataset.benchmark).evidence(sample, self._prepared)
             self._evidence[sample.id] = Evidence(found.lines, tuple(map(self.dataset.image_of, found.images)))
         return self._evidence[sample.id]
+
+    @cached_property
+    def _prepared(self) -> Any:
+        choices = JobOptions.of(self.dataset.benchmark)
+        return choices.prepare(self.dataset.samples, read_options({}, choices.options)[1], 0)
 
     def _chat(self, reply: Reply, sample: Sample, cell: Cell) -> Chat:
         thumbnail = _recorded_thumbnail(reply)

@@ -20,6 +20,7 @@ from gigavqa.evaluation.records import LINE_SUFFIXES
 from gigavqa.evaluation.replies import Reply, reply_of
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.validation import describe_faults
+from gigavqa.runtime.work_progress import counted
 
 UNNAMED_MODEL = "unnamed"
 PARQUET = ".parquet"
@@ -62,7 +63,7 @@ def read_replies(
     paths, reader = list(paths), _ResponseReader(protocol, translated, known, unfit)
     for path in paths:
         for file in list_response_files(path):
-            yield from reader.read(file)
+            yield from counted(reader.read(file), f"replies read of {file.name}")
     reader.finish(paths)
 
 

@@ -1,22 +1,27 @@
 """Reads samples from files of records, and names what is wrong by file and line."""
 
+import os
 import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import ValidationError
 
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem
+from gigavqa.evaluation.packed_samples import PackedSamples, SamplePlaces
 from gigavqa.evaluation.record_context import RecordContext, stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
 from gigavqa.evaluation.samples import Sample
 from gigavqa.runtime.validation import describe_rule
+from gigavqa.runtime.work_progress import counted
 
 _PLAIN_WORDS = {
     "dict_type": "must be an object",
@@ -48,44 +53,50 @@ def load_samples(
     keep: Callable[[bytes], str] = stored_image_name,
     pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
     named: Callable[[Record], Record] = lambda record: record,
-    places: dict[str, tuple[str, int]] | None = None,
+    places: SamplePlaces | None = None,
     unread: dict[str, Counter[str]] | None = None,
     notes: list[Problem] | None = None,
-) -> list[Sample]:
+    leave_out_bad: bool = True,
+    most: int | None = None,
+) -> PackedSamples[Any]:
     """Read the samples of all files; what is wrong is appended to `problems`, named relative to `base`.
+
+    Without `leave_out_bad`, those stay of which the benchmark has an error to tell. `most` bounds the records of each
+    file that are looked at.
 
     `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
     record's columns other names before it is read; `places` is filled with the file and line of each sample, `unread`
     with what of each file no reader took, `notes` with what people should know of how files were read.
     """
-    samples: list[Sample] = []
-    places = {} if places is None else places
+    samples = PackedSamples[Any]()
+    places = SamplePlaces() if places is None else places
     notes = [] if notes is None else notes
     for path in files:
         name = path.relative_to(base).as_posix()
         note = partial(_note_problem, notes, name)
         note(encoding_note(path))
-        origin = replace(make_record_context(path, images or {}, keep, pages, named), note=note)
-        for found in read_samples(benchmark, path, name, origin, named):
+        origin = replace(_make_record_context(path, images or {}, keep, pages, named, most), note=note)
+        read = read_samples(benchmark, path, name, origin, named=named, most=most)
+        for found in counted(read, "questions read"):
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
             line, sample = found
             if sample.id in places:
-                first = ":".join(map(str, places[sample.id]))
-                problems.append(Problem(name, line, sample.id, f"the id is already used at {first}"))
+                told = f"the id is already used at {places.describe(sample.id)}"
+                problems.append(Problem(name, line, sample.id, told))
                 continue
             if images_required and not sample.images:
                 problems.append(Problem(name, line, sample.id, "names no image, and images/ has none of that stem"))
-            places[sample.id] = (name, line)
+            places.add(sample.id, name, line)
             samples.append(sample)
         if unread is not None:
             unread[name] = origin.unread
-    findings = benchmark.check(samples, lambda sample: ":".join(map(str, places[sample])))
+    findings = benchmark.check(samples, places.describe)
     wrong = [finding for finding in findings if finding.is_error]
     problems.extend(Problem(*places[finding.sample], finding.sample, finding.text) for finding in wrong)
-    bad = {finding.sample for finding in wrong}
-    return [sample for sample in samples if sample.id not in bad] if bad else samples
+    bad = {finding.sample for finding in wrong} if leave_out_bad else ()
+    return PackedSamples(sample for sample in samples if sample.id not in bad) if bad else samples
 
 
 def _note_problem(notes: list[Problem], name: str, text: str) -> None:
@@ -98,10 +109,15 @@ def read_samples(
     path: Path,
     name: str,
     origin: RecordContext,
+    *,
     named: Callable[[Record], Record] = lambda record: record,
+    most: int | None = None,
 ) -> Iterator[tuple[int, Sample] | Problem]:
-    """Yield each sample of a file with its line, or the problem in its place; nothing behind a bad column."""
-    for record in read_records(path, name):
+    """Yield each sample of a file with its line, or the problem in its place; nothing behind a bad column.
+
+    `most` bounds the records that are looked at.
+    """
+    for record in islice(read_records(path, name), most):
         if isinstance(record, Problem):
             yield record
             continue
@@ -142,25 +158,43 @@ def _validation_problems(error: ValidationError, name: str, line: int, record: o
         yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
 
 
-def make_record_context(
+def _make_record_context(  # noqa: PLR0917 - what a context is made of
     path: Path,
     images: Mapping[str, str],
-    keep: Callable[[bytes], str] = stored_image_name,
-    pages: Callable[[str], tuple[str, ...] | None] = lambda name: None,
-    named: Callable[[Record], Record] = lambda record: record,
+    keep: Callable[[bytes], str],
+    pages: Callable[[str], tuple[str, ...] | None],
+    named: Callable[[Record], Record],
+    most: int | None,
 ) -> RecordContext:
     """Return where records of a file come from, as a benchmark reads them."""
 
     def again() -> Iterator[Record]:
-        return (named(record) for record in read_records(path, path.name) if isinstance(record, Record))
+        records = islice(read_records(path, path.name), most)
+        return (named(record) for record in records if isinstance(record, Record))
 
     return RecordContext(path.stem, images, keep, pages, again)
 
 
 def images_by_stem(folder: Path) -> dict[str, str]:
     """Return what lies in `images/` of a data set's folder, relative to it, by names without endings."""
-    images = sorted((folder / "images").rglob("*"), reverse=True)
-    return {path.stem: path.relative_to(folder).as_posix() for path in images if path.is_file()}
+    images: dict[str, str] = {}
+    for name in list_files(folder / "images"):
+        images.setdefault(PurePosixPath(name).stem, f"images/{name}")
+    return images
+
+
+def list_files(folder: Path) -> list[str]:
+    """Return the names of all files below a folder, relative to it, in the order of their parts."""
+    return sorted(_walk_files(os.fspath(folder)), key=lambda name: name.replace("/", "\0"))
+
+
+def _walk_files(folder: str, place: str = "") -> Iterator[str]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk_files(entry.path, f"{place}{entry.name}/")
+            elif Path(entry.path).is_file() if entry.is_symlink() else entry.is_file():
+                yield f"{place}{entry.name}"
 
 
 def list_pages(base: Path, name: str) -> tuple[str, ...]:

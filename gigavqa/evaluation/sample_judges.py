@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cachetools import LRUCache
+
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.contract.jobs import JUDGE
@@ -14,9 +16,14 @@ from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
 
+_KEPT = 4096
+
 
 class SampleJudges:
-    """The judges of samples, made when first needed; `judge_of` makes a sample's, and `form_of` its closed form."""
+    """The judges of samples, made when needed; `judge_of` makes a sample's, and `form_of` its closed form.
+
+    `positions` say where samples stand, where somebody knows. The last few thousand judges are kept.
+    """
 
     def __init__(
         self,
@@ -25,15 +32,17 @@ class SampleJudges:
         catalogue: Mapping[str, CatalogueEntry],
         read_judgement: Callable[[str], bool | None] = lambda text: None,
         form_of: Callable[[Any, str], ClosingForm | None] = lambda sample, protocol: None,
+        *,
+        positions: Mapping[str, int] | None = None,
     ) -> None:
         self._samples = samples
         self._judge_of = judge_of
         self._read_judgement = read_judgement
         self._form_of = form_of
         self._catalogue = catalogue
-        self._judges: dict[int, ReplyJudge[Any]] = {}
-        self._forms: dict[tuple[int, str], ClosingForm | None] = {}
-        self._positions = {sample.id: position for position, sample in enumerate(samples)}
+        self._judges = LRUCache[int, ReplyJudge[Any]](_KEPT)
+        self._forms = LRUCache[tuple[int, str], tuple[ClosingForm | None, bool]](_KEPT)
+        self._positions = positions or {sample.id: position for position, sample in enumerate(samples)}
         self.judged = 0
         """Replies that were judged."""
 
@@ -42,7 +51,10 @@ class SampleJudges:
         """Return the judges of a data set's samples, by its benchmark."""
         benchmark = dataset.benchmark
         closed_form = AnswerForms.of(benchmark).closed_form
-        return cls(dataset.samples, benchmark.judge, catalogue, judgement_reader(benchmark), closed_form)
+        read_judgement = judgement_reader(benchmark)
+        return cls(
+            dataset.samples, benchmark.judge, catalogue, read_judgement, closed_form, positions=dataset.positions
+        )
 
     def position(self, sample_id: str) -> int | None:
         """Return where a sample stands; None for one that the data set does not have."""
@@ -61,12 +73,13 @@ class SampleJudges:
         """Return what a reply's closing turn says beside the verdict on the free answer; None where none was asked."""
         if reply.closing is None or verdict is None or reply.protocol == JUDGE:
             return None
-        sample, key = self._samples[position], (position, reply.protocol)
+        key = (position, reply.protocol)
         if key not in self._forms:
-            self._forms[key] = self._form_of(sample, reply.protocol)
-        form = self._forms[key]
+            sample = self._samples[position]
+            self._forms[key] = self._form_of(sample, reply.protocol), sample.scored
+        form, scored = self._forms[key]
         abstained = verdict.outcome == "abstained"
-        return read_closing(form, reply.closing, verdict.value, abstained=abstained, scored=sample.scored)
+        return read_closing(form, reply.closing, verdict.value, abstained=abstained, scored=scored)
 
     def within(self, reply: Reply) -> Reply:
         """Return the reply, told whether it ended because the context of its model was full."""

@@ -1,7 +1,7 @@
 """Holds truths against what a prompt asks for: a truth that no answer of the asked form can be is an error."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -39,12 +39,10 @@ def form_of_options(sample: Sample) -> AnswerForm:
     return AnswerForm("text", truths)
 
 
-def count_answer_kinds(samples: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]) -> dict[str, int]:
+def count_answer_kinds(samples: Iterable[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]) -> dict[str, int]:
     """Count samples by the kind of answer that they ask for, the most frequent first; those apart that tell none."""
-    kinds = (
-        form_of(sample).kind + ("" if sample.scored or form_of(sample).kind == _OPEN else _UNANSWERED)
-        for sample in samples
-    )
+    forms = ((sample, form_of(sample).kind) for sample in samples)
+    kinds = (kind + ("" if sample.scored or kind == _OPEN else _UNANSWERED) for sample, kind in forms)
     return dict(Counter(kinds).most_common())
 
 
@@ -64,27 +62,34 @@ def unreachable_truths(sample: Sample, form: AnswerForm) -> Iterator[str]:
 
 
 def find_letters_without_options(
-    samples: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
+    samples: Iterable[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
 ) -> tuple[FormSampleT, str] | None:
     """Say that all truths of samples without options are options' letters: the first such sample, and the sentence.
 
     None where any of them is not, or where there is none.
     """
-    forms = ((sample, form_of(sample)) for sample in samples if not sample.options)
-    free = [(sample, form) for sample, form in forms if form.possible is None and form.truths and not form.lettered]
-    if not free or not all(truth in _OPTION_LETTERS for _, form in free for truth in form.truths):
+    first, number, seen = None, 0, set[str]()
+    for sample in samples:
+        form = None if sample.options else form_of(sample)
+        if form is None or form.possible is not None or not form.truths or form.lettered:
+            continue
+        if not _OPTION_LETTERS.issuperset(form.truths):
+            return None
+        first, number = first or sample, number + 1
+        seen.update(form.truths)
+    if first is None:
         return None
-    letters = ", ".join(sorted({truth for _, form in free for truth in form.truths}))
-    whose = f"the answers of all {len(free)} questions" if len(free) > 1 else "the answer of the one question"
-    are = "are letters" if len(free) > 1 else "is a letter"
-    return free[0][0], (
-        f"{whose} without options {are} ({letters}), and no prompt can lead to {'them' if len(free) > 1 else 'it'}: "
+    letters, many = ", ".join(sorted(seen)), number > 1
+    whose = f"the answers of all {number} questions" if many else "the answer of the one question"
+    are = "are letters" if many else "is a letter"
+    return first, (
+        f"{whose} without options {are} ({letters}), and no prompt can lead to {'them' if many else 'it'}: "
         "the options are not read"
     )
 
 
 def require_reachable_truths(
-    samples: Sequence[FormSampleT], whole: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
+    samples: Iterable[FormSampleT], whole: Iterable[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
 ) -> None:
     """Refuse truths of `samples` that the prompts cannot lead to, and those of a `whole` data set that are all letters.
 
@@ -98,26 +103,36 @@ def require_reachable_truths(
 
 
 def find_unread_truths(
-    samples: Sequence[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
+    samples: Iterable[FormSampleT], form_of: Callable[[FormSampleT], AnswerForm]
 ) -> tuple[FormSampleT, str] | None:
     """Say that no choice has a truth while something that nobody reads may be it: the first choice, and the sentence.
 
     None where any has one, or nothing that is left of all choices names an option of theirs, or its number.
     """
-    choices = [sample for sample in samples if sample.options and form_of(sample).possible is not None]
-    if not choices or any(form_of(sample).truths for sample in choices):
+    first, number = None, 0
+    likely: dict[str, str | None] = {}  # with its value, where all choices until now have the same
+    for sample in samples:
+        form = form_of(sample) if sample.options else None
+        if form is None or form.possible is None:
+            continue
+        if form.truths:
+            return None
+        if first is None:
+            first, likely = sample, {name: str(value) for name, value in sample.extra.items()}
+        number += 1
+        likely = {
+            name: value if value == str(sample.extra[name]) else None
+            for name, value in likely.items()
+            if name in sample.extra and _names_an_option(sample, sample.extra[name])
+        }
+        if not likely:
+            return None
+    names = [name for name, value in likely.items() if value is None or number == 1]
+    if first is None or not names:
         return None
-    likely = [
-        name
-        for name in choices[0].extra
-        if all(_names_an_option(sample, sample.extra.get(name)) for sample in choices)
-        and len({str(sample.extra[name]) for sample in choices}) > (len(choices) > 1)
-    ]
-    if not likely:
-        return None
-    return choices[0], (
-        f"none of the {len(choices)} choices has a truth, so that no reply is scored; nobody reads "
-        f"{', '.join(likely)}, which may hold it: `--map {likely[0]}=answer` says so, "
+    return first, (
+        f"none of the {number} choices has a truth, so that no reply is scored; nobody reads "
+        f"{', '.join(names)}, which may hold it: `--map {names[0]}=answer` says so, "
         "answer_index of numbers from 0, answer_from_1 from 1"
     )
 

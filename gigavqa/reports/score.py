@@ -19,12 +19,12 @@ from gigavqa.reports.writers.page.samples import choose_samples, most_samples
 
 
 def score_files(
-    samples: Path,
+    samples: Path | Dataset,
     *responses: Path,
     catalogue: Mapping[str, CatalogueEntry] | None = None,
     judges: Sequence[Path] = (),
 ) -> Report:
-    """Score files of responses, or folders of such files, against a data set's folder or a file of records.
+    """Score files of responses, or folders of such files, against a data set, its folder, or a file of records.
 
     A line is a response as the service streams it, or {"sample_id", "text" or "response"} with model, protocol and
     condition where they are not "unnamed", the benchmark's first protocol and V2; Parquet files hold the service's
@@ -33,7 +33,7 @@ def score_files(
     `catalogue`. `judges` are files of what models said that judge, whose first one gives the scores. Raises
     DatasetInvalidError, JudgesMixedError, and ResponsesInvalidError naming file and line of what is no response.
     """
-    dataset = load_judged_dataset(samples, judges)
+    dataset = samples if isinstance(samples, Dataset) else load_judged_dataset(samples, judges)
     return report_on_replies(dataset, _replies(dataset, responses), catalogue or load_catalogue())
 
 
@@ -53,13 +53,13 @@ def _replies(dataset: Dataset, responses: Iterable[Path]) -> Iterator[Reply]:
 
 def _describe_unfit(dataset: Dataset) -> Callable[[Reply], str]:
     """Say why a reply answers nothing that its sample can be asked; nothing of samples that the data set has not."""
-    samples = {sample.id: sample for sample in dataset.samples}
     benchmark, rules = dataset.benchmark, CellRules.of(dataset.benchmark)
 
     def unfit(reply: Reply) -> str:
-        sample = samples.get(reply.sample_id)
-        if sample is None or reply.protocol == JUDGE:
+        position = dataset.positions.get(reply.sample_id)
+        if position is None or reply.protocol == JUDGE:
             return ""
+        sample = dataset.samples[position]
         why = explain_unfit(rules, sample, reply.protocol, reply.labels.condition, benchmark.protocols)
         return why and f"protocol: {why}"
 
@@ -68,14 +68,14 @@ def _describe_unfit(dataset: Dataset) -> Callable[[Reply], str]:
 
 def page_of_files(
     report: Report,
-    samples: Path,
+    samples: Path | Dataset,
     *responses: Path,
     catalogue: Mapping[str, CatalogueEntry],
     preview: Callable[[str], bytes | None] = lambda key: None,
     judges: Sequence[Path] = (),
 ) -> str:
     """Write the page of a report that `score_files` made of the same files; `preview` finds the picture of a key."""
-    dataset = load_judged_dataset(samples, judges)
+    dataset = samples if isinstance(samples, Dataset) else load_judged_dataset(samples, judges)
     shown = choose_samples(dataset, most=most_samples(report))
     replies = (reply for reply in _drop_copies(dataset, responses) if reply.sample_id in shown)
     return render_html(report, reply_outcomes(dataset, replies, catalogue, PromptRebuilder(dataset)), preview)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -114,10 +114,26 @@ class ResultStore:
         cannot be read, is there as an UnreadableResponse. Raises TextMissingError, and OSError when the store of the
         parts does not answer.
         """
+        return (await self.scan(job_id, lambda request_id: True, after, limit, kept))[0]
+
+    async def scan(
+        self,
+        job_id: str,
+        wanted: Callable[[str], bool],
+        after: str,
+        limit: int = PAGE,
+        kept: PartCache | None = None,
+    ) -> tuple[list[tuple[str, Response | UnreadableResponse]], str | None]:
+        """Look at up to `limit` requests that were recorded after a cursor, and return `wanted` ones as `read` does.
+
+        With them the cursor to go on after; None at the end. Texts of requests that nobody wants are not looked at.
+        """
         rows = await self._redis.xrange(KEYS.results(job_id), min=f"({after}", count=limit)
         cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
-        found = await self._load(job_id, list(cursors), PartCache() if kept is None else kept)
-        return [(cursor, found[request_id]) for request_id, cursor in cursors.items() if request_id in found]
+        chosen = list(filter(wanted, cursors))
+        found = await self._load(job_id, chosen, PartCache() if kept is None else kept)
+        pairs = [(cursors[request_id], found[request_id]) for request_id in chosen if request_id in found]
+        return pairs, rows[-1][0].decode() if rows else None
 
     async def showed(self, job_id: str, raster: str) -> bool:
         """Return whether a recorded request of the job was shown the raster of this key."""

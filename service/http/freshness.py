@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
@@ -20,22 +21,47 @@ def file_stamp(*paths: Path) -> Stamp:
 
 
 class StampedCache(Generic[Value]):
-    """The last `limit` values by key and stamp. Thread-safe; a value that two threads miss at once is made twice."""
+    """The last values by key and stamp, of `limit` together: so many, or by what `size_of` says of each.
 
-    def __init__(self, limit: int) -> None:
+    A value that is larger than the limit is kept alone. Thread-safe; a value that several threads miss at once is made
+    by one of them.
+    """
+
+    def __init__(self, limit: int, size_of: Callable[[Value], int] = lambda value: 1) -> None:
         self._lock = threading.Lock()
-        self._values = LRUCache[Hashable, tuple[Hashable, Value]](limit)
+        self._values = LRUCache[Hashable, tuple[Hashable, Value]](limit, lambda kept: min(limit, size_of(kept[1])))
+        self._makers = WeakValueDictionary[Hashable, "_Turn"]()
 
     def get(self, key: Hashable, current: Hashable, make: Callable[[], Value]) -> Value:
         """Return the value of `key` if its stamp is still `current`, else make it."""
+        if kept := self._kept(key, current):
+            return kept[0]
+        with self._lock:
+            turn = self._makers.setdefault(key, _Turn())
+        with turn.lock:
+            if kept := self._kept(key, current):
+                return kept[0]
+            value = make()
+            with self._lock:
+                self._values[key] = (current, value)
+            return value
+
+    def find(self, key: Hashable, current: Hashable) -> Value | None:
+        """Return the value of `key` if it is kept and its stamp still `current`; it is not made."""
+        kept = self._kept(key, current)
+        return kept[0] if kept else None
+
+    def _kept(self, key: Hashable, current: Hashable) -> tuple[Value] | None:
         with self._lock:
             kept = self._values.get(key)
-        if kept and kept[0] == current:
-            return kept[1]
-        value = make()
-        with self._lock:
-            self._values[key] = (current, value)
-        return value
+        return (kept[1],) if kept and kept[0] == current else None
+
+
+class _Turn:
+    """The turn at making one value, which is there as long as somebody makes it or waits."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
 
 
 def etag_headers(tag: str) -> dict[str, str]:

@@ -1,8 +1,10 @@
 """Contents of data sets, page by page: samples, and pictures as their headers tell."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -95,12 +97,15 @@ async def list_samples(
 ) -> SampleList:
     """List samples in the order of the data set, without what only their benchmark knows."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    chosen = [sample for sample in dataset.samples if _matches(sample, image, group, search)]
-    behind = _samples_after(dataset, chosen, after)
-    page = behind[:limit]
+
+    def matches(sample: Sample) -> bool:
+        return _matches(sample, image, group, search)
+
+    found = await asyncio.to_thread(_list_after, dataset, after, limit + 1, matches)
+    page = found[:limit]
     return SampleList(
         data=[SampleCard(**_sample_fields(sample)) for sample in page],
-        has_more=len(behind) > limit,
+        has_more=len(found) > limit,
         last_id=page[-1].id if page else None,
     )
 
@@ -116,7 +121,7 @@ async def list_samples(
 async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> SampleDetail:
     """Return a sample with everything that its benchmark knows of it: steps, evidence, whatever the record has."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    sample = _find_sample(dataset, sample_id)
+    sample = await asyncio.to_thread(_find_sample, dataset, sample_id)
     return SampleDetail(**_sample_fields(sample), record=RecordLayout.of(dataset.benchmark).record(sample))
 
 
@@ -135,12 +140,12 @@ async def list_images(
 ) -> ImageList:
     """List the pictures that samples are about, with sizes and formats of their headers; unreadable ones say why."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    counts = Counter(image for sample in dataset.samples for image in set(sample.images))
-    behind = [pair for pair in sorted(counts.items()) if after is None or pair[0] > after]
-    page = behind[:limit]
+    counts = await asyncio.to_thread(lambda: dataset.image_counts)
+    first = 0 if after is None else bisect_right(counts, after, key=itemgetter(0))
+    page = counts[first : first + limit]
     found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image, _ in page])
     cards = [_image_card(image, number, found[dataset.image_of(image)]) for image, number in page]
-    return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
+    return ImageList(data=cards, has_more=len(counts) > first + limit, last_id=page[-1][0] if page else None)
 
 
 def _image_card(image: str, num_samples: int, found: ImageInfo | str) -> ImageCard:
@@ -156,21 +161,19 @@ def _matches(sample: Sample, image: str | None, group: str | None, search: str |
     return shown and sorted_so and (search is None or search.lower() in f"{sample.id}\n{sample.question}".lower())
 
 
-def _samples_after(dataset: Dataset, chosen: Sequence[Sample], after: str | None) -> Sequence[Sample]:
-    if after is None:
-        return chosen
-    places = {sample.id: at for at, sample in enumerate(dataset.samples)}
-    if after not in places:
+def _list_after(dataset: Dataset, after: str | None, most: int, matches: Callable[[Sample], bool]) -> Sequence[Sample]:
+    if after is not None and after not in dataset.positions:
         raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(after)}'")
-    return [sample for sample in chosen if places[sample.id] > places[after]]
+    first = 0 if after is None else dataset.positions[after] + 1
+    behind = (dataset.samples[position] for position in range(first, len(dataset.samples)))
+    return list(islice(filter(matches, behind), most))
 
 
 def _find_sample(dataset: Dataset, sample_id: str) -> Sample:
-    found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
-    if found is None:
-        close = did_you_mean(sample_id[:_LONGEST_ID], (sample.id for sample in dataset.samples))
+    if sample_id not in dataset.positions:
+        close = did_you_mean(sample_id[:_LONGEST_ID], dataset.positions)
         raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(sample_id)}'{close}")
-    return found
+    return dataset.samples[dataset.positions[sample_id]]
 
 
 def _sample_fields(sample: Sample) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset
+from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset, load_head
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.service.errors import DatasetNotFoundError
@@ -16,7 +16,9 @@ from gigavqa.tiling.errors import quote_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _LONGEST_NAME = 200
-_KEPT_DATASETS = 4
+_KEPT_BYTES = 512 << 20
+_INLINE_BYTES, _INLINE_SAMPLES = 1 << 20, 20_000
+"""Records that are read, and samples that are gone through, while a client waits: a second's work."""
 
 
 class DatasetSummary(BaseModel):
@@ -31,11 +33,11 @@ class DatasetSummary(BaseModel):
 
 
 class Datasets:
-    """Finds and loads data sets by name; the last few stay loaded as long as their files do not change."""
+    """Finds and loads data sets by name; the last ones stay loaded, in bounded memory, while their files stay."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._kept = StampedCache[Dataset](_KEPT_DATASETS)
+        self._kept = StampedCache[Dataset](_KEPT_BYTES, lambda dataset: dataset.num_bytes)
 
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
@@ -50,6 +52,17 @@ class Datasets:
         """Load a data set whole; blocks. Raises DatasetNotFoundError and DatasetInvalidError."""
         folder = self.locate(name)
         return self._kept.get(name, _stamp(folder), lambda: load_dataset(folder))
+
+    def head(self, name: str) -> Dataset:
+        """Load what is said of a data set, without its samples. Raises DatasetNotFoundError, DatasetInvalidError."""
+        return load_head(self.locate(name))
+
+    def is_large(self, name: str) -> bool:
+        """Return whether a job over a data set takes long to check; blocks. Raises DatasetNotFoundError."""
+        folder = self.locate(name)
+        if kept := self._kept.find(name, _stamp(folder)):
+            return len(kept.samples) > _INLINE_SAMPLES
+        return sum(path.stat().st_size for path in record_files(folder / "samples")) > _INLINE_BYTES
 
     def version(self, name: str) -> str:
         """Changes whenever a file of records does; blocks. Raises DatasetNotFoundError."""

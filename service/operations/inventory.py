@@ -244,7 +244,7 @@ async def list_datasets(datasets: Annotated[Datasets, component(Datasets)]) -> D
 )
 async def get_dataset(datasets: Annotated[Datasets, component(Datasets)], name: str) -> DatasetCard:
     """Read a data set whole; bad records are named by file and line."""
-    return _dataset_card(await asyncio.to_thread(datasets.load, name))
+    return await asyncio.to_thread(lambda: _dataset_card(datasets.load(name)))
 
 
 def _dataset_card(dataset: Dataset) -> DatasetCard:
@@ -259,6 +259,6 @@ def _dataset_card(dataset: Dataset) -> DatasetCard:
         description=dataset.description,
         digest=dataset.digest,
         num_samples=len(dataset.samples),
-        num_images=len({image for sample in dataset.samples for image in sample.images}),
+        num_images=len(dataset.image_counts),
         groups={group: dict(counts) for group, counts in groups.items()},
     )

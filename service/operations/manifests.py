@@ -1,7 +1,9 @@
 """Manifests of data sets, as IIIF's viewers open them (Presentation API 3.0); the pictures come from our viewer."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -60,12 +62,13 @@ async def get_manifest(
     if settings.viewer_url is None:
         raise ViewerMissingError("no viewer is known here that could draw the pictures; set GIGAVQA_VIEWER_URL")
     dataset = await asyncio.to_thread(datasets.load, name)
-    images = sorted({image for sample in dataset.samples for image in sample.images})
-    page = [image for image in images if after is None or image > after][:limit]
+    counts = await asyncio.to_thread(lambda: dataset.image_counts)
+    first = 0 if after is None else bisect_right(counts, after, key=itemgetter(0))
+    page = [image for image, _ in counts[first : first + limit]]
     found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image in page])
     address, viewer = str(request.url), str(settings.viewer_url).rstrip("/")
     content = _manifest(dataset, page, found, address, viewer)
-    content["summary"] = {"en": [_summary(len(content["items"]), len(page), len(images))]}
+    content["summary"] = {"en": [_summary(len(content["items"]), len(page), len(counts))]}
     return JSONResponse(content, media_type=_MEDIA_TYPE)
 
 

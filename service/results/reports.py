@@ -24,6 +24,7 @@ from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.evaluation.capabilities import judgement_reader
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, JudgesMixedError
+from gigavqa.evaluation.expansion import is_about
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
 from gigavqa.evaluation.prompts import PromptRebuilder
@@ -67,6 +68,7 @@ _RENDERERS: dict[Format, Callable[[Report], str]] = {
     "tex": render_latex,
 }
 _KEPT_REPORTS = 16
+_KEPT_PAGE_CHARACTERS = 32 << 20
 _KEPT_PANELS = 2  # a verdict for every different answer
 _BUILDS_AT_A_TIME, _BUILDS_OF_AN_OWNER = 2, 1
 _MOST_REASONS = 5
@@ -136,6 +138,7 @@ class Reports:
         self._previews = previews
         self._viewer = viewer
         self._kept = StampedCache[Report](_KEPT_REPORTS)
+        self._pages = StampedCache[str](_KEPT_PAGE_CHARACTERS, len)
         self._panels = StampedCache[Panel](_KEPT_PANELS)
         self._building = FairSemaphore(_BUILDS_AT_A_TIME, _BUILDS_OF_AN_OWNER)
         self._lacking: set[str] = set()  # jobs of which responses could not be read when last tried
@@ -190,14 +193,17 @@ class Reports:
         return hashlib.sha256(state.encode()).hexdigest()[:16]
 
     def _render(self, asked: "ReportJobs", form: Format, loop: asyncio.AbstractEventLoop) -> str:
-        report = self._kept.get(asked.ids, self.version(asked), lambda: self._build(asked, loop))
-        return self._page(asked, report, loop) if form == "html" else _RENDERERS[form](report)
+        version = self.version(asked)
+        report = self._kept.get(asked.ids, version, lambda: self._build(asked, loop))
+        if form != "html":
+            return _RENDERERS[form](report)
+        return self._pages.get(asked.ids, version, lambda: self._page(asked, report, loop))
 
     def _page(self, asked: "ReportJobs", report: Report, loop: asyncio.AbstractEventLoop) -> str:
         dataset, jobs = self._dataset(asked, loop), asked.jobs
         named = None if any(not job.spec.samples for job in jobs) else {one for job in jobs for one in job.spec.samples}
         shown = choose_samples(dataset, named, most_samples(report))
-        found = self._recorded(jobs, loop)
+        found = self._recorded(jobs, loop, lambda request_id: is_about(request_id, shown))
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
         prompts = PromptRebuilder(dataset, {job.id: job.spec for job in jobs})
         outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
@@ -245,9 +251,12 @@ class Reports:
         )
 
     def _recorded(
-        self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop
+        self,
+        jobs: Sequence[Job],
+        loop: asyncio.AbstractEventLoop,
+        wanted: Callable[[str], bool] = lambda request_id: True,
     ) -> Iterator[Response | UnreadableResponse]:
-        return chain.from_iterable(recorded_responses(self._results, job.id, loop) for job in jobs)
+        return chain.from_iterable(recorded_responses(self._results, job.id, loop, wanted) for job in jobs)
 
 
 def _unreadable_caveats(jobs: Sequence[Job], lacking: UnreadableCounts) -> Iterator[Caveat]:

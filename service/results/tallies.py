@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from gigavqa.catalogue.load import Catalogue
@@ -78,13 +78,19 @@ class JobTallies:
 
 
 def recorded_responses(
-    results: ResultStore, job_id: str, loop: asyncio.AbstractEventLoop
+    results: ResultStore,
+    job_id: str,
+    loop: asyncio.AbstractEventLoop,
+    wanted: Callable[[str], bool] = lambda request_id: True,
 ) -> Iterator[Response | UnreadableResponse]:
-    """Yield what a job has recorded, page by page; blocks."""
+    """Yield what a job has recorded of the requests that are `wanted` by their ids, page by page; blocks."""
     after, kept = BEGINNING, PartCache()
-    while page := asyncio.run_coroutine_threadsafe(results.read(job_id, after, _PAGE, kept), loop).result():
+    while True:
+        page, last = asyncio.run_coroutine_threadsafe(results.scan(job_id, wanted, after, _PAGE, kept), loop).result()
         yield from (response for _, response in page)
-        after = page[-1][0]
+        if last is None:
+            return
+        after = last
 
 
 def _parse_responses(texts: Iterable[str]) -> list[Response]:

@@ -88,15 +88,17 @@ class Submissions:
         Of jobs that are judged, those that are not the caller's to see are not there.
 
         A small job is in the queue when this returns; a larger one, and one that the server did not take into the
-        queue after it was recorded, is `validating`, and goes on in the background.
+        queue after it was recorded, is `validating`, and goes on in the background. Of a large data set no sample is
+        read before that.
         Raises what Admission raises, QueueFullError, QuotaExceededError and IdempotencyConflictError; nothing is then
         accepted.
         """
         spec = await asyncio.to_thread(self._admission.named, spec)
         if idempotency_key and (earlier := await self._registry.find(spec, idempotency_key, owner.name)):
             return earlier, False
-        if spec.judge and await self._judged.require(spec, may_see) > self._settings.inline_requests:
-            await asyncio.to_thread(self._admission.require_judge, spec)
+        answers = await self._judged.require(spec, may_see) if spec.judge else 0
+        if answers > self._settings.inline_requests or await asyncio.to_thread(self._admission.is_large, spec):
+            await asyncio.to_thread(self._admission.require_choices, spec)
             return await self._take(spec, idempotency_key, owner)
         draft = await self._draft(spec, owner.name)
         _require_within_limits(draft, owner)

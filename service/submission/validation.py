@@ -6,7 +6,9 @@ Blocking, without Redis.
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from gigavqa.catalogue.load import Catalogue
 from gigavqa.contract.errors import JobTooLargeError
@@ -16,7 +18,7 @@ from gigavqa.contract.tool_loops import SearchTool
 from gigavqa.evaluation.capabilities import ChatDetails, PaperSettings
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError
-from gigavqa.evaluation.expansion import Expansion, prepare_expansion
+from gigavqa.evaluation.expansion import Expansion, prepare_expansion, read_choices
 from gigavqa.evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, judging_of, prepare_judging
 from gigavqa.evaluation.replies import Reply
 from gigavqa.service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
@@ -28,6 +30,7 @@ from gigavqa.store.worker_registry import WorkerStatus
 from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import Size
 
+Found = TypeVar("Found")
 # Requests of a job, some 10 MB; those of a larger one are checked as a stream, and made again: decision 0003.
 _MOST_KEPT = 2000
 
@@ -106,32 +109,41 @@ class JobValidator:
         """
         catalogue = self._catalogue()
         _require_models(spec, catalogue)
-        dataset = self._load(spec)
-        try:
+        dataset = self._of_dataset(spec, self._datasets.load)
+        with _refused_as_findings():
             if spec.judge is None:
                 expansion: Expansion | JudgingExpansion = prepare_expansion(dataset, spec, catalogue)
             else:
                 expansion = prepare_judging(dataset, spec, catalogue, judged, self._max_requests)
-        except EvaluationError as error:
-            raise _submission_error(ProblemFinding(detail=line) for line in str(error).split("\n")) from error
         num_requests = expansion.num_requests
         if num_requests > self._max_requests:
             raise JobTooLargeError(f"the job has {num_requests} requests; the queue holds at most {self._max_requests}")
         return ResolvedJob(expansion, catalogue)
 
-    def require_judge(self, spec: JobSpec) -> None:
-        """Check what can be of a job that judges without its replies; raises as `draft` does."""
-        assert spec.judge is not None
-        _require_models(spec, self._catalogue())
-        dataset = self._load(spec)
+    def is_large(self, spec: JobSpec) -> bool:
+        """Return whether the job's data set takes long to read."""
         try:
-            judge_prompt_of(judging_of(dataset), spec.judge)
+            return self._datasets.is_large(spec.dataset)
+        except DatasetNotFoundError:
+            return False
+
+    def require_choices(self, spec: JobSpec) -> None:
+        """Check what can be of a job without its samples, or the replies that it judges; raises as `draft` does."""
+        catalogue = self._catalogue()
+        _require_models(spec, catalogue)
+        head = self._of_dataset(spec, self._datasets.head)
+        if spec.judge is None:
+            with _refused_as_findings():
+                read_choices(head, spec, catalogue)
+            return
+        try:
+            judge_prompt_of(judging_of(head), spec.judge)
         except EvaluationError as error:
             raise _submission_error([ProblemFinding(detail=str(error), pointer="#/judge")]) from error
 
-    def _load(self, spec: JobSpec) -> Dataset:
+    def _of_dataset(self, spec: JobSpec, look: Callable[[str], Found]) -> Found:
         try:
-            return self._datasets.load(spec.dataset)
+            return look(spec.dataset)
         except DatasetNotFoundError as error:
             raise SubmissionInvalidError(
                 str(error), [ProblemFinding(detail=str(error), pointer="#/dataset")]
@@ -225,6 +237,14 @@ def _sources_of(request: InferenceRequest) -> Iterator[str]:
     """Return the sources that a chat may search, but for corpora, which all workers find below the data root."""
     tools = request.loop.tools if request.loop else ()
     return (tool.source for tool in tools if isinstance(tool, SearchTool) and "/" not in tool.source)
+
+
+@contextmanager
+def _refused_as_findings() -> Iterator[None]:
+    try:
+        yield
+    except EvaluationError as error:
+        raise _submission_error(ProblemFinding(detail=line) for line in str(error).split("\n")) from error
 
 
 def _submission_error(findings: Iterable[ProblemFinding]) -> SubmissionInvalidError:

@@ -7,7 +7,7 @@ from typing import Any
 from gigavqa.benchmarks.atombench.answers import READER_VERSION
 from gigavqa.benchmarks.atombench.asking import DECODING, EVIDENCE_PROTOCOLS, PROTOCOLS, AtomOptions, ask
 from gigavqa.benchmarks.atombench.checks import check_sample, compare_samples
-from gigavqa.benchmarks.atombench.evidence import GoldenEvidence, evidence_line, golden_clues
+from gigavqa.benchmarks.atombench.evidence import GoldenEvidence, evidence_line
 from gigavqa.benchmarks.atombench.judging import AtomDetails, AtomJudge
 from gigavqa.benchmarks.atombench.metrics import METRICS_VERSION
 from gigavqa.benchmarks.atombench.reading import FIELDS, record_of, sample_fields
@@ -116,11 +116,11 @@ class AtomBench(
         yield from check_each(samples, check_sample)
         yield from compare_samples(samples, place_of)
 
-    def evidence(self, sample: AtomSample, samples: Sequence[AtomSample]) -> Evidence:
+    def evidence(self, sample: AtomSample, shared: tuple[GoldenEvidence, AtomOptions]) -> Evidence:
         """Golden evidence of a conclusion question, beside its first and its final answer."""
         if sample.level != "conclusion":
             return Evidence()
-        return Evidence(tuple(map(evidence_line, golden_clues(sample, samples))))
+        return Evidence(tuple(map(evidence_line, shared[0].of(sample))))
 
     def applies(self, sample: AtomSample, cell: Cell) -> bool:
         """Golden evidence is told with conclusion questions alone."""

@@ -25,11 +25,6 @@ class GoldenEvidence:
         return self._by_place.get(sample.place, ())
 
 
-def golden_clues(sample: AtomSample, samples: Iterable[AtomSample]) -> Sequence[AtomSample]:
-    """Return the golden evidence of one question, out of all of its data set."""
-    return _in_order(one for one in samples if _is_golden(one) and one.place == sample.place)
-
-
 def _is_golden(sample: AtomSample) -> bool:
     return sample.level == "clue" and bool(sample.answer)
 

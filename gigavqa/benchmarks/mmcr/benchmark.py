@@ -127,7 +127,7 @@ class MMCR(
         yield from check_each(samples, check_question)
         yield from compare_samples(samples, place_of)
 
-    def evidence(self, sample: MMCRSample, samples: Sequence[MMCRSample]) -> Evidence:
+    def evidence(self, sample: MMCRSample, shared: Any) -> Evidence:
         """Tell on which pages the answer stands, and what on them."""
         pages = sample.evidence.pages
         told = (sample.evidence.places,) if pages else ()

@@ -185,7 +185,7 @@ class VistaHop(
         """Its hops and its form."""
         return {"hops": str(sample.hops or "not known"), "form": sample.form or "not known"}
 
-    def evidence(self, sample: VistaHopSample, samples: Sequence[VistaHopSample]) -> Evidence:
+    def evidence(self, sample: VistaHopSample, shared: Any) -> Evidence:
         """Tell the chain from the picture to the answer."""
         lines = [f"{hop.start} -> {hop.end}" for hop in sample.all_hops]
         return Evidence((*(anchor.label for anchor in sample.all_anchors if anchor.label), *lines))

@@ -1,15 +1,14 @@
 """`gigavqa dataset`: draw, import, check, show, list and delete data sets."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from gigavqa.cli.arguments import (
     DatasetArgument,
@@ -22,7 +21,7 @@ from gigavqa.cli.arguments import (
 )
 from gigavqa.cli.completion import complete_datasets, complete_samples
 from gigavqa.cli.consent import require_consent
-from gigavqa.cli.console import err, out, print_json
+from gigavqa.cli.console import err, out, print_json, print_json_list
 from gigavqa.cli.dataset_display import (
     describe_kinds,
     describe_leaving_out,
@@ -35,12 +34,14 @@ from gigavqa.cli.dataset_display import (
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.lookup import dataset_folder, dataset_names
 from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.cli.work_line import work_line
 from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.demo.drawn import DEFAULT, drawn_of
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.runtime.work_progress import report_progress
 from gigavqa.tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def check(
     store_digests(Home.from_environment().digests)
     path = dataset_folder(dataset)
     root = ImageRoot(path)
-    with _decoding() if pixels else nullcontext(read_header) as read:
+    read = _decoder() if pixels else read_header
+    with work_line():
         found = inspect_dataset(
             path,
             lambda image: read(root.locate(image)).size,
@@ -150,21 +152,19 @@ def _image_remarks(image: Path, *, pixels: bool) -> tuple[str, ...]:
     return unseen + cached_remarks(image)
 
 
-@contextmanager
-def _decoding() -> "Iterator[Callable[[Path], Header]]":
-    """Read headers and decode what follows them; a terminal shows which image it is."""
+def _decoder() -> "Callable[[Path], Header]":
+    """Return what reads headers and decodes what follows them."""
     from gigavqa.tiling.headers import read_header
     from gigavqa.tiling.integrity import decode_whole
 
-    with err.status("decoding") if err.is_terminal else nullcontext() as status:
+    decoded = count()
 
-        def decode(image: Path) -> "Header":
-            if status:
-                status.update(f"decoding {escape(image.name)}")
-            decode_whole(image)
-            return read_header(image)
+    def decode(image: Path) -> "Header":
+        report_progress(f"pictures decoded, now {image.name}", next(decoded))
+        decode_whole(image)
+        return read_header(image)
 
-        yield decode
+    return decode
 
 
 @app.command()
@@ -191,15 +191,17 @@ def show(
     from gigavqa.cli.datasets import load_checked, sample_in
     from gigavqa.evaluation.capabilities import RecordLayout
 
-    loaded = load_checked(dataset_folder(dataset))
-    chosen = [sample_in(loaded, sample)] if sample else list(loaded.samples)
-    if json:
-        records = [RecordLayout.of(loaded.benchmark).record(one) for one in chosen]
-        print_json(records[0] if sample else records)
-    elif sample:
-        print_sample(loaded, chosen[0])
-    else:
+    with work_line():
+        loaded = load_checked(dataset_folder(dataset))
+    layout = RecordLayout.of(loaded.benchmark)
+    if not sample and json:
+        print_json_list(map(layout.record, loaded.samples))
+    elif not sample:
         print_samples(loaded)
+    elif json:
+        print_json(layout.record(sample_in(loaded, sample)))
+    else:
+        print_sample(loaded, sample_in(loaded, sample))
 
 
 @app.command("import")
@@ -263,15 +265,16 @@ def import_(
         raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
     columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
     try:
-        reader, found = _describe_source(source, name, images, benchmark, columns)
-        beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
-        made = import_dataset(
-            reader, found.records, found.images, target, check_image=read_header, remarks_on=file_remarks,
-            rendering=DocumentRendering(_render, dpi),
-            columns=columns, decimal=decimal, settings={path.name: path for path in beside},
-            described=found if found.stem else None,
-            copy=copy, leave_out_bad=leave_out_bad, title=title,
-        )  # fmt: skip
+        with work_line():
+            reader, found = _describe_source(source, name, images, benchmark, columns)
+            beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
+            made = import_dataset(
+                reader, found.records, found.images, target, check_image=read_header, remarks_on=file_remarks,
+                rendering=DocumentRendering(_render, dpi),
+                columns=columns, decimal=decimal, settings={path.name: path for path in beside},
+                described=found if found.stem else None,
+                copy=copy, leave_out_bad=leave_out_bad, title=title,
+            )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
         remedy = "" if leave_out_bad else describe_leaving_out(error.others, "imports")

@@ -20,6 +20,7 @@ from gigavqa.cli.datasets import records_path
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.lookup import catalogue
 from gigavqa.cli.reporting import write_figures, write_report, write_text
+from gigavqa.cli.work_line import work_line
 from gigavqa.reports.score import load_judged_dataset, outcomes_of_files, page_of_files, score_files
 from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
 from gigavqa.reports.writers.verdict_files import write_verdicts
@@ -91,19 +92,22 @@ def score(
         raise ArgumentError("--parts and --texts say how verdicts are written; name their file with --verdicts")
     form = verdict_format(verdicts) if verdicts else None
     records, known, judges = records_path(samples), catalogue(), [*(judge_responses or ()), *(judge or ())]
-    report = score_files(records, *responses, catalogue=known, judges=judges)
+    with work_line():
+        dataset = load_judged_dataset(records, judges)
+        report = score_files(dataset, *responses, catalogue=known)
     if figures:
         write_figures(report, figures)
     if verdicts and form:
-        dataset = load_judged_dataset(records, judges)
-        outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
-        write_verdicts(outcomes, verdicts, form.value, VerdictFileLayout.of(dataset, parts=parts, texts=texts))
+        with work_line():
+            outcomes = outcomes_of_files(dataset, *responses, catalogue=known)
+            write_verdicts(outcomes, verdicts, form.value, VerdictFileLayout.of(dataset, parts=parts, texts=texts))
         err.print(f"verdicts written to {verdicts}", markup=False)
     if format is not ReportFormat.HTML:
         write_report(report, format, output)
         return
     results = previews or _own_results()
-    page = page_of_files(report, records, *responses, catalogue=known, preview=_previews(results), judges=judges)
+    with work_line():
+        page = page_of_files(report, dataset, *responses, catalogue=known, preview=_previews(results))
     write_text(page, output)
     if "data:image/jpeg" not in page:
         err.print(

@@ -1,7 +1,7 @@
 """Samples for people: a benchmark that tells of a sample what the core does not know."""
 
-from collections.abc import Iterator, Sequence
-from typing import Generic, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Generic, NamedTuple
 
 from gigavqa.evaluation.capabilities.capability import DefaultCapability, OfferSampleT
 
@@ -24,6 +24,9 @@ class SampleDisplay(DefaultCapability, Generic[OfferSampleT]):
         """Tell in few words what the core does not know of a sample, under the same names for all."""
         return {}
 
-    def evidence(self, sample: OfferSampleT, samples: Sequence[OfferSampleT]) -> Evidence:
-        """Tell what answers a sample of a data set of `samples`; the page shows it beside every reply."""
+    def evidence(self, sample: OfferSampleT, shared: Any) -> Evidence:
+        """Tell what answers a sample; the page shows it beside every reply.
+
+        `shared` is what `JobOptions.prepare` made of the data set, without any option.
+        """
         return Evidence()

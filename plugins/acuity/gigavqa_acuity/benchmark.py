@@ -69,7 +69,7 @@ class Acuity(
         """Ask in one turn behind what the condition shows."""
         return ask(sample, cell.condition, scene)
 
-    def evidence(self, sample: AcuitySample, samples: Sequence[AcuitySample]) -> Evidence:
+    def evidence(self, sample: AcuitySample, shared: object) -> Evidence:
         """Tell where the ring stands."""
         return tell_evidence(sample)
 

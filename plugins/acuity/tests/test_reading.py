@@ -95,4 +95,4 @@ def test_a_sign_is_described_by_its_ring() -> None:
         "evidence: 100,80,80,80",
     ]
     assert chart.summary(sign) == {"diameter": "30 px", "scene": "board"}
-    assert chart.evidence(sign, [sign]).lines == ("red ring of 30 px, gap left at 120,90", "shown by 100,80,80,80")
+    assert chart.evidence(sign, None).lines == ("red ring of 30 px, gap left at 120,90", "shown by 100,80,80,80")

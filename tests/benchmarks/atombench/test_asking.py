@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from gigavqa.benchmarks.atombench.asking import AtomOptions
 from gigavqa.benchmarks.atombench.benchmark import AtomBench
 from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.catalogue.load import load_catalogue
@@ -163,7 +164,8 @@ def test_a_plan_of_another_benchmark_is_named_as_such() -> None:
 def test_a_conclusion_s_evidence_stands_beside_its_answers() -> None:
     """What golden evidence tells, for those who look at a reply; a clue question has none."""
     by_id = {one.id: one for one in EXAMPLE}
-    found = AtomBench().evidence(by_id["I3-q1"], EXAMPLE)
+    shared = AtomBench().prepare(EXAMPLE, AtomOptions(), seed=0)
+    found = AtomBench().evidence(by_id["I3-q1"], shared)
     assert found.lines == tuple(f"What is clue {step} of I3? a blue band" for step in (1, 2, 3))
-    assert AtomBench().evidence(by_id["I3-c1"], EXAMPLE).lines == ()
+    assert AtomBench().evidence(by_id["I3-c1"], shared).lines == ()
     assert AtomBench().applies(by_id["I3-q1"], Cell(protocol="AG", condition="V2"))
