@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from gigavqa.contract.requests import SCHEMA_VERSION
 from gigavqa.evaluation.installed import installed_benchmarks
+from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import VERSION, example, problem_responses
@@ -146,7 +147,7 @@ async def _check_store(registry: JobRegistry, worker_registry: WorkerRegistry) -
             return "ok", await worker_registry.workers()
     except TimeoutError:
         return f"no answer within {_PING_SECONDS:g} s", []
-    except RedisError as error:
+    except (RedisError, StateStoreUnavailableError) as error:
         return str(error), []
 
 

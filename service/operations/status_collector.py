@@ -17,10 +17,12 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from gigavqa.contract.jobs import JobStatus, JobSummary
+from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http.openapi import VERSION
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, QueueAges
+from gigavqa.store.reachability import RISKS
 from gigavqa.store.store_stats import StoreStats
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -57,6 +59,8 @@ class StatusSnapshot:
     server: StoreSnapshot | None
     takes_writes: bool
     disks: Mapping[str, DiskSpace]
+    refusal: str = ""
+    """Why the state store is of no use though it answers."""
 
 
 class StatusCollector(Collector):
@@ -75,6 +79,7 @@ class StatusCollector(Collector):
     async def look(self) -> StatusSnapshot:
         """Look at everything; costs the same however many jobs are kept, and at most two seconds."""
         disks, server, takes_writes = await asyncio.to_thread(_measure_disks, self._settings), None, False
+        refusal = ""
         try:
             # The client waits out a restart of the server; a scrape does not.
             async with asyncio.timeout(_TIMEOUT_SECONDS):
@@ -83,7 +88,9 @@ class StatusCollector(Collector):
                 takes_writes = True
         except (TimeoutError, RedisError) as error:
             log.debug("the state store: %s", error)  # two metrics say it
-        self.status = StatusSnapshot(server, takes_writes, disks)
+        except StateStoreUnavailableError as error:
+            refusal = str(error)
+        self.status = StatusSnapshot(server, takes_writes, disks, refusal)
         return self.status
 
     async def _look_at_server(self) -> StoreSnapshot:
@@ -126,12 +133,17 @@ class StatusCollector(Collector):
 
 def _memory_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
     stats = server.stats if server else None
-    used = {(): stats.used_bytes} if stats else {}
-    limit = {(): stats.limit_bytes} if stats else {}
+    used = {(): stats.used_bytes} if stats and stats.used_bytes else {}
+    limit = {(): stats.limit_bytes} if stats and stats.limit_bytes else {}
     unsunk = {(): stats.unsunk} if stats else {}
     oldest = {(): stats.unsunk_seconds} if stats else {}
-    version = {(stats.version,): 1} if stats else {}
+    version = {(stats.version,): 1} if stats and stats.version else {}
+    risks = {(risk.name,): risk in stats.risks for risk in RISKS} if stats else {}
     yield _gauge("server_info", "1, with the state store's version.", ["version"], version)
+    sentence = (
+        "1 where the state store could lose jobs: it has no `append-only` file, or hides its `policy` for full memory."
+    )
+    yield _gauge("server_risk", sentence, ["risk"], risks)
     yield _gauge("server_memory_used_bytes", "Memory that the state store uses.", [], used)
     yield _gauge(
         "server_memory_limit_bytes", "Memory that the state store may use: its maxmemory, or the machine's.", [], limit

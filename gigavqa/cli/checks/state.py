@@ -12,7 +12,7 @@ from gigavqa.runtime.embedded_store import find_store_binary
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
-from gigavqa.store.reachability import read_info
+from gigavqa.store.reachability import read_info, read_risks
 from gigavqa.workers.endpoint_checks import read_api_key
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.errors import EndpointError
@@ -90,8 +90,8 @@ def _check_operators_store(url: str) -> Diagnosis:
         info = asyncio.run(read_info(url))
     except StateStoreUnavailableError as error:
         return Diagnosis("server", "fail", "the state store at REDIS_URL cannot be asked", str(error))
-    name = info.get("server_name", "redis")
-    found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
+    version = info.get("valkey_version") or info.get("redis_version", "server")
+    found = f"{info.get('server_name', 'redis')} {version} at REDIS_URL"
     if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
         return Diagnosis(
             "server",
@@ -99,8 +99,6 @@ def _check_operators_store(url: str) -> Diagnosis:
             f"{found}, with maxmemory-policy {policy}: jobs and responses vanish when its memory is full",
             "set `maxmemory-policy noeviction`",
         )
-    if not info.get("aof_enabled"):
-        return Diagnosis(
-            "server", "warn", f"{found}, without append-only file", "`appendonly yes`, or a crash loses jobs"
-        )
+    for risk in read_risks(info):
+        return Diagnosis("server", "warn", found, risk.sentence)
     return Diagnosis("server", "ok", found)
