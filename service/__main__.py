@@ -10,6 +10,7 @@ from gigavqa.runtime.logs import configure_logging
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import require_usable
 from gigavqa.store.listen_settings import require_protected, requires_keys
+from gigavqa.store.object_stores import require_results
 
 if TYPE_CHECKING:
     from gigavqa.service.server import GatewayServer
@@ -30,6 +31,7 @@ def main() -> int:
     try:
         if settings.redis_url:
             asyncio.run(require_usable(settings.redis_url))
+        require_results(settings.results_uri)
         require_protected(settings)
         server = _server(settings)
     except StateStoreEvictsError as error:

@@ -18,6 +18,7 @@ from gigavqa.contract.errors import (
     KeyInvalidError,
     QueueFullError,
     QuotaExceededError,
+    ResultsUnavailableError,
     TextMissingError,
 )
 from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
@@ -239,6 +240,9 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ),
     TextMissingError: ProblemKind(
         HTTPStatus.INTERNAL_SERVER_ERROR, "text-missing", "A recorded response's text cannot be read"
+    ),
+    ResultsUnavailableError: ProblemKind(
+        HTTPStatus.SERVICE_UNAVAILABLE, "results-unavailable", "The results store is not reached"
     ),
     CatalogueError: ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "catalogue-invalid", "The catalogue cannot be read"),
     QueueFullError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "queue-full", "The queue is full"),

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
@@ -16,7 +16,8 @@ from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import VERSION, example, problem_responses
-from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers
+from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers, component
+from gigavqa.service.operations.status_collector import StatusCollector
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -116,9 +117,17 @@ async def get_health() -> Health:
     },
 )
 async def get_readiness(
-    settings: CurrentSettings, registry: Registry, worker_registry: Workers, caller: CurrentCaller, response: Response
+    *,
+    settings: CurrentSettings,
+    registry: Registry,
+    worker_registry: Workers,
+    collector: Annotated[StatusCollector, component(StatusCollector)],
+    caller: CurrentCaller,
+    response: Response,
 ) -> Readiness:
     """Check that the state store answers and takes what is written, and that the data root exists.
+
+    A results store that is away is told and no check that fails: responses wait in the state store.
 
     Where keys are asked for, this is open to probes, and only a caller with a key is told which workers there are, and
     why a check failed.
@@ -127,7 +136,7 @@ async def get_readiness(
     data = "ok" if settings.data.is_dir() else "is not a folder"
     readiness = Readiness(
         ready=server == data == "ok",
-        checks={"server": server, "data_root": data},
+        checks={"server": server, "data_root": data, "results": collector.sink_fault or "ok"},
         workers=_count_states(statuses),
         loaded=Counter(status.loaded for status in statuses if status.loaded),
     )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -61,12 +61,21 @@ class StatusSnapshot:
     disks: Mapping[str, DiskSpace]
     refusal: str = ""
     """Why the state store is of no use though it answers."""
+    sink_fault: str | None = None
+
+
+class SinkStatus(NamedTuple):
+    """What the sink of this gateway has to tell."""
+
+    errors: int
+    put_aside: int
+    fault: str | None
 
 
 class StatusCollector(Collector):
     """Looks, and shows what it saw last. While the server does not answer, it shows that and nothing of before."""
 
-    def __init__(self, redis: Redis, settings: GatewaySettings, sink: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, redis: Redis, settings: GatewaySettings, sink: Callable[[], SinkStatus]) -> None:
         self._redis = redis
         self._sink = sink
         self._settings = settings
@@ -75,6 +84,11 @@ class StatusCollector(Collector):
         self._worker_registry = WorkerRegistry(redis)
         self.status = StatusSnapshot(None, False, {})
         """What the last look saw."""
+
+    @property
+    def sink_fault(self) -> str | None:
+        """Why this gateway's sink does not write, if it does not."""
+        return self._sink().fault
 
     async def look(self) -> StatusSnapshot:
         """Look at everything; costs the same however many jobs are kept, and at most two seconds."""
@@ -90,7 +104,7 @@ class StatusCollector(Collector):
             log.debug("the state store: %s", error)  # two metrics say it
         except StateStoreUnavailableError as error:
             refusal = str(error)
-        self.status = StatusSnapshot(server, takes_writes, disks, refusal)
+        self.status = StatusSnapshot(server, takes_writes, disks, refusal, self.sink_fault)
         return self.status
 
     async def _look_at_server(self) -> StoreSnapshot:
@@ -120,8 +134,8 @@ class StatusCollector(Collector):
         total = {(place,): disk.total for place, disk in status.disks.items()}
         yield _gauge("disk_free_bytes", "What is free on the disk of a place of the gateway.", ["place"], free)
         yield _gauge("disk_bytes", "Size of the disk of a place of the gateway.", ["place"], total)
-        failures, aside = self._sink()
-        failed, put_aside = {(): failures}, {(): aside}
+        sink = self._sink()
+        failed, put_aside = {(): sink.errors}, {(): sink.put_aside}
         yield _counter("sink_failures", "Rounds of the results sink that were put off by this gateway.", [], failed)
         sentence = "Responses that no Parquet part can hold: they stay in the state store, and the log names them."
         yield _counter("sink_put_aside", sentence, [], put_aside)

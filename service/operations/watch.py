@@ -211,7 +211,10 @@ def _concerns(status: StatusSnapshot, points: list[Mapping[str, float | None]]) 
     for risk in stats.risks:
         yield Concern(severity="ticket", says=f"T{risk.sentence[1:]}.", alert="GigavqaServerUnsafe")
     yield from _model_concerns(status.server, points)
-    if stats.unsunk_seconds > 300:
+    if status.sink_fault:
+        says = f"Responses do not get into Parquet parts: {status.sink_fault}."
+        yield Concern(severity="page", says=says, alert="GigavqaSinkFailing")
+    elif stats.unsunk_seconds > 300:
         says = (
             f"{stats.unsunk} responses do not get into Parquet parts; the oldest waits "
             f"{_format_duration(stats.unsunk_seconds)}."

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 import httpx
 
@@ -9,9 +10,10 @@ from gigavqa.cli.checks import Diagnosis
 from gigavqa.launcher.errors import PortTakenError
 from gigavqa.launcher.preflight import require_free_port
 from gigavqa.runtime.embedded_store import find_store_binary
-from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.runtime.errors import SettingsInvalidError, StateStoreUnavailableError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
+from gigavqa.store.object_stores import results_fault
 from gigavqa.store.reachability import read_info, read_risks
 from gigavqa.workers.endpoint_checks import read_api_key
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
@@ -44,6 +46,18 @@ def data_root() -> Diagnosis:
     if not count:
         return Diagnosis("data root", "warn", found, "`gigavqa dataset demo` makes one")
     return Diagnosis("data root", "ok", found)
+
+
+def results() -> Diagnosis:
+    """Return whether what is written gets to where results go."""
+    uri = Home.from_environment().results_uri
+    if "://" not in uri and not Path(uri).exists():
+        return Diagnosis("results", "ok", f"{uri} is made when it is needed")
+    fault = results_fault(uri)
+    if fault is None:
+        return Diagnosis("results", "ok", f"{uri} takes what is written")
+    refused = isinstance(fault, SettingsInvalidError)
+    return Diagnosis("results", "fail" if refused else "warn", str(fault), "" if refused else "look at the store")
 
 
 def port(number: int) -> Diagnosis:
