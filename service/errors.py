@@ -136,6 +136,10 @@ class HostInvalidError(ServiceError):
     """The request names no host, or several: whoever stands before this gateway may have read another one."""
 
 
+class ProxyUnexpectedError(ServiceError):
+    """A proxy brings a request from elsewhere, and nobody is asked for a key."""
+
+
 class HostUntrustedError(ServiceError):
     """The request names a host that this gateway is not called by."""
 
@@ -222,6 +226,9 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     HostInvalidError: ProblemKind(HTTPStatus.BAD_REQUEST, "host-invalid", "The request names one host"),
     HostUntrustedError: ProblemKind(
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
+    ),
+    ProxyUnexpectedError: ProblemKind(
+        HTTPStatus.FORBIDDEN, "proxy-unexpected", "A proxy stands before a gateway that asks for no keys"
     ),
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
     KeyInvalidError: ProblemKind(HTTPStatus.UNAUTHORIZED, "invalid-api-key", "A valid key is needed"),

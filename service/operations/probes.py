@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
@@ -118,6 +118,7 @@ async def get_health() -> Health:
 )
 async def get_readiness(
     *,
+    request: Request,
     settings: CurrentSettings,
     registry: Registry,
     worker_registry: Workers,
@@ -127,16 +128,18 @@ async def get_readiness(
 ) -> Readiness:
     """Check that the state store answers and takes what is written, and that the data root exists.
 
-    A results store that is away is told and no check that fails: responses wait in the state store.
+    One that was told to end answers on, and is not ready. A results store that is away is told, and no check that
+    fails: responses wait in the state store.
 
     Where keys are asked for, this is open to probes, and only a caller with a key is told which workers there are, and
     why a check failed.
     """
     server, statuses = await _check_store(registry, worker_registry)
     data = "ok" if settings.data.is_dir() else "is not a folder"
+    gateway = "ends: it was told to" if request.app.state.draining else "ok"
     readiness = Readiness(
-        ready=server == data == "ok",
-        checks={"server": server, "data_root": data, "results": collector.sink_fault or "ok"},
+        ready=gateway == server == data == "ok",
+        checks={"gateway": gateway, "server": server, "data_root": data, "results": collector.sink_fault or "ok"},
         workers=_count_states(statuses),
         loaded=Counter(status.loaded for status in statuses if status.loaded),
     )

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from gigavqa.catalogue.load import Catalogue, load_catalogue
 from gigavqa.cli.app import app
 from gigavqa.runtime.embedded_store import find_store_binary, running_store
+from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.queue import GROUP
 from gigavqa.store.redis_keys import KEYS, PRIORITIES
 from gigavqa.workers.settings import WorkerSettings
@@ -117,6 +118,7 @@ def test_a_pod_outlives_its_drain(overlay: str) -> None:
         if container.get("ports"):
             settings = settings_of(image_of(container), environment(objects, container), where)
             drain = settings.grace_seconds + 20 if isinstance(settings, WorkerSettings) else 10
+            drain += settings.drain_seconds + settings.grace_seconds if isinstance(settings, GatewaySettings) else 0
             before = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
             assert template["spec"]["terminationGracePeriodSeconds"] > before + drain, where
 
