@@ -15,6 +15,7 @@ STAGING_PREFIX = "restoring:"
 """What the names of keys begin with until all of them are there."""
 
 _CHUNK = 500
+_TRIAL_SECONDS = 60
 _SWAP = """
 local function names(pattern)
   local found, cursor = {}, '0'
@@ -31,8 +32,13 @@ for key in pairs(names(ARGV[1] .. ARGV[2] .. ':*')) do redis.call('RENAME', key,
 
 
 def require_rights(target: Redis) -> None:
-    """Do to no key what `copy_state` does at last, so that a user who may not is told before anything is written."""
-    target.eval(_SWAP, 0, STAGING_PREFIX, f"{KEYS.prefix}:rights-trial")
+    """Do to a key of its own what `copy_state` does at last, so that who may not is told before anything is written."""
+    trial = f"{KEYS.prefix}:rights-trial"
+    try:
+        target.set(f"{STAGING_PREFIX}{trial}:key", "", ex=_TRIAL_SECONDS)
+        target.eval(_SWAP, 0, STAGING_PREFIX, trial)
+    finally:
+        target.unlink(f"{trial}:key", f"{STAGING_PREFIX}{trial}:key")
 
 
 def copy_state(source: Redis, target: Redis) -> None:
