@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreEvictsError
 from gigavqa.runtime.logs import configure_logging
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.connection import require_no_eviction
+from gigavqa.store.connection import require_usable
 from gigavqa.store.listen_settings import require_protected, requires_keys
+from gigavqa.store.object_stores import require_results
 
 if TYPE_CHECKING:
     from gigavqa.service.server import GatewayServer
@@ -29,7 +30,8 @@ def main() -> int:
     configure_logging(settings.log_format, "gateway")
     try:
         if settings.redis_url:
-            asyncio.run(require_no_eviction(settings.redis_url))
+            asyncio.run(require_usable(settings.redis_url))
+        require_results(settings.results_uri)
         require_protected(settings)
         server = _server(settings)
     except StateStoreEvictsError as error:

@@ -51,7 +51,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.stopping = asyncio.Event()
+        app.state.stopping, app.state.draining = asyncio.Event(), False
         gateway = Gateway(settings, counted, app.state.stopping)
         app.state.parts = gateway.parts
         async with gateway.running():

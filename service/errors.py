@@ -18,6 +18,7 @@ from gigavqa.contract.errors import (
     KeyInvalidError,
     QueueFullError,
     QuotaExceededError,
+    ResultsUnavailableError,
     TextMissingError,
 )
 from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
@@ -135,6 +136,10 @@ class HostInvalidError(ServiceError):
     """The request names no host, or several: whoever stands before this gateway may have read another one."""
 
 
+class ProxyUnexpectedError(ServiceError):
+    """A proxy brings a request from elsewhere, and nobody is asked for a key."""
+
+
 class HostUntrustedError(ServiceError):
     """The request names a host that this gateway is not called by."""
 
@@ -222,6 +227,9 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     HostUntrustedError: ProblemKind(
         HTTPStatus.MISDIRECTED_REQUEST, "host-untrusted", "The gateway is not called by this name"
     ),
+    ProxyUnexpectedError: ProblemKind(
+        HTTPStatus.FORBIDDEN, "proxy-unexpected", "A proxy stands before a gateway that asks for no keys"
+    ),
     ForeignOriginError: ProblemKind(HTTPStatus.FORBIDDEN, "foreign-origin", "Another site may not change anything"),
     KeyInvalidError: ProblemKind(HTTPStatus.UNAUTHORIZED, "invalid-api-key", "A valid key is needed"),
     RoleMissingError: ProblemKind(HTTPStatus.FORBIDDEN, "role-missing", "The key's role does not allow this"),
@@ -239,6 +247,9 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ),
     TextMissingError: ProblemKind(
         HTTPStatus.INTERNAL_SERVER_ERROR, "text-missing", "A recorded response's text cannot be read"
+    ),
+    ResultsUnavailableError: ProblemKind(
+        HTTPStatus.SERVICE_UNAVAILABLE, "results-unavailable", "The results store is not reached"
     ),
     CatalogueError: ProblemKind(HTTPStatus.INTERNAL_SERVER_ERROR, "catalogue-invalid", "The catalogue cannot be read"),
     QueueFullError: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "queue-full", "The queue is full"),

@@ -24,7 +24,7 @@ from gigavqa.service.operations.datasets import Datasets
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.inventory import ModelInventory
-from gigavqa.service.operations.status_collector import StatusCollector
+from gigavqa.service.operations.status_collector import SinkStatus, StatusCollector
 from gigavqa.service.operations.watch import SECONDS as WATCH_SECONDS
 from gigavqa.service.operations.watch import StatusHistory
 from gigavqa.service.results.events import JobFollowers
@@ -92,7 +92,7 @@ class Gateway:
         self._results = ResultStore(self._redis, settings.results_uri)
         self._sink = ParquetSink(self._redis, settings.results_uri)
         self._status_collector = StatusCollector(
-            self._redis, settings, lambda: (self._sink.errors, self._sink.put_aside)
+            self._redis, settings, lambda: SinkStatus(self._sink.errors, self._sink.put_aside, self._sink.fault)
         )
         instrumentation.registry.register(self._status_collector)
         self._watch = StatusHistory(self._status_collector)

@@ -2,14 +2,17 @@
 
 import asyncio
 import socket
+import time
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gigavqa.service.openai.pending_chats import PendingChats
 from gigavqa.service.settings import GatewaySettings
 
 _GRACE_SECONDS = 10
+_LOOK_SECONDS = 0.05
 MAX_HEAD_BYTES = 64 << 10
 """Most bytes of a request's line and headers together."""
 
@@ -17,13 +20,14 @@ _HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: 
 
 
 class GatewayServer(uvicorn.Server):
-    """A uvicorn server that sets the application's `stopping` when it begins to shut down.
+    """A uvicorn server that drains, and sets the application's `stopping` when it begins to shut down.
 
     Without it an open result or event stream would hold the shutdown until the grace period is over.
     """
 
     def __init__(self, app: FastAPI, settings: GatewaySettings) -> None:
         self._app = app
+        self._settings = settings
         super().__init__(
             uvicorn.Config(
                 app,
@@ -38,9 +42,21 @@ class GatewayServer(uvicorn.Server):
         )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then shut down as uvicorn does."""
+        """Drain, end the streams, then shut down as uvicorn does."""
+        await self._drain()
         self._app.state.stopping.set()
         await super().shutdown(sockets)
+
+    async def _drain(self) -> None:
+        """Let `/readyz` say that the gateway ends, and answer on: for a balancer to see it, then for its chats."""
+        self._app.state.draining = True
+        chats: PendingChats = self._app.state.parts[PendingChats]
+        began, settings = time.monotonic(), self._settings
+        while not self.force_exit:
+            left = began + settings.drain_seconds - time.monotonic()
+            if left < 0 and (not chats or left < -settings.grace_seconds):
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
 
 
 def _timed_protocol(seconds: float) -> type[HttpToolsProtocol]:

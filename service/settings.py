@@ -82,6 +82,15 @@ class GatewaySettings(HttpServerSettings):
         default=30.0, gt=0, description="how long a request's head, and then its body, may take"
     )
     keep_alive_seconds: PositiveInt = Field(default=75, description="how long a connection may be idle")
+    drain_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="how long a gateway that is told to end goes on listening though `/readyz` is 503, so that a "
+        "balancer sends nothing more",
+    )
+    grace_seconds: float = Field(
+        default=20.0, ge=0, description="how long its chats may take after that, before they are told to ask again"
+    )
     inline_samples: PositiveInt = Field(
         default=1000, description="samples up to which a job is checked and queued before it is answered"
     )

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gigavqa.contract.errors import KeyInvalidError
 from gigavqa.store.api_keys import ApiKey, ApiKeys
-from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_keys
+from gigavqa.store.listen_settings import CHALLENGE, presented_key, proxy_fault, requires_keys
 from gigavqa.store.sessions import Sessions
 from gigavqa.viewer.iiif import external_url
 from gigavqa.viewer.settings import ViewerSettings
@@ -47,10 +47,15 @@ class ViewerAuthentication:
 
     def __init__(self, app: ASGIApp, settings: ViewerSettings) -> None:
         self.app = app
+        self._settings = settings
         self._asks = requires_keys(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = await self._refusal(scope) if scope["type"] == "http" and self._asks else None
+        refusal: Response | None = None
+        if scope["type"] == "http" and self._asks:
+            refusal = await self._refusal(scope)
+        elif scope["type"] == "http" and (fault := proxy_fault(self._settings, scope)):
+            refusal = PlainTextResponse(f"{fault}\n", 403)
         await (refusal or self.app)(scope, receive, send)
 
     async def _refusal(self, scope: Scope) -> Response | None:

@@ -1,11 +1,13 @@
 """Settings of the viewer."""
 
 from typing import Annotated, ClassVar
+from urllib.parse import urlsplit
 
 from pydantic import ByteSize, Field, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
 from gigavqa.runtime.home import Address
+from gigavqa.runtime.hosts import is_local_name
 from gigavqa.runtime.settings import FieldSpelling
 from gigavqa.store.listen_settings import HttpServerSettings
 from gigavqa.tiling.decode_threads import usable_cores
@@ -54,6 +56,12 @@ class ViewerSettings(HttpServerSettings):
         default=10.0,
         description="how long a request waits for a pyramid that is being made; then it is told to come again",
     )
+
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """Those of its address, too."""
+        said = urlsplit(self.url or "").hostname
+        return (*super().public_names, *([said] if said and not is_local_name(said) else []))
 
     @property
     def root(self) -> ImageRoot:

@@ -13,7 +13,7 @@ from gigavqa.retrieval.sources import SearchSource
 from gigavqa.runtime.embedded_store import ensure_store
 from gigavqa.runtime.errors import InstallationError, SettingsInvalidError
 from gigavqa.runtime.logs import configure_logging
-from gigavqa.store.connection import connect
+from gigavqa.store.connection import connect, require_usable
 from gigavqa.store.previews import PreviewStore
 from gigavqa.tiling.digest import store_digests
 from gigavqa.tiling.renderer import Renderer
@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
         is_done = asyncio.run(_run(settings, named))
-    except CatalogueError as error:
+    except (CatalogueError, SettingsInvalidError) as error:
         log.error("%s", error)
         return 2
     except (WorkerError, EngineDeadError, InstallationError, JobsError) as error:
@@ -70,6 +70,8 @@ def _settings(argv: list[str]) -> WorkerSettings:
 
 async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> bool:
     served = served_models(settings)
+    if settings.redis_url:
+        await require_usable(settings.redis_url)  # before an engine takes minutes to load
     url = settings.redis_url or ensure_store(settings.server)
     instruments = Instrumentation()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None

@@ -24,6 +24,7 @@ class PreviewWriter:
         self._counter = counter
         self._lock = threading.Lock()
         self._known: set[int] = set()
+        self._told = ""
 
     def write(self, raster: Raster) -> None:
         """Write the preview of a raster, unless it was written before; blocks for some ten milliseconds."""
@@ -38,9 +39,18 @@ class PreviewWriter:
                 return
             self._store.write(raster.key, _encode(_shrink(raster)))
             self._count("written")
+        except OSError as error:
+            self._count("failed")
+            self._tell(str(error))
         except Exception:
             self._count("failed")
             log.warning("no preview of raster %s", raster.key, exc_info=True)
+
+    def _tell(self, fault: str) -> None:
+        """Say once why the results store takes none."""
+        if fault != self._told:
+            self._told = fault
+            log.warning("previews are not kept: %s", fault)
 
     def _count(self, outcome: str) -> None:
         self._counter.labels(outcome).inc()

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from redis.exceptions import RedisError
 
+from gigavqa.runtime.errors import StateStoreRefusedError
 from gigavqa.store.connection import is_state_store_down
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class _StoreOutage:
     def __init__(self) -> None:
         self._waiting: set[object] = set()
 
-    def begin(self, who: object, error: RedisError) -> None:
+    def begin(self, who: object, error: Exception) -> None:
         if not self._waiting:
             log.warning("the server is away or refuses to write (%s); what is finished is kept until it is back", error)
         self._waiting.add(who)
@@ -47,8 +48,8 @@ async def retry_until_up(call: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
                 result = await call()
-            except RedisError as error:
-                if not is_state_store_down(error):
+            except (RedisError, StateStoreRefusedError) as error:
+                if not _can_be_waited_out(error):
                     raise
                 _outage.begin(who, error)
             else:
@@ -63,9 +64,14 @@ async def skip_if_down(who: object, call: Callable[[], Awaitable[None]]) -> None
     """Make a call that will be made again soon, by the same `who`; one that the server does not take is passed over."""
     try:
         await call()
-    except RedisError as error:
-        if not is_state_store_down(error):
+    except (RedisError, StateStoreRefusedError) as error:
+        if not _can_be_waited_out(error):
             raise
         _outage.begin(who, error)
     else:
         _outage.end(who)
+
+
+def _can_be_waited_out(error: Exception) -> bool:
+    """Return whether what is finished is to be kept: also where the operator changes password or certificate."""
+    return isinstance(error, StateStoreRefusedError) or is_state_store_down(error)

@@ -15,12 +15,30 @@ STAGING_PREFIX = "restoring:"
 """What the names of keys begin with until all of them are there."""
 
 _CHUNK = 500
+_TRIAL_SECONDS = 60
 _SWAP = """
-for _, key in ipairs(redis.call('KEYS', ARGV[2] .. ':*')) do redis.call('UNLINK', key) end
-for _, key in ipairs(redis.call('KEYS', ARGV[1] .. ARGV[2] .. ':*')) do
-  redis.call('RENAME', key, string.sub(key, #ARGV[1] + 1))
+local function names(pattern)
+  local found, cursor = {}, '0'
+  repeat
+    local page = redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', 1000)
+    cursor = page[1]
+    for _, key in ipairs(page[2]) do found[key] = true end
+  until cursor == '0'
+  return found
 end
-"""
+for key in pairs(names(ARGV[2] .. ':*')) do redis.call('UNLINK', key) end
+for key in pairs(names(ARGV[1] .. ARGV[2] .. ':*')) do redis.call('RENAME', key, string.sub(key, #ARGV[1] + 1)) end
+"""  # not by KEYS, which users without dangerous commands may not call
+
+
+def require_rights(target: Redis) -> None:
+    """Do to a key of its own what `copy_state` does at last, so that who may not is told before anything is written."""
+    trial = f"{KEYS.prefix}:rights-trial"
+    try:
+        target.set(f"{STAGING_PREFIX}{trial}:key", "", ex=_TRIAL_SECONDS)
+        target.eval(_SWAP, 0, STAGING_PREFIX, trial)
+    finally:
+        target.unlink(f"{trial}:key", f"{STAGING_PREFIX}{trial}:key")
 
 
 def copy_state(source: Redis, target: Redis) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from redis import Redis
 
 from gigavqa.backup.archives import STATE, Archive, digest_of
-from gigavqa.backup.copying import copy_state
+from gigavqa.backup.copying import copy_state, require_rights
 from gigavqa.backup.snapshots import (
     StateSnapshot,
     has_state,
@@ -47,6 +47,8 @@ def restore(archive: Archive, home: Home, *, overwrite: bool = False) -> Path | 
     archive.verify()
     with tempfile.TemporaryDirectory(prefix="gigavqa-") as work, _require_stopped(home):
         _require_empty(archive, home, overwrite)
+        if home.redis_url:
+            require_rights(open_client(home.redis_url))
         snapshot = StateSnapshot(archive.path(STATE), archive.manifest.database)
         with serve_snapshot(snapshot, Path(work) / "server") as held:
             redis = open_client(held)

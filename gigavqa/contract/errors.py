@@ -49,6 +49,10 @@ class PartUnreadableError(JobsError):
     """A Parquet part is gone, or is not what was written: cut short, changed, or kept from its reader."""
 
 
+class ResultsUnavailableError(JobsError, OSError):
+    """The place of the Parquet parts is not reached now; they are read when it is back."""
+
+
 class ResponseUnrecordableError(JobsError):
     """A response holds what could not be read again, or counted, if it were recorded."""
 

@@ -188,7 +188,8 @@ class StateStoreSupervisor:
 def _gateway(options: StackOptions, environment: dict[str, str]) -> Program:
     argv = [sys.executable, "-P", "-m", "gigavqa.service", "--host", options.host, "--port", str(options.port)]
     argv += ["--allow-unauthenticated"] if options.allow_unauthenticated else []
-    return Program("gateway", argv, environment, grace_seconds=20.0)
+    # Its workers ended before it, with all chats that they could.
+    return Program("gateway", argv, {"GIGAVQA_GRACE_SECONDS": "0", **environment}, grace_seconds=20.0)
 
 
 def _viewers(options: StackOptions, environment: dict[str, str]) -> Iterator[Program]:

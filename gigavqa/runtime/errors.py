@@ -26,6 +26,10 @@ class StateStoreUnavailableError(InstallationError):
     """There is no server to use: the embedded one has no binary, or ended before it answered."""
 
 
+class StateStoreRefusedError(StateStoreUnavailableError, SettingsInvalidError):
+    """REDIS_URL names a server that refuses who asks, or that keeps no jobs: waiting for it does not help."""
+
+
 class StateStoreEvictsError(StateStoreUnavailableError):
     """The server drops keys when its memory is full, so it would lose jobs without a word."""
 

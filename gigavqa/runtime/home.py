@@ -22,7 +22,8 @@ Folder = Annotated[Path, AfterValidator(_absolute)]
 
 def _with_scheme(url: str) -> str:
     if not url.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError("must begin with redis://, rediss:// or unix://")
+        sentinel = "; in place of a Sentinel, name the primary or a proxy that follows it" if "sentinel" in url else ""
+        raise ValueError(f"must begin with redis://, rediss:// or unix://{sentinel}")
     if not url.startswith("unix://"):
         _require_port_and_database(url)
     return url

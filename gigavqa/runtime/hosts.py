@@ -28,6 +28,12 @@ class TrustedHosts:
         return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
 
 
+def is_local_name(name: str) -> bool:
+    """Return whether a name or an address in figures is this machine's to itself, whoever answers for names."""
+    address = _address(name)
+    return address.is_loopback if address else name == "localhost" or name.endswith(".localhost")
+
+
 def host_fault(scope: Mapping[str, Any]) -> str:
     """Say what is wrong with the `Host` of a request, an ASGI scope; nothing where it has its one.
 

@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 LogFormat = Literal["text", "json"]
 
+_TALKATIVE = ("aiobotocore", "botocore")
+"""Packages that tell at INFO what no operator asks."""
+
 _CONTEXT: ContextVar[Mapping[str, str]] = ContextVar("about", default={})  # noqa: B039 - never changed, only replaced
 
 
@@ -31,6 +34,8 @@ def configure_logging(form: LogFormat, process: str) -> None:
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class _JsonFormatter(logging.Formatter):

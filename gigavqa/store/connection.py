@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -15,13 +16,15 @@ from redis.exceptions import (
     NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
+    RedisError,
     ResponseError,
     TryAgainError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from gigavqa.runtime.errors import StateStoreEvictsError
+from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreRefusedError, StateStoreUnavailableError
+from gigavqa.store.reachability import StoreRisk, is_refusal, kind_fault, read_risks, refusal
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +43,8 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
     """Make a client of the state store at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
 
     Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
-    the state store's policy for full memory, and the command that wanted it raises StateStoreEvictsError.
+    the state store's kind and its policy for full memory: the command that wanted it raises StateStoreEvictsError, or
+    StateStoreRefusedError, also where password or certificate are refused.
     """
     pool = BlockingConnectionPool.from_url(
         url,
@@ -54,23 +58,32 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         health_check_interval=0,
         driver_info=_DRIVER,
     )
-    pool.connection_class = _with_eviction_check(_with_cancellation(pool.connection_class))
+    pool.connection_class = _with_checks(_with_cancellation(pool.connection_class))
     return Redis.from_pool(pool)
 
 
-async def require_no_eviction(url: str, *, within_seconds: float = 5.0) -> None:
-    """Look at the policy of the state store at `url` once; one that does not answer by then is passed over.
+async def require_usable(url: str, *, within_seconds: float = 5.0) -> None:
+    """Look at the state store at `url` once, and warn of what could lose jobs; one that is away is passed over.
 
-    Raises StateStoreEvictsError.
+    Raises StateStoreEvictsError, StateStoreRefusedError.
     """
     client = connect(url)
     try:
         async with asyncio.timeout(within_seconds):
-            await client.ping()
-    except (TimeoutError, *_DOWN_ERRORS):
-        log.warning("the state store at REDIS_URL does not answer yet")
+            for risk in await _read_risks(client):
+                log.warning("%s", risk.sentence)
+    except (TimeoutError, *_DOWN_ERRORS) as error:
+        log.warning("the state store at REDIS_URL does not answer yet%s", f" ({error})" if str(error) else "")
     finally:
         await client.aclose()
+
+
+async def _read_risks(client: Redis) -> tuple[StoreRisk, ...]:
+    await client.ping()
+    try:
+        return read_risks(await client.info())
+    except NoPermissionError:
+        return read_risks({})
 
 
 def is_state_store_down(error: Exception) -> bool:
@@ -103,37 +116,49 @@ def _with_cancellation(connection_class: Any) -> type:
     return type(connection_class.__name__, (connection_class,), {"send_packed_command": send_packed_command})
 
 
-def _with_eviction_check(connection_class: Any) -> type:
-    """Extend a class of connections so that each asks for the state store's policy before it is used."""
+def _with_checks(connection_class: Any) -> type:
+    """Extend a class of connections so that each asks what the state store is before it is used."""
 
     async def connect_check_health(self: Any, **options: bool) -> None:
         if self.is_connected:
             return
-        await connection_class.connect_check_health(self, **options)
-        if self._connect_callbacks:  # it listens, as it did before it was lost, and takes no other command
-            return
-        policy = await _read_policy(self)
-        if policy is None:
-            log.warning("the state store hides its maxmemory-policy; it must be noeviction, or jobs can be lost")
-        elif policy != "noeviction":
+        try:
+            await connection_class.connect_check_health(self, **options)
+            if self._connect_callbacks:  # it listens, as it did before it was lost, and takes no other command
+                return
+            info = await _read_info(self)
+        except RedisError as error:
+            if is_refusal(error):
+                await self.disconnect()
+                raise refusal(error) from error
+            raise
+        if fault := _fault_of(info):
             await self.disconnect()
-            raise StateStoreEvictsError(
-                f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
-                "set `maxmemory-policy noeviction`"
-            )
+            raise fault
 
     return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})
 
 
-async def _read_policy(connection: Any) -> str | None:
-    """Ask for the policy in both ways, of which managed servers forbid the second."""
-    for command in (("INFO", "memory"), ("CONFIG", "GET", "maxmemory-policy")):
+def _fault_of(info: Mapping[str, Any]) -> StateStoreUnavailableError | None:
+    if kind := kind_fault(info):
+        return StateStoreRefusedError(f"REDIS_URL names {kind}")
+    if (policy := info.get("maxmemory_policy", "noeviction")) == "noeviction":
+        return None
+    return StateStoreEvictsError(
+        f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
+        "set `maxmemory-policy noeviction`"
+    )
+
+
+async def _read_info(connection: Any) -> Mapping[str, Any]:
+    """Ask what the state store is, by INFO, or where that is forbidden its policy alone, by CONFIG."""
+    for command in (("INFO",), ("CONFIG", "GET", "maxmemory-policy")):
         try:
             await connection.send_command(*command, check_health=False)
             reply = await connection.read_response()
         except NoPermissionError:
             continue
-        text = b" ".join(reply).decode() if isinstance(reply, list) else reply.decode()
-        if found := re.search(r"maxmemory[_-]policy[: ]([\w-]+)", text):
-            return found.group(1)
-    return None
+        if isinstance(reply, list):
+            return {"maxmemory_policy": reply[1].decode()} if reply else {}
+        return dict(re.findall(r"^(\w+):(.*?)\r?$", reply.decode(), re.MULTILINE))
+    return {}

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from gigavqa.runtime.embedded_store import running_store
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.home import Home
-from gigavqa.runtime.hosts import is_loopback
+from gigavqa.runtime.hosts import is_local_name, is_loopback
 from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
 from gigavqa.store.api_keys import ApiKeys
 from gigavqa.store.connection import connect
@@ -62,21 +62,45 @@ class HttpServerSettings(Home):
     trusted_hosts: Annotated[CommaSeparated, AfterValidator(lowercase_names), FieldSpelling("trusted-host", "NAME")] = (
         Field(
             default=(),
-            description="names that clients call it by, besides `localhost` and addresses: `*.example.org`",
+            description="names that clients call it by, besides `localhost` and addresses: `*.example.org`; keys are "
+            "asked for then",
         )
     )
 
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """Names of `trusted_hosts`, and others that it is called by, that are not this machine's own to itself."""
+        return tuple(name for name in self.trusted_hosts if not is_local_name(name))
+
 
 def requires_keys(settings: HttpServerSettings) -> bool:
-    """Return whether a request must present a key: wherever other machines can connect, unless the operator said
-    otherwise.
+    """Return whether a request must present a key: wherever other machines can connect, be it by a proxy that gives
+    it a name, unless the operator said otherwise.
 
     Raises SettingsInvalidError.
     """
     if settings.require_keys and settings.allow_unauthenticated:
         prefix = _prefix(settings)
         raise SettingsInvalidError(f"{prefix}REQUIRE_KEYS and {prefix}ALLOW_UNAUTHENTICATED contradict each other")
-    return settings.require_keys or not (settings.allow_unauthenticated or is_loopback(settings.host))
+    if settings.require_keys or settings.allow_unauthenticated:
+        return settings.require_keys
+    return bool(settings.public_names) or not is_loopback(settings.host)
+
+
+def proxy_fault(settings: HttpServerSettings, scope: Mapping[str, Any]) -> str:
+    """Say what is wrong with a request, an ASGI scope, that a proxy brought from elsewhere where nobody needs a key.
+
+    Nothing where the operator said that nobody shall: what listens on the loopback is reached from elsewhere by a
+    proxy alone, whose X-Forwarded-For uvicorn takes the client from.
+    """
+    client = scope.get("client")
+    if settings.allow_unauthenticated or not client or is_local_name(client[0]):
+        return ""
+    prefix = _prefix(settings)
+    return (
+        f"a proxy brings this from {client[0]}, and nobody is asked for a key here; set {prefix}REQUIRE_KEYS=1, or "
+        f"{prefix}ALLOW_UNAUTHENTICATED=1 where the proxy lets in only who may {settings.everybody_may}"
+    )
 
 
 def require_protected(settings: HttpServerSettings) -> None:
@@ -87,7 +111,8 @@ def require_protected(settings: HttpServerSettings) -> None:
     if not requires_keys(settings):
         return
     if not _has_key(settings):
-        where = "" if settings.require_keys else f"{settings.host} can be reached from other machines, so "
+        named = ", ".join(settings.public_names) or settings.host
+        where = "" if settings.require_keys else f"{named} can be reached from other machines, so "
         raise SettingsInvalidError(
             f"{where}whoever connects is asked for a key, and there is none yet. Make one with "
             "`gigavqa admin keys create --name NAME --owner OWNER --role operate`; or listen on 127.0.0.1; or, where "

@@ -1,15 +1,27 @@
 """Say why the state store at REDIS_URL does not serve: away, of another kind, unfit, or refusing who asks."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+import re
+import ssl
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, NamedTuple
 
 from redis.asyncio import Redis
-from redis.exceptions import InvalidResponse, NoPermissionError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    InvalidResponse,
+    NoPermissionError,
+    RedisError,
+    ResponseError,
+)
 
-from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.runtime.errors import StateStoreRefusedError, StateStoreUnavailableError
 
 _SECONDS = 5
+_REFUSALS = (AuthenticationError, AuthorizationError, NoPermissionError, InvalidResponse)
+_NO_RIGHT = "names a user who may not do all that gigavqa does: {}; docs/operating.md has the user's rights to copy"
 
 
 async def require_answer(url: str) -> None:
@@ -23,49 +35,124 @@ async def require_answer(url: str) -> None:
             info = await redis.info()
         except NoPermissionError:
             return
-        if fault := _unfit(info):
-            raise StateStoreUnavailableError(f"REDIS_URL names {fault}")
+        if fault := kind_fault(info) or _replica_fault(info):
+            raise StateStoreRefusedError(f"REDIS_URL names {fault}")
 
 
 async def read_info(url: str) -> Mapping[str, Any]:
-    """Return what the state store at `url` tells of itself. Raises StateStoreUnavailableError."""
+    """Return what the state store at `url` tells of itself, nothing where its user may not ask.
+
+    Raises StateStoreUnavailableError.
+    """
     async with _answering(url) as redis:
-        return dict(await redis.info())
+        await redis.ping()
+        try:
+            info = dict(await redis.info())
+        except NoPermissionError:
+            return {}
+    if fault := kind_fault(info):
+        raise StateStoreRefusedError(f"REDIS_URL names {fault}")
+    return info
+
+
+def kind_fault(info: Mapping[str, Any]) -> str | None:
+    """Return what kind of server it is by what it tells of itself, where jobs cannot be kept on it."""
+    if info.get("redis_mode") == "sentinel":
+        return (
+            "a Sentinel, which keeps no jobs; name the primary that it watches (`redis-cli -p PORT sentinel "
+            "get-master-addr-by-name NAME`), or a proxy that follows it"
+        )
+    if str(info.get("cluster_enabled", 0)) != "0":
+        return "a node of a cluster, over which jobs are not spread; name a server that stands alone"
+    return None
+
+
+class StoreRisk(NamedTuple):
+    """A way in which a state store that serves could lose jobs, by a short name, and what to do about it."""
+
+    name: str
+    sentence: str
+
+
+NO_FILE = StoreRisk(
+    "append-only",
+    "the state store has no append-only file, so that its crash loses jobs; set `appendonly yes`",
+)
+HIDDEN_POLICY = StoreRisk(
+    "policy",
+    "the state store hides its maxmemory-policy; it must be noeviction, or jobs can be lost; give its user `+info`",
+)
+RISKS = (NO_FILE, HIDDEN_POLICY)
+
+
+def read_risks(info: Mapping[str, Any]) -> tuple[StoreRisk, ...]:
+    """Return the risks of a state store that tells this of itself; nothing where INFO is forbidden."""
+    if "maxmemory_policy" not in info:
+        return (HIDDEN_POLICY,)
+    return () if info.get("aof_enabled") else (NO_FILE,)
+
+
+@contextmanager
+def described_store_errors() -> Iterator[None]:
+    """Raise StateStoreUnavailableError, in words that help, for what a client of the state store raises."""
+    try:
+        yield
+    except RedisError as error:
+        if is_refusal(error):
+            raise refusal(error) from error
+        raise StateStoreUnavailableError(f"REDIS_URL {_describe(error)}") from error
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return whether an error says that the address, the user or the certificate is wrong: waiting does not help."""
+    causes = (error, error.__cause__, error.__context__)
+    return (
+        isinstance(error, _REFUSALS)
+        or any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes)
+        or (isinstance(error, ResponseError) and bool(_REFUSED.search(str(error))))
+    )
+
+
+def refusal(error: BaseException) -> StateStoreRefusedError:
+    """Describe an error that is one."""
+    return StateStoreRefusedError(f"REDIS_URL {_describe(error)}")
 
 
 @asynccontextmanager
 async def _answering(url: str) -> AsyncIterator[Redis]:
     redis = Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
     try:
-        yield redis
-    except (RedisError, OSError) as error:
+        with described_store_errors():
+            yield redis
+    except OSError as error:
         raise StateStoreUnavailableError(f"REDIS_URL {_describe(error)}") from error
     finally:
         await redis.aclose()
 
 
-def _unfit(info: Mapping[str, Any]) -> str | None:
-    if info.get("cluster_enabled"):
-        return "a node of a cluster, over which jobs are not spread; name a server that stands alone"
-    if info.get("role") == "slave" and info.get("slave_read_only", 1):
-        primary = f"{info.get('master_host')}:{info.get('master_port')}"
-        return f"a replica, which takes no jobs; name its primary, {primary}"
-    return None
+def _replica_fault(info: Mapping[str, Any]) -> str | None:
+    if info.get("role") != "slave" or not info.get("slave_read_only", 1):
+        return None
+    primary = f"{info.get('master_host')}:{info.get('master_port')}"
+    return f"a replica, which takes no jobs; name its primary, {primary}"
 
 
-def _describe(error: Exception) -> str:
+def _describe(error: BaseException) -> str:
     """Tell what an error says of the address, and what helps."""
-    said = " ".join(str(cause) for cause in (error, error.__cause__) if cause)
+    said = " ".join(str(cause) for cause in (error, error.__cause__, error.__context__) if cause)
     for signs, sentence in _SENTENCES:
         if any(sign in said for sign in signs):
-            return sentence.format(error)
+            return sentence.format(str(error).rstrip("."))
     if isinstance(error, InvalidResponse):
         return "names a server that is no Redis or Valkey, or that speaks TLS (rediss://)"
+    if isinstance(error, BusyLoadingError):
+        return f"names a server that is loading its data: {error}"
     if isinstance(error, ResponseError):
         return f"is answered with an error: {error}"
     return f"does not answer: {error}; start it, or unset REDIS_URL"
 
 
+_REFUSED = re.compile(r"DB index|invalid DB|executing the script can't run|^MOVED |no Redis")
 _SENTENCES = (
     (
         (
@@ -76,14 +163,20 @@ _SENTENCES = (
             "invalid password",
             "already authenticated",
         ),
-        "is refused: {}; write the right user and password, redis://USER:PASSWORD@HOST",
+        "is refused: {}; write the right user and password, redis://USER:PASSWORD@HOST, signs such as @ : / as %40 "
+        "%3A %2F",
     ),
-    (("NOPERM", "has no permissions"), "names a user who may not ask: {}; allow that user all commands and keys"),
+    (("NOPERM", "has no permissions", "executing the script can't run"), _NO_RIGHT),
     (
         ("MOVED ", "cluster support", "cluster mode"),
         "names a node of a cluster, over which jobs are not spread; name a server that stands alone",
     ),
     (("DB index", "invalid DB"), "names a database that the server does not have: {}; end it with /0"),
+    (
+        ("CERTIFICATE_VERIFY_FAILED",),
+        "names a server whose certificate is not trusted: {}; name its authority, "
+        "rediss://HOST?ssl_ca_certs=/path/to/ca.pem, and the server by a name that its certificate has",
+    ),
     (
         ("SSL", "ssl", "certificate"),
         "has no TLS in common with the server: {}; write rediss:// where it speaks TLS, redis:// elsewhere",

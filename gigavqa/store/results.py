@@ -10,7 +10,12 @@ from cachetools import LRUCache
 from redis.asyncio import Redis
 
 from gigavqa.contract.codec import pack
-from gigavqa.contract.errors import PartUnreadableError, ResponseUnrecordableError, TextMissingError
+from gigavqa.contract.errors import (
+    PartUnreadableError,
+    ResponseUnrecordableError,
+    ResultsUnavailableError,
+    TextMissingError,
+)
 from gigavqa.contract.leases import Lease
 from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.contract.schema_versions import describe_read_error, read_response, unpack_response
@@ -226,6 +231,10 @@ class ResultStore:
             except PartUnreadableError as error:
                 read[part] = error
                 continue
+            except ResultsUnavailableError:
+                raise
+            except OSError as error:
+                raise ResultsUnavailableError(f"the results store is not reached: {error}") from error
             with suppress(ValueError):  # larger than all that may be kept
                 kept[place] = texts
         return read

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from gigavqa.store.redis_keys import KEYS
 
 _LOCK_SECONDS = 60.0
 _POLL_SECONDS = 1.0
+_TOLD_SECONDS = 60.0
 _log = logging.getLogger(__name__)
 
 
@@ -67,6 +69,9 @@ class ParquetSink:
         """How often a step of `run_forever` failed and was put off."""
         self.put_aside = 0
         """Responses that no part can hold, and that stay on the state store."""
+        self.fault: str | None = None
+        """Why the last step that had something to sink failed; None where it did not, or another sink works."""
+        self._told_at = -math.inf
 
     async def run_forever(self) -> None:
         """Sink what is due until cancelled; a step that fails is logged, counted and tried again."""
@@ -92,14 +97,26 @@ class ParquetSink:
 
     async def _try_step(self) -> None:
         try:
-            if await self._hold_lock() and (entries := await self._due()):
+            if not await self._hold_lock():
+                self.fault = None
+            elif entries := await self._due():
                 await self._sink(entries)
-            else:
-                await asyncio.sleep(min(_POLL_SECONDS, self._seconds))
+                self._note(None)
+                return
+            await asyncio.sleep(min(_POLL_SECONDS, self._seconds))
         except (RedisError, OSError) as error:
             self.errors += 1
-            _log.warning("sinking responses failed and is put off: %s", error)
+            self._note(str(error))
             await asyncio.sleep(_POLL_SECONDS)
+
+    def _note(self, fault: str | None) -> None:
+        """Keep how a step went, and log it: a fault that stays once a minute."""
+        if fault and (fault != self.fault or time.monotonic() - self._told_at >= _TOLD_SECONDS):
+            self._told_at = time.monotonic()
+            _log.warning("sinking responses failed and is put off: %s", fault)
+        elif self.fault and not fault:
+            _log.warning("sinking responses goes on")
+        self.fault = fault
 
     async def _hold_lock(self) -> bool:
         # Two sinks at once would split the same entries into different parts.

@@ -3,13 +3,15 @@ instrumentation.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from redis.asyncio import Redis
+from redis.exceptions import NoPermissionError
 
 from gigavqa.store.queue import QueueDepth
+from gigavqa.store.reachability import StoreRisk, read_risks
 from gigavqa.store.redis_keys import KEYS
 
 JOB_SECONDS = ("1", "10", "60", "300", "900", "3600", "14400", "43200", "86400", "+Inf")
@@ -56,9 +58,11 @@ class StoreStats:
     """Responses whose text no Parquet part holds yet."""
     unsunk_seconds: float
     """Age of the oldest of these; 0 where there is none."""
-    used_bytes: int
-    limit_bytes: int
-    version: str
+    used_bytes: int | None
+    limit_bytes: int | None
+    version: str | None
+    """None where the state store's user may not ask."""
+    risks: tuple[StoreRisk, ...]
 
     @classmethod
     async def of(cls, redis: Redis) -> "StoreStats":
@@ -71,17 +75,30 @@ class StoreStats:
             pipeline.xlen(KEYS.unsunk())
             pipeline.xrange(KEYS.unsunk(), count=1)
             pipeline.info()
-            totals, recorded, depth, outstanding, unsunk, oldest, info = await pipeline.execute()
+            *found, info = await pipeline.execute(raise_on_error=False)
+        totals, recorded, depth, outstanding, unsunk, oldest = _require_replies(found)
+        if isinstance(info, NoPermissionError):
+            info = {}
+        _require_replies([info])
         return cls(
             totals=StoreTotals(_numbers(totals), _numbers(recorded)),
             depths=_depths(_numbers(depth)),
             outstanding=int(outstanding or 0),
             unsunk=unsunk,
             unsunk_seconds=max(0.0, time.time() - int(oldest[0][0].split(b"-")[0]) / 1000) if oldest else 0.0,
-            used_bytes=info["used_memory"],
-            limit_bytes=info["maxmemory"] or info["total_system_memory"],
-            version=str(info.get("valkey_version") or info["redis_version"]),
+            used_bytes=info.get("used_memory"),
+            limit_bytes=info.get("maxmemory") or info.get("total_system_memory"),
+            version=info.get("valkey_version") or info.get("redis_version"),
+            risks=read_risks(info),
         )
+
+
+def _require_replies(found: Sequence[Any]) -> Sequence[Any]:
+    """Return them, and raise the first that is an error."""
+    for reply in found:
+        if isinstance(reply, Exception):
+            raise reply
+    return found
 
 
 def _numbers(row: Mapping[bytes, Any]) -> dict[str, int]:

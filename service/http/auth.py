@@ -13,12 +13,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gigavqa.contract.errors import JobsError, KeyInvalidError
 from gigavqa.runtime.errors import InstallationError
-from gigavqa.service.errors import RateExceededError, RoleMissingError, ServiceError
+from gigavqa.service.errors import ProxyUnexpectedError, RateExceededError, RoleMissingError, ServiceError
 from gigavqa.service.http.guard import SAFE_METHODS
 from gigavqa.service.http.problems import error_response
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.api_keys import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner, Role
-from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_keys
+from gigavqa.store.listen_settings import CHALLENGE, presented_key, proxy_fault, requires_keys
 from gigavqa.store.quotas import Quotas, RateLimitStatus
 
 _PAGES = frozenset({"/", "/jobs", "/datasets", "/models", "/workers", "/watch", "/watch/runbook", "/docs"})
@@ -97,10 +97,14 @@ class Authentication:
 
     def __init__(self, app: ASGIApp, settings: GatewaySettings) -> None:
         self.app = app
+        self._settings = settings
         self._asks = requires_keys(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not self._asks:
+            if scope["type"] == "http" and (fault := proxy_fault(self._settings, scope)):
+                await error_response(scope, ProxyUnexpectedError(fault))(scope, receive, send)
+                return
             scope[_CALLER] = _EVERYBODY
             await self.app(scope, receive, send)
             return

@@ -188,13 +188,13 @@ VERSION: dict[str, Any] = {
 }
 READINESS: dict[str, Any] = {
     "ready": True,
-    "checks": {"server": "ok", "data_root": "ok"},
+    "checks": {"gateway": "ok", "server": "ok", "data_root": "ok", "results": "ok"},
     "workers": {MODEL: {"ready": 2}},
     "loaded": {MODEL: 1},
 }
 UNREADINESS: dict[str, Any] = {
     "ready": False,
-    "checks": {"server": "no answer within 2 s", "data_root": "ok"},
+    "checks": {"gateway": "ok", "server": "no answer within 2 s", "data_root": "ok", "results": "ok"},
     "workers": {},
     "loaded": {},
 }

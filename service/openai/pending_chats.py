@@ -233,6 +233,10 @@ class PendingChats:
         for waiting in self._waiting.values():
             waiting.end()
 
+    def __len__(self) -> int:
+        """How many they are."""
+        return len(self._waiting)
+
     def _look_at_all(self) -> None:
         for waiting in self._waiting.values():
             waiting.look()

@@ -2,13 +2,20 @@
 
 import asyncio
 import logging
+import math
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 
+from redis.exceptions import NoPermissionError
+
+from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
+from gigavqa.store.connection import is_state_store_down
 
 Work = Callable[[], Awaitable[object]]
 
 _STOP_SECONDS = 5.0
+_TOLD_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +26,7 @@ class BackgroundTasks:
     def __init__(self, instrumentation: GatewayInstrumentation) -> None:
         self._failures = instrumentation.loop_failures
         self._tasks: set[asyncio.Task[None]] = set()
+        self._told: dict[str, float] = {}
 
     def repeat(self, name: str, work: Work, seconds: float) -> None:
         """Do `work` now, and again `seconds` after each end or failure of it."""
@@ -49,6 +57,16 @@ class BackgroundTasks:
     async def _guarded(self, name: str, work: Work) -> None:
         try:
             await work()
-        except Exception:
+        except Exception as error:
             self._failures.labels(name).inc()
-            log.exception("%s failed", name)
+            if is_state_store_down(error) or isinstance(error, StateStoreUnavailableError | NoPermissionError):
+                self._tell_of_store(name, str(error))
+            else:
+                log.exception("%s failed", name)
+
+    def _tell_of_store(self, name: str, said: str) -> None:
+        """Log one line for all loops, once a minute: it is no fault of theirs, and where they wait says nothing."""
+        now = time.monotonic()
+        if now - self._told.get(said, -math.inf) >= _TOLD_SECONDS:
+            self._told = {said: now}
+            log.warning("the state store does not serve, and %s waits, as others may: %s", name, said)

@@ -4,18 +4,20 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
 from gigavqa.contract.requests import SCHEMA_VERSION
 from gigavqa.evaluation.installed import installed_benchmarks
+from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http import examples
 from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import VERSION, example, problem_responses
-from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers
+from gigavqa.service.http.parameters import CurrentSettings, Registry, Workers, component
+from gigavqa.service.operations.status_collector import StatusCollector
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -115,18 +117,29 @@ async def get_health() -> Health:
     },
 )
 async def get_readiness(
-    settings: CurrentSettings, registry: Registry, worker_registry: Workers, caller: CurrentCaller, response: Response
+    *,
+    request: Request,
+    settings: CurrentSettings,
+    registry: Registry,
+    worker_registry: Workers,
+    collector: Annotated[StatusCollector, component(StatusCollector)],
+    caller: CurrentCaller,
+    response: Response,
 ) -> Readiness:
     """Check that the state store answers and takes what is written, and that the data root exists.
+
+    One that was told to end answers on, and is not ready. A results store that is away is told, and no check that
+    fails: responses wait in the state store.
 
     Where keys are asked for, this is open to probes, and only a caller with a key is told which workers there are, and
     why a check failed.
     """
     server, statuses = await _check_store(registry, worker_registry)
     data = "ok" if settings.data.is_dir() else "is not a folder"
+    gateway = "ends: it was told to" if request.app.state.draining else "ok"
     readiness = Readiness(
-        ready=server == data == "ok",
-        checks={"server": server, "data_root": data},
+        ready=gateway == server == data == "ok",
+        checks={"gateway": gateway, "server": server, "data_root": data, "results": collector.sink_fault or "ok"},
         workers=_count_states(statuses),
         loaded=Counter(status.loaded for status in statuses if status.loaded),
     )
@@ -146,7 +159,7 @@ async def _check_store(registry: JobRegistry, worker_registry: WorkerRegistry) -
             return "ok", await worker_registry.workers()
     except TimeoutError:
         return f"no answer within {_PING_SECONDS:g} s", []
-    except RedisError as error:
+    except (RedisError, StateStoreUnavailableError) as error:
         return str(error), []
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -17,10 +17,12 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from gigavqa.contract.jobs import JobStatus, JobSummary
+from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.http.openapi import VERSION
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, QueueAges
+from gigavqa.store.reachability import RISKS
 from gigavqa.store.store_stats import StoreStats
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
 
@@ -57,12 +59,23 @@ class StatusSnapshot:
     server: StoreSnapshot | None
     takes_writes: bool
     disks: Mapping[str, DiskSpace]
+    refusal: str = ""
+    """Why the state store is of no use though it answers."""
+    sink_fault: str | None = None
+
+
+class SinkStatus(NamedTuple):
+    """What the sink of this gateway has to tell."""
+
+    errors: int
+    put_aside: int
+    fault: str | None
 
 
 class StatusCollector(Collector):
     """Looks, and shows what it saw last. While the server does not answer, it shows that and nothing of before."""
 
-    def __init__(self, redis: Redis, settings: GatewaySettings, sink: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, redis: Redis, settings: GatewaySettings, sink: Callable[[], SinkStatus]) -> None:
         self._redis = redis
         self._sink = sink
         self._settings = settings
@@ -72,9 +85,15 @@ class StatusCollector(Collector):
         self.status = StatusSnapshot(None, False, {})
         """What the last look saw."""
 
+    @property
+    def sink_fault(self) -> str | None:
+        """Why this gateway's sink does not write, if it does not."""
+        return self._sink().fault
+
     async def look(self) -> StatusSnapshot:
         """Look at everything; costs the same however many jobs are kept, and at most two seconds."""
         disks, server, takes_writes = await asyncio.to_thread(_measure_disks, self._settings), None, False
+        refusal = ""
         try:
             # The client waits out a restart of the server; a scrape does not.
             async with asyncio.timeout(_TIMEOUT_SECONDS):
@@ -83,7 +102,9 @@ class StatusCollector(Collector):
                 takes_writes = True
         except (TimeoutError, RedisError) as error:
             log.debug("the state store: %s", error)  # two metrics say it
-        self.status = StatusSnapshot(server, takes_writes, disks)
+        except StateStoreUnavailableError as error:
+            refusal = str(error)
+        self.status = StatusSnapshot(server, takes_writes, disks, refusal, self.sink_fault)
         return self.status
 
     async def _look_at_server(self) -> StoreSnapshot:
@@ -113,8 +134,8 @@ class StatusCollector(Collector):
         total = {(place,): disk.total for place, disk in status.disks.items()}
         yield _gauge("disk_free_bytes", "What is free on the disk of a place of the gateway.", ["place"], free)
         yield _gauge("disk_bytes", "Size of the disk of a place of the gateway.", ["place"], total)
-        failures, aside = self._sink()
-        failed, put_aside = {(): failures}, {(): aside}
+        sink = self._sink()
+        failed, put_aside = {(): sink.errors}, {(): sink.put_aside}
         yield _counter("sink_failures", "Rounds of the results sink that were put off by this gateway.", [], failed)
         sentence = "Responses that no Parquet part can hold: they stay in the state store, and the log names them."
         yield _counter("sink_put_aside", sentence, [], put_aside)
@@ -126,12 +147,17 @@ class StatusCollector(Collector):
 
 def _memory_metrics(server: StoreSnapshot | None) -> Iterable[Metric]:
     stats = server.stats if server else None
-    used = {(): stats.used_bytes} if stats else {}
-    limit = {(): stats.limit_bytes} if stats else {}
+    used = {(): stats.used_bytes} if stats and stats.used_bytes else {}
+    limit = {(): stats.limit_bytes} if stats and stats.limit_bytes else {}
     unsunk = {(): stats.unsunk} if stats else {}
     oldest = {(): stats.unsunk_seconds} if stats else {}
-    version = {(stats.version,): 1} if stats else {}
+    version = {(stats.version,): 1} if stats and stats.version else {}
+    risks = {(risk.name,): risk in stats.risks for risk in RISKS} if stats else {}
     yield _gauge("server_info", "1, with the state store's version.", ["version"], version)
+    sentence = (
+        "1 where the state store could lose jobs: it has no `append-only` file, or hides its `policy` for full memory."
+    )
+    yield _gauge("server_risk", sentence, ["risk"], risks)
     yield _gauge("server_memory_used_bytes", "Memory that the state store uses.", [], used)
     yield _gauge(
         "server_memory_limit_bytes", "Memory that the state store may use: its maxmemory, or the machine's.", [], limit

@@ -12,6 +12,7 @@ from gigavqa.service.http import examples
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import component
 from gigavqa.service.operations.status_collector import StatusCollector, StatusSnapshot, StoreSnapshot
+from gigavqa.store.store_stats import StoreStats
 from gigavqa.store.worker_registry import WorkerStatus
 
 router = APIRouter(tags=["operations"])
@@ -155,11 +156,15 @@ def _point(status: StatusSnapshot, now: float, grown: Mapping[str, float], secon
         "waiting": float(sum(depth.waiting for depth in stats.depths.values())) if stats else None,
         "leased": float(sum(depth.leased for depth in stats.depths.values())) if stats else None,
         "oldest": max(ages, default=0.0) if server else None,
-        "memory": stats.used_bytes / stats.limit_bytes if stats else None,
+        "memory": _memory_share(stats),
         "reclaims": grown.get("reclaims"),
         **shares,
         **rates,
     }
+
+
+def _memory_share(stats: StoreStats | None) -> float | None:
+    return stats.used_bytes / stats.limit_bytes if stats and stats.used_bytes and stats.limit_bytes else None
 
 
 def _point_names() -> tuple[str, ...]:
@@ -188,9 +193,9 @@ def _model_statuses(server: StoreSnapshot | None) -> list[ModelStatus]:
 def _concerns(status: StatusSnapshot, points: list[Mapping[str, float | None]]) -> Iterator[Concern]:
     """Yield what the alerts of deploy/prometheus say, as far as one gateway can know it, without their patience."""
     if status.server is None:
-        yield Concern(
-            severity="page", says="The state store does not answer: everything waits.", alert="GigavqaServerAway"
-        )
+        refused = f"The state store is of no use, and everything waits: {status.refusal}."
+        says = refused if status.refusal else "The state store does not answer: everything waits."
+        yield Concern(severity="page", says=says, alert="GigavqaServerAway")
         return
     stats = status.server.stats
     if not status.takes_writes:
@@ -199,13 +204,17 @@ def _concerns(status: StatusSnapshot, points: list[Mapping[str, float | None]]) 
             says="The state store takes no writes (memory or disk full, or a replica).",
             alert="GigavqaServerFull",
         )
-    if stats.used_bytes > 0.85 * stats.limit_bytes:
-        share = f"{stats.used_bytes / stats.limit_bytes:.0%}"
+    if (share := _memory_share(stats) or 0.0) > 0.85:
         yield Concern(
-            severity="ticket", says=f"The state store uses {share} of its memory.", alert="GigavqaServerMemoryHigh"
+            severity="ticket", says=f"The state store uses {share:.0%} of its memory.", alert="GigavqaServerMemoryHigh"
         )
+    for risk in stats.risks:
+        yield Concern(severity="ticket", says=f"T{risk.sentence[1:]}.", alert="GigavqaServerUnsafe")
     yield from _model_concerns(status.server, points)
-    if stats.unsunk_seconds > 300:
+    if status.sink_fault:
+        says = f"Responses do not get into Parquet parts: {status.sink_fault}."
+        yield Concern(severity="page", says=says, alert="GigavqaSinkFailing")
+    elif stats.unsunk_seconds > 300:
         says = (
             f"{stats.unsunk} responses do not get into Parquet parts; the oldest waits "
             f"{_format_duration(stats.unsunk_seconds)}."

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, RootModel
 from starlette.responses import StreamingResponse
 
-from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, TextMissingError
+from gigavqa.contract.errors import JobNotFoundError, QuotaExceededError, ResultsUnavailableError, TextMissingError
 from gigavqa.contract.requests import Condition
 from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.runtime.errors import StateStoreUnavailableError
@@ -174,7 +174,9 @@ class ResultQuery(ResponseFilter):
             **example(examples.RESPONSE, NDJSONResponse.media_type, "One response a line, in the order of recording"),
             "model": StreamedLine,
         },
-        **problem_responses(JobNotFoundError, QuotaExceededError, TextMissingError, StateStoreUnavailableError),
+        **problem_responses(
+            JobNotFoundError, QuotaExceededError, TextMissingError, ResultsUnavailableError, StateStoreUnavailableError
+        ),
     },
 )
 async def read_results(
@@ -193,7 +195,7 @@ async def read_results(
 
     A line with `unreadable` stands for a response that is recorded and cannot be read now.
     """
-    await registry.get(job_id)
+    job = await registry.get(job_id)
 
     async def stream() -> AsyncIterator[bytes]:
         with readers.reader(caller.owner) as reader:
@@ -208,4 +210,19 @@ async def read_results(
             async for piece in render_lines(source, reader, query, query.limit):
                 yield piece
 
-    return NDJSONResponse(instrumentation.open_stream("results", stream()))
+    pieces = instrumentation.open_stream("results", stream())
+    # Where the results store is away, that is the answer's status; a job that goes on is answered before it says more.
+    return NDJSONResponse(pieces if query.follow and not job.status.final else await _begun(pieces))
+
+
+async def _begun(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Wait for the first piece, and return them all."""
+    first = await anext(pieces, None)
+
+    async def every() -> AsyncIterator[bytes]:
+        if first is not None:
+            yield first
+        async for piece in pieces:
+            yield piece
+
+    return every()

@@ -52,6 +52,10 @@ def pods(objects: tuple[Object, ...]) -> Iterator[tuple[str, Object]]:
     """The template of every pod, by the name of what makes it."""
     for each in of_kind(objects, "Deployment", "StatefulSet", "Job"):
         yield each["metadata"]["name"], each["spec"]["template"]
+    for each in of_kind(objects, "CronJob"):
+        yield each["metadata"]["name"], each["spec"]["jobTemplate"]["spec"]["template"]
+    for each in of_kind(objects, "Pod"):
+        yield each["metadata"]["name"], each
     for each in of_kind(objects, "LeaderWorkerSet"):
         group = each["spec"]["leaderWorkerTemplate"]
         yield f"{each['metadata']['name']} (leader)", group["leaderTemplate"]

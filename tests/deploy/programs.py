@@ -16,7 +16,15 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 TARGETS = {"gateway", "viewer", "worker-remote", "worker-cpu", "worker-gpu"}
 VARIABLES = {place.variable for kind in (GatewaySettings, ViewerSettings, WorkerSettings) for place in kind.places()}
 # Of libraries: Hugging Face's hub, vLLM, Triton, PyTorch, s3fs; and those that hold a key which another setting names.
-FOREIGN = {"HOME", "HF_HOME", "HF_HUB_OFFLINE", "VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}
+FOREIGN = {
+    "HOME",
+    "HF_HOME",
+    "HF_TOKEN",
+    "HF_HUB_OFFLINE",
+    "VLLM_CACHE_ROOT",
+    "TRITON_CACHE_DIR",
+    "TORCHINDUCTOR_CACHE_DIR",
+}
 FOREIGN |= {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "FLEET_API_KEY", "VALKEY_PASSWORD"}
 
 _KINDS: Mapping[str, type[ProcessSettings]] = {"gateway": GatewaySettings, "viewer": ViewerSettings}

@@ -1,5 +1,6 @@
 """What images are made of, and what one machine runs of them."""
 
+import json
 import re
 import subprocess
 import sys
@@ -117,6 +118,42 @@ def test_a_service_of_the_compose_file_is_set_as_its_program_knows(name: str) ->
     if name.startswith("worker"):
         assert service["stop_grace_period"] == "6m"
         assert float(service["environment"]["GIGAVQA_WORKER_GRACE_SECONDS"]) + 20 < 360
+
+
+@pytest.mark.parametrize("name", ["valkey", "gateway", "viewer", "worker-gpu", "prometheus", "grafana"])
+def test_a_service_of_the_compose_file_has_bounds(name: str) -> None:
+    """Of memory, of processes and of its log."""
+    service = _services()[name]
+    assert service["mem_limit"] and service["pids_limit"] and service["logging"]["options"]["max-size"]
+
+
+def test_the_state_store_of_the_compose_file_refuses_before_it_is_ended() -> None:
+    """A bound of its own, below its container's, and no eviction."""
+    service = _services()["valkey"]
+    said = service["command"]
+    (own,) = re.findall(r":-(\d+)gb", said[said.index("--maxmemory") + 1])
+    (limit,) = re.findall(r":-(\d+)g", service["mem_limit"])
+    assert int(own) <= 0.75 * int(limit)
+    assert said[said.index("--maxmemory-policy") + 1] == "noeviction"
+
+
+def test_grafana_finds_prometheus_and_every_dashboard() -> None:
+    """By files that the compose file mounts where Grafana looks; the source is of the kind that dashboards ask for."""
+    services = _services()
+    mounted = dict(volume.split(":")[:2][::-1] for volume in services["grafana"]["volumes"])
+    folder = ROOT / mounted["/etc/grafana/provisioning"]
+    (source,) = yaml.safe_load((folder / "datasources" / "prometheus.yml").read_text("utf-8"))["datasources"]
+    assert source["url"] == "http://prometheus:9090" and source["isDefault"]
+    (provider,) = yaml.safe_load((folder / "dashboards" / "gigavqa.yml").read_text("utf-8"))["providers"]
+    boards = sorted((ROOT / mounted[provider["options"]["path"]]).glob("*.json"))
+    assert len(boards) == 6
+    for board in (json.loads(path.read_text("utf-8")) for path in boards):
+        (variable,) = [each for each in board["templating"]["list"] if each["type"] == "datasource"]
+        assert variable["query"] == source["type"]
+    home = Path(services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
+    assert home.parent == Path(provider["options"]["path"]) and home.name in {path.name for path in boards}
+    watching = {name for name, each in services.items() if "watch" in each.get("profiles", [])}
+    assert watching == {"prometheus", "grafana"}
 
 
 def test_the_example_of_an_environment_names_what_the_compose_file_reads() -> None:

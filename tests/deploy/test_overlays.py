@@ -1,8 +1,6 @@
 """The manifests of Kubernetes: rendered whole, of the right form, and nothing in them that does not exist."""
 
 import json
-import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +14,35 @@ from tests.deploy.manifests import K8S, OVERLAYS, Object, build, containers, nam
 
 VERSIONS = ("1.31", "1.34", "1.37")
 CUSTOM = {"ScaledObject": ScaledObject, "TriggerAuthentication": TriggerAuthentication, "PodMonitor": PodMonitor}
-EXTERNAL = {"gigavqa-redis", "gigavqa-objects", "gigavqa-fleet", "gigavqa-metrics"}
+CUSTOM |= {"PrometheusRule": PrometheusRule}
+EXTERNAL = {"gigavqa-redis", "gigavqa-objects", "gigavqa-fleet", "gigavqa-metrics", "gigavqa-hub"}
+BESIDE = ("jobs", "loader", "backup")
+"""What is applied beside an overlay."""
 
 of_each_overlay = pytest.mark.parametrize("overlay", OVERLAYS)
 
 
 def with_jobs(overlay: str) -> tuple[Object, ...]:
-    """All objects of an overlay, and of what is run once beside it."""
-    return (*render(overlay), *build("jobs"))
+    """All objects of an overlay, and of what is run beside it."""
+    objects = render(overlay)
+    own = {each["metadata"]["name"] for each in of_kind(objects, "PersistentVolumeClaim")}
+    beside = [build(folder) for folder in BESIDE]
+    # A loader of weights has no place where there are none, nor a backup of a bucket.
+    return (*objects, *(each for some in beside if _claims(some) <= own for each in some))
+
+
+def _claims(objects: tuple[Object, ...]) -> set[str]:
+    """The volumes that these objects mount and do not make."""
+    volumes = [volume for _, template in pods(objects) for volume in template["spec"]["volumes"]]
+    mounted = {each["persistentVolumeClaim"]["claimName"] for each in volumes if "persistentVolumeClaim" in each}
+    return mounted - {each["metadata"]["name"] for each in of_kind(objects, "PersistentVolumeClaim")}
+
+
+@pytest.mark.parametrize("overlay", ["one-gpu", "eight-gpus"])
+def test_an_overlay_with_volumes_is_loaded_and_backed_up(overlay: str) -> None:
+    """By what stands beside it."""
+    names = {name for name, _ in pods(with_jobs(overlay))}
+    assert {"gigavqa-first-key", "gigavqa-loader", "gigavqa-backup"} <= names
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -170,13 +189,39 @@ def test_every_deployment_has_a_budget_of_its_own(overlay: str) -> None:
         assert each["spec"]["selector"]["matchLabels"] in budgets, json.dumps(budgets)
 
 
-def test_the_readmes_command_makes_a_prometheus_rule_of_all_rules() -> None:
-    """Every group has a name of its own, which the operator's object asks for."""
-    command = re.findall(r"^ +(\{ printf .*?; \}) \| kubectl", (K8S / "README.md").read_text("utf-8"), re.M | re.S)
-    made = subprocess.run(["bash", "-c", *command], cwd=K8S, capture_output=True, text=True, timeout=60, check=True)
-    rule = PrometheusRule.model_validate(yaml.safe_load(made.stdout))
-    assert rule.spec is not None
-    groups = rule.spec.groups or []
-    delivered = "".join(path.read_text("utf-8") for path in (K8S.parent / "prometheus").glob("*.yml"))
-    assert sum(len(group.rules or []) for group in groups) == len(re.findall(r"^ +- (alert|record):", delivered, re.M))
-    assert len({group.name for group in groups}) == len(groups) == 2
+def test_the_rules_of_the_cluster_are_those_of_every_installation() -> None:
+    """`scripts/rules` changes nothing, and every group has a name of its own, as the operator's object wants it."""
+    (rule,) = of_kind(render("eight-gpus"), "PrometheusRule")
+    groups = [
+        group
+        for name in ("recording.yml", "alerts.yml")
+        for group in yaml.safe_load((K8S.parent / "prometheus" / name).read_text("utf-8"))["groups"]
+    ]
+    assert rule["spec"]["groups"] == groups
+    assert len({group["name"] for group in groups}) == len(groups) == 2
+
+
+def test_the_dashboards_of_the_cluster_are_those_of_every_installation() -> None:
+    """Each a ConfigMap that Grafana's sidecar finds by its label."""
+    maps = [each for each in of_kind(render("eight-gpus"), "ConfigMap") if "-dashboard-" in each["metadata"]["name"]]
+    assert {each["metadata"]["labels"]["grafana_dashboard"] for each in maps} == {"1"}
+    shown = {name: text for each in maps for name, text in each["data"].items()}
+    assert shown == {path.name: path.read_text("utf-8") for path in (K8S.parent / "grafana").glob("*.json")}
+
+
+def test_one_machine_s_volumes_are_its_own() -> None:
+    """What a storage class of one node can bind."""
+    for overlay in ("one-gpu", "cpu-trial"):
+        for claim in of_kind(render(overlay), "PersistentVolumeClaim"):
+            assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+
+
+@of_each_overlay
+def test_what_a_pod_writes_to_its_node_is_asked_for(overlay: str) -> None:
+    """Folders that are no memory fit into what the scheduler knows of."""
+    for where, container, template in containers(render(overlay)):
+        folders = [volume["emptyDir"] for volume in template["spec"]["volumes"] if "emptyDir" in volume]
+        sizes = [int(each.get("sizeLimit", "0").removesuffix("Gi")) for each in folders if "medium" not in each]
+        told = container["resources"]["limits"].get("ephemeral-storage")
+        if sum(sizes) > 1 and told:
+            assert int(told.removesuffix("Gi")) > sum(sizes), where

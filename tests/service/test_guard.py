@@ -86,8 +86,24 @@ def test_a_name_that_is_not_the_gateways_is_refused(gateway: RunningGateway, hos
 )
 def test_names_of_the_gateways_own_are_answered(start: Callable[..., RunningGateway], host: str) -> None:
     """This machine, addresses in figures, and what the operator lists."""
-    gateway = start(trusted_hosts=("gpu.example.org", "*.lab.example.org"))
+    gateway = start(trusted_hosts=("gpu.example.org", "*.lab.example.org"), allow_unauthenticated=True)
     assert gateway.client.get("/v1/jobs", headers={"Host": host}).status_code == 200
+
+
+def test_a_public_name_wants_keys(start: Callable[..., RunningGateway]) -> None:
+    """It has one from a proxy, which the world may reach; nobody else need be asked."""
+    gateway = start(trusted_hosts=("vqa.example.org",))
+    problem_of(gateway.client.get("/v1/jobs", headers={"Host": "vqa.example.org"}), 401, "invalid-api-key")
+    assert start(trusted_hosts=("here.localhost", "127.0.0.2")).client.get("/v1/jobs").status_code == 200
+
+
+def test_a_proxy_before_a_gateway_without_keys_is_refused(gateway: RunningGateway) -> None:
+    """Also where it hides the name; programs of this machine, and what the operator allows, pass."""
+    problem = problem_of(
+        gateway.client.get("/v1/jobs", headers={"X-Forwarded-For": "203.0.113.9"}), 403, "proxy-unexpected"
+    )
+    assert "GIGAVQA_REQUIRE_KEYS=1" in problem["detail"]
+    assert gateway.client.get("/v1/jobs", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 200
 
 
 def test_trusted_hosts_come_as_a_list_with_commas(tmp_path: Path) -> None:

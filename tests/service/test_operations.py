@@ -40,7 +40,7 @@ def test_a_gateway_with_its_server_and_data_is_ready(gateway: RunningGateway) ->
     """Workers are no condition: without any, jobs wait."""
     response = gateway.client.get("/readyz")
     assert response.status_code == 200
-    checks = {"server": "ok", "data_root": "ok"}
+    checks = {"gateway": "ok", "server": "ok", "data_root": "ok", "results": "ok"}
     assert response.json() == {"ready": True, "checks": checks, "workers": {}, "loaded": {}}
 
 

@@ -156,6 +156,23 @@ def test_a_deleted_job_leaves_no_parquet_part(
     assert not list(parts.rglob("*.parquet"))
 
 
+def test_results_whose_store_is_away_are_a_503_and_come_when_it_is_back(
+    settings: GatewaySettings, start: Callable[..., RunningGateway], gateway: RunningGateway, job_id: str
+) -> None:
+    """A disk that cannot be read stands for a bucket that is not reached."""
+    gateway.stop()
+    drain(settings)
+    again, (part,) = start(), list(Path(settings.results_uri).rglob("*.parquet"))
+    kept = part.rename(part.with_suffix(".kept"))
+    part.symlink_to(part)  # reading it is an error of the disk
+    refused = again.client.get(f"/v1/jobs/{job_id}/results")
+    assert "results store is not reached" in problem_of(refused, 503, "results-unavailable")["detail"]
+    assert refused.headers["retry-after"]
+    part.unlink()
+    kept.rename(part)
+    assert len(results(again, job_id)) == 8
+
+
 def lose_a_part(settings: GatewaySettings) -> Path:
     """Put a job's eight responses into two parts, and take the first of them away."""
     drain(settings, rows=4)

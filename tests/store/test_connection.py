@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.runtime.errors import StateStoreEvictsError
-from gigavqa.store.connection import connect, require_no_eviction
+from gigavqa.store.connection import connect, require_usable
 
 
 async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ async def test_a_server_that_evicts_is_refused(own_server: StateStoreProcess, po
     with pytest.raises(StateStoreEvictsError, match=rf"is {policy}, .* set `maxmemory-policy noeviction`"):
         await client.ping()
     with pytest.raises(StateStoreEvictsError):
-        await require_no_eviction(own_server.url)
+        await require_usable(own_server.url)
     redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", "noeviction")
     assert await client.ping()
     await client.aclose()
@@ -87,7 +87,7 @@ async def test_the_policy_is_known_where_one_of_its_commands_is_forbidden(
     operator.config_set("maxmemory-policy", "allkeys-lru")
     operator.execute_command("ACL", "SETUSER", "default", f"-{forbidden}")
     with pytest.raises(StateStoreEvictsError):
-        await require_no_eviction(own_server.url)
+        await require_usable(own_server.url)
 
 
 async def test_a_server_that_does_not_tell_its_policy_is_used_with_a_warning(
@@ -96,10 +96,10 @@ async def test_a_server_that_does_not_tell_its_policy_is_used_with_a_warning(
     """Nothing can be known, so it is said what must be."""
     redis.Redis.from_url(own_server.url).execute_command("ACL", "SETUSER", "default", "-config", "-info")
     with caplog.at_level(logging.WARNING):
-        await require_no_eviction(own_server.url)
+        await require_usable(own_server.url)
     assert "must be noeviction" in caplog.text
 
 
 async def test_a_server_that_is_away_at_the_start_is_looked_at_later(tmp_path: Path) -> None:
     """The start of a gateway is not held up by it."""
-    await require_no_eviction(f"unix://{tmp_path}/nobody.sock", within_seconds=0.2)
+    await require_usable(f"unix://{tmp_path}/nobody.sock", within_seconds=0.2)

@@ -14,6 +14,7 @@ from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.settings import ProcessSettings
 from gigavqa.service.settings import GatewaySettings
+from gigavqa.store.listen_settings import requires_keys
 from gigavqa.viewer.settings import ViewerSettings
 from tests.viewer.viewing import viewing
 
@@ -37,10 +38,12 @@ def test_the_address_of_the_viewer_is_one_that_a_page_can_link_to(kind: type[Pro
 
 
 def test_behind_a_proxy_descriptions_name_the_address_that_browsers_use(tmp_path: Path) -> None:
-    """And not the one that the proxy uses; its name is trusted without being said twice."""
+    """And not the one that the proxy uses; its name is trusted without being said twice, and wants keys."""
     (tmp_path / "data").mkdir()
     Image.new("RGB", (1, 1)).save(tmp_path / "data" / "a.png")
-    with viewing(tmp_path, "--url", "https://slides.example.org/viewer/") as running:
+    named = ("--url", "https://slides.example.org/viewer/")
+    assert requires_keys(ViewerSettings.read(named, {}))
+    with viewing(tmp_path, *named, "--allow-unauthenticated") as running:
         told = running.get("a.png", "info.json", host="slides.example.org").json()
         assert told["id"] == "https://slides.example.org/viewer/iiif/3/a.png"
 

@@ -77,6 +77,14 @@ def server_memory_high(watched: Watched) -> Iterator[None]:
         server.config_set("maxmemory", 0)
 
 
+def server_unsafe(watched: Watched) -> Iterator[None]:
+    """The state store writes no append-only file any more."""
+    with _server(watched) as server:
+        server.config_set("appendonly", "no")
+        yield
+        server.config_set("appendonly", "yes")
+
+
 def worker_gone(watched: Watched) -> Iterator[None]:
     """A worker is killed with bundles in its hands."""
     with _job(watched, repeats=20):
@@ -233,6 +241,7 @@ FAULTS: Mapping[str, tuple[Fault, str]] = {
     "GigavqaServerAway": (server_away, ""),
     "GigavqaServerFull": (server_full, ""),
     "GigavqaServerMemoryHigh": (server_memory_high, ""),
+    "GigavqaServerUnsafe": (server_unsafe, 'risk="append-only"'),
     "GigavqaWorkerGone": (worker_gone, f'model="{MODEL}"'),
     "GigavqaWorkerUnreachable": (worker_unreachable, ""),
     "GigavqaNoWorker": (no_worker, f'model="{_UNSERVED}"'),

@@ -6,7 +6,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
-from gigavqa.service.operations.status_collector import StatusCollector
+from gigavqa.service.operations.status_collector import SinkStatus, StatusCollector
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
 from gigavqa.viewer.instrumentation import ViewerInstrumentation as ViewersInstrumentation
@@ -21,7 +21,9 @@ _SUFFIX = {"counter": "_total", "gauge": "", "histogram": ""}
 def of_the_gateway() -> list[str]:
     """Rows of the gateway's metrics; it has not looked at a server yet."""
     gateway = GatewayInstrumentation()
-    collector = StatusCollector(connect("redis://127.0.0.1:1"), GatewaySettings.from_environment({}), lambda: (0, 0))
+    collector = StatusCollector(
+        connect("redis://127.0.0.1:1"), GatewaySettings.from_environment({}), lambda: SinkStatus(0, 0, None)
+    )
     return sorted([*_rows(gateway.registry), *map(_row, collector.collect())])
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 import httpx
 
@@ -9,10 +10,11 @@ from gigavqa.cli.checks import Diagnosis
 from gigavqa.launcher.errors import PortTakenError
 from gigavqa.launcher.preflight import require_free_port
 from gigavqa.runtime.embedded_store import find_store_binary
-from gigavqa.runtime.errors import StateStoreUnavailableError
+from gigavqa.runtime.errors import SettingsInvalidError, StateStoreUnavailableError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
-from gigavqa.store.reachability import read_info
+from gigavqa.store.object_stores import results_fault
+from gigavqa.store.reachability import read_info, read_risks
 from gigavqa.workers.endpoint_checks import read_api_key
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.errors import EndpointError
@@ -44,6 +46,18 @@ def data_root() -> Diagnosis:
     if not count:
         return Diagnosis("data root", "warn", found, "`gigavqa dataset demo` makes one")
     return Diagnosis("data root", "ok", found)
+
+
+def results() -> Diagnosis:
+    """Return whether what is written gets to where results go."""
+    uri = Home.from_environment().results_uri
+    if "://" not in uri and not Path(uri).exists():
+        return Diagnosis("results", "ok", f"{uri} is made when it is needed")
+    fault = results_fault(uri)
+    if fault is None:
+        return Diagnosis("results", "ok", f"{uri} takes what is written")
+    refused = isinstance(fault, SettingsInvalidError)
+    return Diagnosis("results", "fail" if refused else "warn", str(fault), "" if refused else "look at the store")
 
 
 def port(number: int) -> Diagnosis:
@@ -90,8 +104,8 @@ def _check_operators_store(url: str) -> Diagnosis:
         info = asyncio.run(read_info(url))
     except StateStoreUnavailableError as error:
         return Diagnosis("server", "fail", "the state store at REDIS_URL cannot be asked", str(error))
-    name = info.get("server_name", "redis")
-    found = f"{name} {info.get('valkey_version') or info['redis_version']} at REDIS_URL"
+    version = info.get("valkey_version") or info.get("redis_version", "server")
+    found = f"{info.get('server_name', 'redis')} {version} at REDIS_URL"
     if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
         return Diagnosis(
             "server",
@@ -99,8 +113,6 @@ def _check_operators_store(url: str) -> Diagnosis:
             f"{found}, with maxmemory-policy {policy}: jobs and responses vanish when its memory is full",
             "set `maxmemory-policy noeviction`",
         )
-    if not info.get("aof_enabled"):
-        return Diagnosis(
-            "server", "warn", f"{found}, without append-only file", "`appendonly yes`, or a crash loses jobs"
-        )
+    for risk in read_risks(info):
+        return Diagnosis("server", "warn", found, risk.sentence)
     return Diagnosis("server", "ok", found)

@@ -80,6 +80,7 @@ def _checks(port: int) -> list[Callable[[], Diagnosis]]:
         state.endpoint,
         state.state_store,
         state.data_root,
+        state.results,
         hardware.disk,
         partial(state.port, port),
     ]

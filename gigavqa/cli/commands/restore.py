@@ -1,5 +1,6 @@
 """`gigavqa admin restore`: an installation as a backup shows it."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from gigavqa.backup.restoring import restore as restore_archive
 from gigavqa.cli.arguments import JsonOption
 from gigavqa.cli.commands.backup import describe_backup
 from gigavqa.cli.console import err, out, print_json
+from gigavqa.cli.installation import operators_store
 from gigavqa.runtime.home import Home
 
 Folder = Annotated[
@@ -33,7 +35,8 @@ def restore(folder: Folder, overwrite: Overwrite = False, json: JsonOption = Fal
     gigavqa admin restore /backups/gigavqa-2026-11-22 --overwrite
     """
     home, archive = Home.from_environment(), Archive(folder.expanduser().absolute())
-    aside = restore_archive(archive, home, overwrite=overwrite)
+    with operators_store(home.redis_url) if home.redis_url else nullcontext():
+        aside = restore_archive(archive, home, overwrite=overwrite)
     if json:
         print_json({**archive.manifest.model_dump(mode="json"), "before": str(aside) if aside else None})
     else:

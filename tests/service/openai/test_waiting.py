@@ -118,8 +118,8 @@ def test_a_chat_that_the_server_lost_is_asked_again(gateway: RunningGateway, set
 
 @pytest.mark.slow
 def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], settings: GatewaySettings) -> None:
-    """The client gets an error that it may repeat elsewhere, and no silent end."""
-    gateway = start()
+    """The client of an answer that its grace does not suffice for gets an error that it may repeat elsewhere."""
+    gateway = start(grace_seconds=0)
     with working(settings, slow):
         wait_for_worker(gateway)
         body = {"model": MODEL, "messages": MESSAGES, "stream": True}
@@ -130,6 +130,23 @@ def test_a_gateway_that_ends_says_so(start: Callable[..., RunningGateway], setti
             events = [line.removeprefix("data: ") for line in told if line.startswith("data: ")]
     assert events[-1] == "[DONE]"
     assert json.loads(events[-2])["error"]["code"] == "server_unavailable"
+
+
+def test_a_gateway_that_is_told_to_end_answers_its_chats_and_is_not_ready(
+    start: Callable[..., RunningGateway], settings: GatewaySettings
+) -> None:
+    """What a balancer sees at once, while new requests are answered, too."""
+    gateway = start()
+    with working(settings, lambda: slow(0.05)) as worker, ThreadPoolExecutor() as pool:
+        wait_for_worker(gateway)
+        body = {"model": MODEL, "messages": MESSAGES, "max_tokens": 16}
+        asked = pool.submit(gateway.client.post, "/v1/chat/completions", json=body)
+        wait_until(lambda: worker.running == 1, what="the beginning")
+        gateway.server.should_exit = True
+        wait_until(lambda: httpx.get(f"{gateway.url}/readyz").status_code == 503, what="the end of readiness")
+        assert "told" in httpx.get(f"{gateway.url}/readyz").json()["checks"]["gateway"]
+        assert asked.result(timeout=30).json()["choices"][0]["finish_reason"]
+    wait_until(lambda: not gateway.is_running, what="the end")
 
 
 @pytest.mark.slow

@@ -1,0 +1,80 @@
+"""A bucket that results cannot be written to is told from one that is away, by what an S3-speaking server says."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from gigavqa.contract.errors import ResultsUnavailableError
+from gigavqa.launcher.preflight import free_port
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.store.object_stores import results_fault
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.slow
+
+_NAMES = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION", "AWS_CONFIG_FILE")
+_URI = "s3://answers/gigavqa"
+
+
+@pytest.fixture
+def store() -> Iterator[str]:
+    """The address of moto's server, named to the driver with credentials; no instance is kept by fsspec."""
+    s3fs = pytest.importorskip("s3fs")
+    program = shutil.which("moto_server")
+    if program is None:
+        pytest.skip("moto_server is not installed on this machine (pip install 'moto[server]', anywhere on PATH)")
+    port = free_port("127.0.0.1")
+    url = f"http://127.0.0.1:{port}"
+    os.environ.update(dict(zip(_NAMES, (url, "operator", "secret", "us-east-1", os.devnull), strict=True)))
+    s3fs.S3FileSystem.clear_instance_cache()
+    output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([program, "-p", str(port)], **output) as process:  # type: ignore[call-overload]
+        wait_until(lambda: _answers(url), timeout=30, what="moto's server")
+        yield url
+        process.terminate()
+    for name in _NAMES:
+        del os.environ[name]
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/moto-api/data.json").is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_a_bucket_is_missing_until_it_is_made_and_refuses_accounts_that_it_does_not_know(store: str) -> None:
+    """Each fault is one sentence about a setting; nothing of the trial is left."""
+    s3fs = pytest.importorskip("s3fs")
+    fault = results_fault(_URI)
+    assert isinstance(fault, SettingsInvalidError)
+    assert "make the bucket" in str(fault)
+    bucket = s3fs.S3FileSystem()
+    bucket.mkdir("answers")
+    assert results_fault(_URI) is None
+    bucket.invalidate_cache()
+    assert bucket.find("answers") == []
+    httpx.post(f"{store}/moto-api/reset-auth", content=b"0").raise_for_status()  # from here on it knows nobody
+    fault = results_fault(_URI)
+    assert isinstance(fault, SettingsInvalidError)
+    assert "AWS_ACCESS_KEY_ID" in str(fault)
+
+
+def test_credentials_that_are_not_set_are_a_setting_too(store: str) -> None:
+    """Waiting would not mend it."""
+    del os.environ["AWS_ACCESS_KEY_ID"]
+    fault = results_fault(_URI)
+    os.environ["AWS_ACCESS_KEY_ID"] = "operator"
+    assert isinstance(fault, SettingsInvalidError)
+    assert "Unable to locate credentials" in str(fault)
+
+
+def test_a_store_that_is_away_is_waited_for(store: str) -> None:
+    """It is no fault of the settings."""
+    os.environ["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{free_port('127.0.0.1')}"
+    assert isinstance(results_fault(_URI), ResultsUnavailableError)
