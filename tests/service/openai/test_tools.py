@@ -67,8 +67,9 @@ def test_required_tools_are_called(client: openai.OpenAI, worker: RunningWorker,
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_named_tool_is_called(client: openai.OpenAI, worker: RunningWorker, stream: bool) -> None:
-    """The engine is held to its arguments; one without parameters has none."""
-    assert calls_of(client, stream=stream, tool_choice=NAMED) == ("", [("now", {})], "tool_calls")
+    """The engine is held to its arguments; one without parameters has none. A form of texts holds no call."""
+    for asked in ({}, {"response_format": {"type": "json_object"}}):
+        assert calls_of(client, stream=stream, tool_choice=NAMED, **asked) == ("", [("now", {})], "tool_calls")
 
 
 def test_a_call_that_is_cut_off_is_text(client: openai.OpenAI, worker: RunningWorker) -> None:
