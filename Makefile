@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.11 to 3.13 and a package index, nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check docs quick test scorers images images-check alerts chaos load clean
+.PHONY: help setup demo check docs quick test clients scorers images images-check alerts chaos load clean
 BIN := .venv/bin
 
 help: ## show this list
@@ -27,6 +27,10 @@ quick: setup ## the fast tests of one room: `make quick ROOM=service`; names tho
 
 test: check ## check, then every test, two at a time: those with the real engine last, file by file
 	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine -n 2 --dist loadfile && exit $$apart
+
+clients: setup ## install clients of OpenAI's API that others wrote, and try each for each feature: a table, an exit status
+	@scripts/clients
+	$(BIN)/python -m tests.clients $(CLIENTS)
 
 scorers: setup ## work every number of four benchmarks out again from 50 seeded data sets each, by scorers of their own
 	$(BIN)/python -m tests.scorers --seeds 50

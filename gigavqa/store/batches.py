@@ -109,11 +109,16 @@ class BatchRegistry:
             raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
     async def save(self, batch: StoredBatch) -> None:
-        """Keep what became of a batch; for the gateway that works on it."""
+        """Keep what became of a batch, in one step: whoever sees that it has ended finds its place free.
+
+        For the gateway that works on it.
+        """
         async with self._redis.pipeline() as pipeline:
             pipeline.hset(KEYS.batch(batch.id), "batch", batch.model_dump_json())
+            if batch.final:
+                pipeline.sadd(KEYS.ended_batches(), batch.id)
             for owner in (batch.owner, ALL_OWNERS):  # missing if the state store came back without the batch
-                pipeline.sadd(KEYS.open_batches(owner), batch.id)
+                (pipeline.srem if batch.final else pipeline.sadd)(KEYS.open_batches(owner), batch.id)
                 pipeline.zadd(KEYS.batches(owner), {batch.id: batch.created_at * 1_000_000}, nx=True)
             await pipeline.execute()
 
@@ -140,15 +145,17 @@ class BatchRegistry:
         return [each for each in found if each], len(ids) > limit
 
     async def open(self) -> Sequence[str]:
-        """Return the ids of the batches that are to be worked on."""
-        return sorted(id_.decode() for id_ in await self._redis.smembers(KEYS.open_batches(ALL_OWNERS)))
+        """Return the ids of the batches that are to be worked on, those among them of which only traces are left."""
+        found = await self._redis.sunion(KEYS.open_batches(ALL_OWNERS), KEYS.ended_batches())
+        return sorted(id_.decode() for id_ in found)
 
     async def close(self, batch: StoredBatch) -> None:
         """Work on a batch no more; it stays to be read for `RETENTION_SECONDS`."""
         ended = (time.time() - 2 * RETENTION_SECONDS) * 1_000_000
         async with self._redis.pipeline() as pipeline:
+            pipeline.srem(KEYS.ended_batches(), batch.id)
             for owner in (batch.owner, ALL_OWNERS):
-                pipeline.srem(KEYS.open_batches(owner), batch.id)
+                pipeline.srem(KEYS.open_batches(owner), batch.id)  # where an earlier version let it end
                 pipeline.zremrangebyscore(KEYS.batches(owner), "-inf", ended)
             pipeline.expire(KEYS.batch(batch.id), RETENTION_SECONDS)
             await pipeline.execute()

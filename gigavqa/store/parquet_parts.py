@@ -5,6 +5,7 @@ import io
 import os
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,10 @@ SCHEMA = pa.schema(
 """Columns of a part. `answer` is the text of the last turn, `response` the whole response as JSON."""
 
 TALLY = ".tally"
-"""Suffix of what stands beside a part: the tally of its responses, which anybody may delete."""
+"""Suffix of what stands beside a part: the tally of its responses, which anybody may delete.
+
+Its name begins with `_`, so that readers of Parquet pass over it; in earlier versions it did not.
+"""
 
 
 _JOB, _PART = "job=", ".parquet"
@@ -115,28 +119,29 @@ class PartStore:
 
     def read_tally(self, job_id: str, part: str) -> bytes | None:
         """Return what `write_tally` wrote beside a part, or None where it cannot be read: it can be made again."""
-        try:
-            with translate_store_errors():
-                content: bytes = self._fs.cat_file(self._path(job_id, part, TALLY))
-        except OSError:
-            return None
-        return content
+        for path in self._tallies(job_id, part):
+            with suppress(OSError), translate_store_errors():
+                content: bytes = self._fs.cat_file(path)
+                return content
+        return None
 
     @translate_store_errors()
     def write_tally(self, job_id: str, part: str, content: bytes) -> None:
         """Write what was tallied of a part beside it; whoever reads it must know it again."""
-        path = self._path(job_id, part, TALLY)
+        path, earlier = self._tallies(job_id, part)
         if isinstance(self._fs, LocalFileSystem):
             unfinished = Path(f"{path}.{secrets.token_hex(4)}")  # several gateways may write it at once
             unfinished.write_bytes(content)
             unfinished.replace(path)
         else:
             self._fs.pipe_file(path, content)
+        if self._fs.exists(earlier):
+            self._fs.rm(earlier)
 
     @translate_store_errors()
     def remove(self, job_id: str, part: str | None = None) -> None:
         """Remove one part of a job, or all of them; it does not matter whether they exist."""
-        paths = [self._path(job_id, part), self._path(job_id, part, TALLY)] if part else [self._folder(job_id)]
+        paths = [self._path(job_id, part), *self._tallies(job_id, part)] if part else [self._folder(job_id)]
         for path in filter(self._fs.exists, paths):
             self._fs.rm(path, recursive=part is None)
 
@@ -152,8 +157,13 @@ class PartStore:
     def _folder(self, job_id: str) -> str:
         return f"{self._root}/{_JOB}{job_id}"
 
-    def _path(self, job_id: str, part: str, suffix: str = _PART) -> str:
-        return f"{self._folder(job_id)}/{part}{suffix}"
+    def _path(self, job_id: str, part: str) -> str:
+        return f"{self._folder(job_id)}/{part}{_PART}"
+
+    def _tallies(self, job_id: str, part: str) -> tuple[str, str]:
+        """Return where the tally of a part is written, and where an earlier version wrote it."""
+        folder = self._folder(job_id)
+        return f"{folder}/_{part}{TALLY}", f"{folder}/{part}{TALLY}"
 
 
 def _checksum(content: bytes) -> str:

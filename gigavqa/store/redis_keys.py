@@ -217,6 +217,10 @@ class RedisKeys:
         """Set of the ids of an owner's batches that are to be worked on; of `*` all."""
         return f"{self.prefix}:batches-open:{owner}"
 
+    def ended_batches(self) -> str:
+        """Set of the ids of batches that have ended, and whose jobs and folders are still there."""
+        return f"{self.prefix}:batches-ended"
+
     def claim(self, id_: str) -> str:
         """Return which gateway works on a batch, or on a job that is not queued yet. Has a TTL."""
         return f"{self.prefix}:batch:{id_}:worker"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 _CHATS = "ask /v1/chat/completions, or /v1/responses"
+_AZURE = "Azure's addresses are not spoken: give OpenAI's own client the base address that ends in /v1"
 _ABSENT: Mapping[str, str] = {
     "/v1/completions": f"texts are continued by chats alone: {_CHATS} (LlamaIndex: is_chat_model=True; AI SDK: .chat)",
     "/v1/embeddings": "models here answer, and embed nothing",
@@ -15,7 +16,8 @@ _ABSENT: Mapping[str, str] = {
     "/v1/audio": "sound is neither heard nor spoken here",
     "/v1/moderations": "nothing is moderated here",
     "/v1/messages": f"Anthropic's API is not spoken: {_CHATS}",
-    "/openai": "Azure's addresses are not spoken: give OpenAI's own client the base address that ends in /v1",
+    "/openai": _AZURE,
+    "/v1/deployments": _AZURE,
     "/chat/completions": "the base address ends in /v1",
     "/responses": "the base address ends in /v1",
     "/models": "the base address ends in /v1",

@@ -135,7 +135,10 @@ class ChatCompletionRequest(BaseModel):
 
     def _tool_faults(self) -> dict[str, str]:
         names, choice = [tool.function.name for tool in self.tools], self.tool_choice
-        is_formed = self.structured_outputs or (self.response_format and self.response_format.type != "text")
+        # Calls that are asked for leave no text which a response_format could hold.
+        is_formed = self.structured_outputs or (
+            self.tool_form == "auto" and self.response_format and self.response_format.type != "text"
+        )
         wrong = {}
         if len(set(names)) < len(names):
             wrong["tools"] = "two tools have the same name"

@@ -162,9 +162,14 @@ def _require_readable_calls(asked: ChatCompletionRequest, entry: CatalogueEntry)
     """Raise ChatInvalidError where the model may choose to call, and nobody reads the calls that it would write."""
     family = entry.known_family
     if asked.tool_form == "auto" and not (family and family.writes_json_calls):
+        why = (
+            "the endpoint is told of no tools"
+            if family and family.is_closed
+            else f"the chat template of {family.name if family else 'its family'} is not known to write calls as Qwen's"
+        )
         told = (
-            f"calls that '{entry.id}' chooses to write are not read; say tool_choice 'required', name a tool, or say "
-            "'none'"
+            f"calls that '{entry.id}' chooses to write are not read: {why}; say tool_choice 'required', name a tool, "
+            "or say 'none'"
         )
         raise ChatInvalidError(told, [ProblemFinding(detail=told, pointer="#/tool_choice")])
 

@@ -20,7 +20,6 @@ from gigavqa.tiling.rendering import render
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
 from gigavqa.workers.engines.engine import Engine, Message, PromptRaster
-from gigavqa.workers.engines.vllm.arguments import parse_engine_arguments
 from gigavqa.workers.engines.vllm.engine import VllmEngine
 from gigavqa.workers.preparation import RasterPreparation
 from tests.checkpoints.build import ensure_checkpoint
@@ -41,9 +40,6 @@ pytestmark = [
 IMAGE = f"{NAME}/images/plaza-1.png"
 SHOWN = f"gigavqa:{IMAGE}"
 TEXT = "Which quadrant holds more people?"
-COMPACT = 'structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": true}'
-"""What an operator may add: without it, random weights fill the room between the fields of an object with spaces."""
-
 
 GREEDY = Sampling(**{**ENTRY.decoding.model_dump(), "temperature": 0.0, "max_tokens": 16})
 LOOKS = (*(zoom(100 * number, 0, 100 * number + 100, 500) for number in range(9)), "1911")
@@ -159,8 +155,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server = start_store(home / "server")
     settings = settings_of(home, server.url)
     write_town(settings.data)
-    compact = ENTRY.model_copy(update={"engine": {**ENTRY.engine, **parse_engine_arguments([COMPACT])}})
-    with running(settings) as gateway, working(settings, lambda: VllmEngine(compact, str(checkpoint))) as worker:
+    with running(settings) as gateway, working(settings, lambda: VllmEngine(ENTRY, str(checkpoint))) as worker:
         loaded = lambda: gateway.client.get(f"/v1/models/{MODEL}").json()["loaded"] == 1  # noqa: E731
         wait_until(loaded, timeout=240, what="the engine's start")
         yield Served(gateway, worker)
@@ -232,10 +227,14 @@ def test_an_answer_keeps_to_a_schema(served: Served) -> None:
     assert chosen.choices[0].message.content in ("left", "right")
 
 
-def test_an_object_has_the_fields_of_its_schema(served: Served) -> None:
-    """Each of several draws, as a client that reads JSON takes it: every field there, of its kind and in its bounds."""
+@pytest.mark.parametrize("also", [{}, {"multipleOf": 5}], ids=["xgrammar", "guidance"])
+def test_an_object_has_the_fields_of_its_schema(served: Served, also: dict[str, int]) -> None:
+    """Each of several draws, as a client that reads JSON takes it: every field there, of its kind and in its bounds.
+
+    Random weights would fill the room between the fields with spaces, if they were let; xgrammar knows no `multipleOf`.
+    """
     fields = {
-        "count": {"type": "integer", "minimum": 0, "maximum": 99},
+        "count": {"type": "integer", "minimum": 0, "maximum": 99, **also},
         "where": {"enum": ["upper left", "lower right"]},
         "sure": {"type": "boolean"},
     }
@@ -248,6 +247,7 @@ def test_an_object_has_the_fields_of_its_schema(served: Served) -> None:
         told = json.loads(choice.message.content)
         assert list(told) == list(fields)
         assert type(told["count"]) is int and 0 <= told["count"] <= 99
+        assert told["count"] % also.get("multipleOf", 1) == 0
         assert told["where"] in fields["where"]["enum"] and type(told["sure"]) is bool
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import pandas
+import pyarrow.parquet
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import OutOfMemoryError
@@ -14,6 +16,8 @@ from gigavqa.contract.codec import compress, decompress
 from gigavqa.contract.errors import TextMissingError
 from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.store.job_registry import JobRegistry
+from gigavqa.store.parquet_parts import PartStore
+from gigavqa.store.previews import PreviewStore
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
@@ -22,6 +26,9 @@ from gigavqa.store.store_stats import StoreStats
 from tests.store.examples import MODEL, answer, make_bundles, run_job
 from tests.store.parts import parts_of, rows_of, sink_all
 from tests.waiting import async_wait_until
+
+KEY = "0123456789abcdef"
+"""Of a raster."""
 
 
 async def test_a_sunk_response_is_read_as_before(redis: Redis, tmp_path: Path) -> None:
@@ -63,6 +70,35 @@ async def test_a_part_answers_questions_without_the_service(redis: Redis, tmp_pa
     nested = duckdb.sql(f"SELECT response->>'$.sampling.seed' FROM {parts} WHERE request_id = 'r3'").fetchall()
     assert nested == [("3",)]
     assert duckdb.sql(f"SELECT DISTINCT job FROM {parts}").fetchall() == [(job.id,)]
+
+
+async def test_the_folder_of_results_is_a_table(redis: Redis, tmp_path: Path) -> None:
+    """For pandas and pyarrow, as it is: previews and tallies within it are passed over."""
+    job = await run_job(redis, 4)
+    await ParquetSink(redis, str(tmp_path)).run_until_drained()
+    parts, previews = PartStore(str(tmp_path)), PreviewStore(str(tmp_path))
+    parts.write_tally(job.id, *parts.parts(job.id), b"tally")
+    previews.write(KEY, b"JPEG")
+    for read in (pandas.read_parquet, pyarrow.parquet.read_table):
+        for folder in (tmp_path, tmp_path / f"job={job.id}"):
+            assert sorted(pandas.Series(read(folder)["request_id"])) == ["r0", "r1", "r2", "r3"]
+
+
+def test_what_earlier_versions_wrote_beside_parts_is_read(tmp_path: Path) -> None:
+    """A tally until it is written anew, which takes the earlier one away, and with its part; previews for good."""
+    parts, previews, folder = PartStore(str(tmp_path)), PreviewStore(str(tmp_path)), tmp_path / "job=job_1"
+    for earlier in (folder / "part-1.tally", folder / "part-2.tally", tmp_path / f"previews/{KEY}.jpg"):
+        earlier.parent.mkdir(exist_ok=True)
+        earlier.write_bytes(b"earlier")
+    assert parts.read_tally("job_1", "part-1") == b"earlier"
+    parts.write_tally("job_1", "part-1", b"new")
+    parts.remove("job_1", "part-2")
+    assert parts.read_tally("job_1", "part-1") == b"new"
+    assert [path.name for path in folder.iterdir()] == ["_part-1.tally"]
+    previews.write(KEY[::-1], b"new")
+    assert [previews.read(key) for key in (KEY, KEY[::-1], "0" * 8)] == [b"earlier", b"new", None]
+    assert previews.exists(KEY)
+    assert previews.keys() == sorted([KEY, KEY[::-1]])
 
 
 async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Locked:
 def locked(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Locked]:
     """Over the pictures of the others, and a picture each in the folders that are owners'."""
     own = tmp_path_factory.mktemp("locked")
-    for folder in ("uploads/ada", "results/previews"):
+    for folder in ("uploads/ada", "results/_previews"):
         (own / folder).mkdir(parents=True)
         shutil.copy(home / "secret.png", own / folder / "0123456789abcdef.png")
     with ExitStack() as stack:
@@ -89,7 +89,7 @@ def test_every_key_sees_every_picture_of_the_data_root_and_nothing_else(locked: 
             f"upload:ada/{name}",
             f"../uploads/ada/{name}",
             f"uploads/ada/{name}",
-            f"../results/previews/{name}",
+            f"../results/_previews/{name}",
         ):
             assert locked.ask(key, f"{other}/info.json").status_code == 404
         metrics = httpx.get(f"{locked.viewer.url}/metrics", headers={"X-API-Key": key}, timeout=60)

@@ -69,8 +69,9 @@ class Family:
     `has_processing` says whether they stand in the files of its image processor, which must exist then; `remote_code`
     whether its tokenizer is code that comes with its checkpoints, which nothing here stands in for; `latent_attention`
     whether keys and values are cached as one latent vector (MLA), `linear_attention` whether some layers keep a state,
-    `sliding_attention` whether some see only what is near. `writes_json_calls` says whether its models write calls of
-    tools as JSON between `TOOL_CALL_MARKS`, which vLLM reads by its parser `hermes`. Of a family that `is_closed` there
+    `sliding_attention` whether some see only what is near. `writes_json_calls` says whether its chat template
+    declares tools in Qwen's words and writes calls as JSON between `TOOL_CALL_MARKS`, which vLLM reads by its parser
+    `hermes`. Of a family that `is_closed` there
     are no checkpoints, or none that the engine can serve: `budget` gives what its vendor documents.
     """
 

@@ -117,6 +117,7 @@ MINICPM_V = Family(
         is_opened_by_prompt=True,
     ),
     chat_template=THINKING_TEMPLATE,
+    writes_json_calls=True,
 )
 MINICPM_O = Family(
     "minicpm-o-2.6",

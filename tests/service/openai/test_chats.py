@@ -183,6 +183,7 @@ def test_a_list_of_models_is_found_behind_a_slash(gateway: RunningGateway) -> No
         ("/v1/uploads", "/v1/files"),
         ("/v1/responses/resp_1", "no response is kept"),
         ("/openai/deployments/x/chat/completions", "ends in /v1"),
+        ("/v1/deployments/x/chat/completions", "ends in /v1"),
         ("//v1/chat/completions", "two slashes"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Tools, calls and results that the gateway writes as text are what Qwen's own chat templates write of them."""
+"""Tools, calls and results that the gateway writes as text are what families' own chat templates write of them."""
 
 import importlib.util
 import json
@@ -32,19 +32,20 @@ def _companions() -> None:
     repair_torch_companions()
 
 
-def rendered(messages: Sequence[Any], **more: Any) -> str:
-    """A chat as Qwen3-VL's template writes it."""
+def rendered(family: str, messages: Sequence[Any], **more: Any) -> str:
+    """A chat as a family's template writes it."""
     from transformers.utils.chat_template_utils import render_jinja_template  # noqa: PLC0415 - may be missing
 
-    template = TEMPLATES["Qwen3-VL"][0].read_text(encoding="utf-8")
+    template = TEMPLATES[family][0].read_text(encoding="utf-8")
     (text,), _ = render_jinja_template([messages], chat_template=template, add_generation_prompt=True, **more)
     return str(text)
 
 
+@pytest.mark.parametrize("family", ["Qwen3-VL", "MiniCPM-V 4.5"])
 @settings(max_examples=20, deadline=None)
 @given(system=st.none() | texts, said=st.none() | texts, called=st.lists(arguments, min_size=1, max_size=2), told=texts)
-def test_a_chat_with_tools_is_written_as_qwen_s_template_writes_it(
-    system: str | None, said: str | None, called: Sequence[Any], told: str
+def test_a_chat_with_tools_is_written_as_the_template_writes_it(
+    family: str, system: str | None, said: str | None, called: Sequence[Any], told: str
 ) -> None:
     """Letter by letter, whatever the arguments are: with and without a system's message, and several calls at once."""
     calls = [
@@ -64,4 +65,4 @@ def test_a_chat_with_tools_is_written_as_qwen_s_template_writes_it(
     )
     parts = [[part.text or "" for part in message.content] for message in asked.messages]
     ours = [{"role": one.role, "content": "".join(map(str, one.parts))} for one in write_history(asked, parts)]
-    assert rendered(ours) == rendered(theirs, tools=TOOLS)
+    assert rendered(family, ours) == rendered(family, theirs, tools=TOOLS)

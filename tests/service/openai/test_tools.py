@@ -67,8 +67,9 @@ def test_required_tools_are_called(client: openai.OpenAI, worker: RunningWorker,
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_named_tool_is_called(client: openai.OpenAI, worker: RunningWorker, stream: bool) -> None:
-    """The engine is held to its arguments; one without parameters has none."""
-    assert calls_of(client, stream=stream, tool_choice=NAMED) == ("", [("now", {})], "tool_calls")
+    """The engine is held to its arguments; one without parameters has none. A form of texts holds no call."""
+    for asked in ({}, {"response_format": {"type": "json_object"}}):
+        assert calls_of(client, stream=stream, tool_choice=NAMED, **asked) == ("", [("now", {})], "tool_calls")
 
 
 def test_a_call_that_is_cut_off_is_text(client: openai.OpenAI, worker: RunningWorker) -> None:
@@ -134,7 +135,8 @@ def test_calls_and_results_are_written_as_qwen_s_template_writes_them(
         ({"response_format": {"type": "json_object"}}, "tool_choice", "leave out response_format"),
         ({"logprobs": True}, "logprobs", "leave out the tools"),
         ({"messages": [*MESSAGES, {"role": "tool", "tool_call_id": "z", "content": "x"}]}, None, "has a call 'z'"),
-        ({"model": "gemma-4-26b"}, "tool_choice", "say tool_choice 'required', name a tool"),
+        ({"model": "gemma-4-26b"}, "tool_choice", "of gemma-4 is not known to write calls as Qwen's; say tool_choice"),
+        ({"model": "gpt-4o"}, "tool_choice", "the endpoint is told of no tools; say tool_choice 'required'"),
     ],
 )
 def test_what_cannot_be_called_is_refused(gateway: RunningGateway, asked: Any, param: str | None, told: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
@@ -33,8 +34,11 @@ _DEAD: list[asyncio.AbstractEventLoop] = []  # what they were doing stays where 
 class RunningWorker:
     """A worker that claims; `engines` are those that it made."""
 
-    def __init__(self, settings: GatewaySettings, make: Make, sources: SearchSources | None = None) -> None:
+    def __init__(
+        self, settings: GatewaySettings, make: Make, sources: SearchSources | None = None, entry: CatalogueEntry = ENTRY
+    ) -> None:
         self.engines: list[Engine] = []
+        self._entry = entry
         self._make = make
         self._sources = sources or SearchSources()
         self._library = Renderer(ImageRoot(settings.data, settings.uploads), settings.folder / "pyramids", 2**28)
@@ -78,9 +82,10 @@ class RunningWorker:
 
     async def _run(self, settings: GatewaySettings) -> None:
         redis = connect(settings.redis_url or "")
-        served = ServedModel(ENTRY, self._engine, _SETTINGS.max_requests)
+        served = ServedModel(self._entry, self._engine, _SETTINGS.max_requests)
         around = WorkerContext(redis, self._library, sources=self._sources)
         self._worker = Worker([served], around, _SETTINGS, Instrumentation(CollectorRegistry()))
+        self._worker.name += f"-{self._entry.id}"  # it may have a sibling in this process
         self._ready.set()
         await self._worker.run()
         await redis.aclose()
@@ -95,9 +100,10 @@ def working(
     settings: GatewaySettings,
     make: Make = lambda: SimulatedEngine(ENTRY, speed=0),
     sources: SearchSources | None = None,
+    entry: CatalogueEntry = ENTRY,
 ) -> Iterator[RunningWorker]:
     """Run a worker for the length of a block."""
-    worker = RunningWorker(settings, make, sources)
+    worker = RunningWorker(settings, make, sources, entry)
     try:
         wait_until(lambda: bool(worker.engines), what="the worker's engine")
         yield worker

@@ -72,6 +72,17 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
     return arguments | {"max_num_batched_tokens": max(asked, whole, needed)}
 
 
+def keep_json_compact(config: Any) -> None:
+    """Let no engine write white space between the fields of JSON, of which a model may write as much as it is given.
+
+    `config` is vLLM's whole one. A backend that the operator chose does as it says. vLLM 0.32 takes this for xgrammar
+    and guidance, and refuses it for `auto`, which takes one of the two for all schemas but those that neither knows.
+    """
+    chosen = config.structured_outputs_config
+    if chosen.backend == "auto":
+        chosen.disable_any_whitespace = True
+
+
 def _shares_memory(entry: CatalogueEntry) -> bool:
     """Whether several processes of one machine, and no other, see the rasters: vLLM's own, not Ray's, have its lock."""
     backend, machines = entry.engine.get("distributed_executor_backend", "mp"), entry.engine.get("nnodes", 1)
