@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.status import Status
+from rich.live import Live
 from rich.text import Text
 
 from gigavqa.cli.console import err
@@ -34,7 +34,7 @@ class _WorkLine:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._next = clock() + _QUIET_SECONDS
-        self._status: Status | None = None
+        self._shown: Live | None = None
 
     def __call__(self, what: str, number: int) -> None:
         now = self._clock()
@@ -42,13 +42,13 @@ class _WorkLine:
             return
         self._next = now + _LEAST_SECONDS
         told = Text(f"{number:,} {what}")  # names of files are no markup
-        if self._status is None:
-            self._status = err.status(told)
-            self._status.start()
+        if self._shown is None:
+            self._shown = Live(told, console=err, transient=True, auto_refresh=False)
+            self._shown.start(refresh=True)
         else:
-            self._status.update(told)
+            self._shown.update(told, refresh=True)
 
     def end(self) -> None:
         """Take the line away."""
-        if self._status:
-            self._status.stop()
+        if self._shown:
+            self._shown.stop()
