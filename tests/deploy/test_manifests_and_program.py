@@ -140,7 +140,7 @@ def test_commands_are_commands_of_the_program(overlay: str) -> None:
 
 @pytest.mark.slow
 def test_the_first_keys_command_makes_a_key(tmp_path: Path) -> None:
-    """As the Job runs it, with its own variables, and into no log; without a state store it fails, and is tried again."""
+    """As the Job runs it, with its own variables, into no log; without a state store it fails, and is tried again."""
     jobs = build("jobs")
     ((_, container, _),) = containers(jobs)
     own = environment((*render("eight-gpus"), *jobs), container) | {"GIGAVQA_HOME": str(tmp_path / "home")}
