@@ -6,7 +6,7 @@ import pytest
 
 from tests.clients.trying import CLIENTS, ServedModels, is_installed, serving, try_client
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,7 @@ CLIENTS = {
     "AI SDK, compatible": Client("node", "with_ai_sdk_compatible.mjs", "@ai-sdk/openai-compatible"),
 }
 _SLOW = load_catalogue()["qwen3-vl-8b"]
+_SECONDS = 400
 _SCRIPTS = Path(__file__).parent
 
 
@@ -138,7 +139,7 @@ def try_client(client: str, served: ServedModels) -> dict[str, str]:
             env=environ,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=_SECONDS,
             check=False,
         )
     told = dict[str, str]()

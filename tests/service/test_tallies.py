@@ -194,7 +194,8 @@ def test_a_part_that_is_damaged_counts_no_longer_though_it_was_tallied(
 ) -> None:
     """Its responses are missing, as from scratch, and a warning counts them; with the part they are back."""
     whole = report(start(), job_id)
-    part = tallies_of(settings)[0].with_suffix(".parquet")
+    tally = tallies_of(settings)[0]
+    part = tally.with_name(tally.name.removeprefix("_")).with_suffix(".parquet")
     content = part.read_bytes()
     part.write_bytes(content[:-1])
     gateway = start()

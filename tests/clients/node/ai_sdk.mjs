@@ -47,7 +47,7 @@ export async function tryAll(make) {
     assert.deepEqual(Object.keys(toolCalls[0].input), ["near"]);
     assert((await generateText({ model: ours, prompt: question, tools: { look }, ...exact })).text);
   });
-  tell("files, batches", "the client has none");
+  tell("files, batches", "none");
 }
 
 /** Try a picture by reference. */

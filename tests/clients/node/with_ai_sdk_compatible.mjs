@@ -13,4 +13,4 @@ await tried("gigavqa:", async () => {
   return "`supportedUrls`";
 });
 await tried("n, stop, seed, logprobs", () => trySampling(make(model)));
-tell("responses", "the provider has chats alone");
+tell("responses", "chats alone");

@@ -108,4 +108,4 @@ def responses() -> None:
     assert is_finding(other.responses.create(**asked, input=QUESTION))
 
 
-absent("files, batches", "the client has none")
+absent("files, batches", "none")

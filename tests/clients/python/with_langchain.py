@@ -111,4 +111,4 @@ def responses() -> None:
     assert other.bind_tools([TOOL], tool_choice="required").invoke(QUESTION).tool_calls[0]["name"] == "look"
 
 
-absent("files, batches", "the client has none")
+absent("files, batches", "none")

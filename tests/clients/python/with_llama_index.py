@@ -117,4 +117,4 @@ def responses() -> None:
     return "`OpenAILikeResponses`"
 
 
-absent("files, batches", "the client has none")
+absent("files, batches", "none")

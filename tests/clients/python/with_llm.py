@@ -3,14 +3,15 @@
 import base64
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 from checks import DATA_URL, KEY, MODEL, QUESTION, URL, VIEWED, WRONG_KEY, Finding, absent, tried
+from click.testing import CliRunner
+from llm.cli import cli
 
 HOME = Path("llm")
 HOME.mkdir()
+os.environ["LLM_USER_PATH"] = str(HOME)
 (HOME / "extra-openai-models.yaml").write_text(
     "".join(
         f"- model_id: {name}\n  model_name: {asked}\n  api_base: {URL}\n  api_key_name: here\n"
@@ -23,10 +24,9 @@ HOME.mkdir()
 
 def run(*arguments: str, fails: str = "") -> str:
     """Return what a command prints, which fails with certain words or not at all."""
-    command, environ = [sys.executable, "-m", "llm", *arguments], {**os.environ, "LLM_USER_PATH": str(HOME)}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=100, check=False)
-    assert bool(done.returncode) == bool(fails) and fails in done.stderr, done.stderr
-    return done.stdout.rstrip("\n")
+    done = CliRunner().invoke(cli, arguments)
+    assert bool(done.exit_code) == bool(fails) and fails in done.output, done.output
+    return str(done.stdout).rstrip("\n")
 
 
 def said(*arguments: str, model: str = "served", fails: str = "") -> str:
@@ -71,7 +71,7 @@ def sampling() -> None:
 
 
 absent("async", "a command line")
-absent("timeout", "it has no such option")
+absent("timeout", "no such option")
 
 
 @tried("401, 404, 429")
@@ -85,5 +85,5 @@ def tools() -> None:
     assert said("-T", "llm_version")
 
 
-absent("responses", "it asks chats of models that are added")
-absent("files, batches", "the client has none")
+absent("responses", "chats alone")
+absent("files, batches", "none")

@@ -62,7 +62,7 @@ async def stream() -> None:
 def schema() -> None:
     found = Agent(model, output_type=NativeOutput(Finding), model_settings=EXACT).run_sync(QUESTION).output
     assert isinstance(found, Finding)
-    return "NativeOutput"
+    return "`NativeOutput`"
 
 
 @tried("n, stop, seed, logprobs")
@@ -114,4 +114,4 @@ def responses() -> None:
     assert isinstance(Agent(other, output_type=Finding, model_settings=EXACT).run_sync(QUESTION).output, Finding)
 
 
-absent("files, batches", "the client has none")
+absent("files, batches", "none")
