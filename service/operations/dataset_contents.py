@@ -132,14 +132,15 @@ async def list_images(
     *,
     after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    image: Annotated[str | None, Query(description="only this picture")] = None,
 ) -> ImageList:
     """List the pictures that samples are about, with sizes and formats of their headers; unreadable ones say why."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    counts = Counter(image for sample in dataset.samples for image in set(sample.images))
+    counts = Counter(shown for sample in dataset.samples for shown in set(sample.images) if image in (None, shown))
     behind = [pair for pair in sorted(counts.items()) if after is None or pair[0] > after]
     page = behind[:limit]
-    found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image, _ in page])
-    cards = [_image_card(image, number, found[dataset.image_of(image)]) for image, number in page]
+    found = await asyncio.to_thread(headers.survey, [dataset.image_of(shown) for shown, _ in page])
+    cards = [_image_card(shown, number, found[dataset.image_of(shown)]) for shown, number in page]
     return ImageList(data=cards, has_more=len(behind) > limit, last_id=page[-1][0] if page else None)
 
 

@@ -1,6 +1,7 @@
 """The data sets of the data root."""
 
 import hashlib
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.runtime.suggestions import did_you_mean
-from gigavqa.service.errors import DatasetNotFoundError
+from gigavqa.service.errors import DatasetExistsError, DatasetNotFoundError, ImportInvalidError, ProblemFinding
 from gigavqa.service.http.freshness import Stamp, StampedCache, file_stamp
 from gigavqa.tiling.errors import quote_text
 
@@ -45,6 +46,15 @@ class Datasets:
         if folder.resolve().parent != self._root.resolve():
             raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
         return folder
+
+    def vacant(self, name: str) -> Path:
+        """Return where a new data set will lie; raises ImportInvalidError and DatasetExistsError."""
+        if not _NAME.fullmatch(name):
+            told = f"'{quote_text(name)}' is no name of a data set: letters, digits, '_', '.' and '-', 200 at most"
+            raise ImportInvalidError(told, [ProblemFinding(detail=told, pointer="#/name")])
+        if os.path.lexists(self._root / name):
+            raise DatasetExistsError(f"the data root has '{name}' already: choose another name")
+        return self._root / name
 
     def load(self, name: str) -> Dataset:
         """Load a data set whole; blocks. Raises DatasetNotFoundError and DatasetInvalidError."""

@@ -41,10 +41,12 @@ const watcher = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "200px" });
 
+const fresh = () => el("p", {}, link("/import", "New data set from a table", { class: "button" }));
+
 attempt(async () => {
   const { data } = await get("/v1/datasets");
   say(data.length ? some(data.length, "data set") : "no data set yet");
-  show(data.length
+  show(fresh(), data.length
     ? el("ul", { class: "grid", id: "datasets", "aria-label": "Data sets" }, data.map(tile))
     : el("div", { class: "next" }, "Data sets lie below the data root:", el("ul", {},
       el("li", {}, el("code", {}, "gigavqa dataset demo"), " draws one"),
