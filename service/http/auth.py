@@ -22,7 +22,19 @@ from gigavqa.store.listen_settings import CHALLENGE, presented_key, requires_key
 from gigavqa.store.quotas import Quotas, RateLimitStatus
 
 _PAGES = frozenset(
-    {"/", "/jobs", "/ask", "/datasets", "/import", "/models", "/workers", "/watch", "/watch/runbook", "/docs"}
+    {
+        "/",
+        "/jobs",
+        "/ask",
+        "/datasets",
+        "/import",
+        "/models",
+        "/reports",
+        "/workers",
+        "/watch",
+        "/watch/runbook",
+        "/docs",
+    }
 )
 OPEN_PATHS = _PAGES | frozenset({"/healthz", "/readyz", "/openapi.json", "/redoc", "/favicon.ico"})
 """What is answered without a key: probes, which have none, and pages and documentation, which say nothing of anybody:

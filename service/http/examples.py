@@ -114,6 +114,7 @@ DATASET_SUMMARY: dict[str, Any] = {
     "benchmark": "ultravr",
     "title": "UltraVR",
     "description": "Four domains of ultra-high-resolution images",
+    "pictures": ["images/plaza.tif"],
 }
 DATASETS: dict[str, Any] = {"object": "list", "data": [DATASET_SUMMARY]}
 DATASET: dict[str, Any] = {

@@ -4,11 +4,13 @@ import hashlib
 import os
 import re
 import tomllib
+from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset
+from gigavqa.evaluation.image_lookup import IMAGE_SUFFIXES
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.service.errors import DatasetExistsError, DatasetNotFoundError, ImportInvalidError, ProblemFinding
@@ -18,6 +20,10 @@ from gigavqa.tiling.errors import quote_text
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _LONGEST_NAME = 200
 _KEPT_DATASETS = 4
+_KEPT_PICTURES = 1000
+_MOST_LOOKED_AT = 100
+SHOWN_PICTURES = 3
+"""Pictures of a data set that stand for it."""
 
 
 class DatasetSummary(BaseModel):
@@ -29,6 +35,7 @@ class DatasetSummary(BaseModel):
     benchmark: str = Field(examples=["questions"])
     title: str
     description: str = ""
+    pictures: tuple[str, ...] = Field(default=(), description="some of its pictures, relative to its folder")
 
 
 class Datasets:
@@ -37,6 +44,7 @@ class Datasets:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._kept = StampedCache[Dataset](_KEPT_DATASETS)
+        self._pictures = StampedCache[tuple[str, ...]](_KEPT_PICTURES)
 
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
@@ -69,7 +77,13 @@ class Datasets:
         """Summaries of all data sets, by name; blocks. A dataset.toml that cannot be read is described as such."""
         if not self._root.is_dir():
             return []
-        return [_summary(self._root / name) for name in self._names()]
+        return [self._summary(self._root / name) for name in self._names()]
+
+    def _summary(self, folder: Path) -> DatasetSummary:
+        images = folder / "images"
+        stamp = file_stamp(images) if images.is_dir() else None
+        pictures = self._pictures.get(folder.name, stamp, lambda: _some_pictures(folder)) if stamp else ()
+        return _summary(folder, pictures)
 
     def _names(self) -> list[str]:
         names = sorted(path.parent.name for path in self._root.glob("*/dataset.toml"))
@@ -87,7 +101,7 @@ def _stamp(folder: Path) -> Stamp:
     return file_stamp(*(path for path in files if path.exists()))
 
 
-def _summary(folder: Path) -> DatasetSummary:
+def _summary(folder: Path, pictures: tuple[str, ...]) -> DatasetSummary:
     try:
         settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -97,4 +111,12 @@ def _summary(folder: Path) -> DatasetSummary:
         benchmark=str(settings.get("benchmark", "unknown")),
         title=str(settings.get("title", folder.name)),
         description=str(settings.get("description", "")),
+        pictures=pictures,
     )
+
+
+def _some_pictures(folder: Path) -> tuple[str, ...]:
+    """Return a few pictures of its folder; no record is read for them, and not all names."""
+    found = (Path(place, name) for place, _, names in os.walk(folder / "images") for name in sorted(names))
+    pictures = (path for path in islice(found, _MOST_LOOKED_AT) if path.suffix.lower() in IMAGE_SUFFIXES)
+    return tuple(path.relative_to(folder).as_posix() for path in islice(pictures, SHOWN_PICTURES))

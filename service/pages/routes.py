@@ -16,15 +16,17 @@ from gigavqa.service.pages.assets import address_of
 from gigavqa.service.pages.shell import Page, render_page
 
 _START = Page("Jobs", "Jobs", "jobs.js")
+# A report takes the place of the page that brings it: its one script, by its digest, and styles of its numbers.
+_REPORT = Page(
+    "Report",
+    "Jobs",
+    "report.js",
+    allows={"script-src": f"'sha256-{script_digest()}'", "style-src": "'unsafe-inline'"},
+)
 _PAGES: Mapping[str, Page] = {
     "/jobs/{job_id}": Page("Job", "Jobs", "job.js"),
-    # A report takes the place of the page that brings it: its one script, by its digest, and styles of its numbers.
-    "/jobs/{job_id}/report": Page(
-        "Report",
-        "Jobs",
-        "report.js",
-        allows={"script-src": f"'sha256-{script_digest()}'", "style-src": "'unsafe-inline'"},
-    ),
+    "/jobs/{job_id}/report": _REPORT,
+    "/reports": _REPORT,
     # Pictures that are sent are drawn from this browser's own copy.
     "/ask": Page("Ask", "Ask", "ask.js", allows={"img-src": "blob:"}),
     "/import": Page("New data set", "Data sets", "import.js"),

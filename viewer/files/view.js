@@ -28,7 +28,7 @@ const quadruple = (box) => {
   return numbers.length === 4 && numbers.every(Number.isFinite) && numbers[2] >= 0 && numbers[3] >= 0 ? numbers : null;
 };
 // The gateway whose page led here: what stands before that page's own address.
-const GATEWAY_PAGE = /^(.*\/)(v1\/jobs\/[^/]+\/report|v1\/reports|jobs\/[^/]+\/report|datasets\/[^/]+|ask)$/;
+const GATEWAY_PAGE = /^(.*?\/)((v1\/)?(reports|jobs\/[^/]+\/report)|datasets\/[^/]+|ask)$/;
 const gatewayOf = ({ address }) => {
   const found = GATEWAY_PAGE.exec(address.pathname);
   return found && address.origin + found[1];
