@@ -91,7 +91,7 @@ show(
     picked.clear();
     for (const box of document.querySelectorAll(".pick")) box.checked = false;
     drawPicked();
-  } }, "None")),
+  } }, "Pick none")),
   el("ul", { id: "jobs", class: "rows", "aria-label": "Jobs, newest first" }),
   Object.assign(next(), { id: "next", hidden: true }));
 for (const name of Object.keys(FILTERS)) {

@@ -1,7 +1,7 @@
 // The picture that questions are about: sent from this disk or one of a data set, with a region of it.
 
-import { byId, bytes, el, fromRoot, link, whole } from "./parts.js";
-import { ask, closer, get, hasKey, Refusal, say, thumbnail, viewer } from "./shell.js";
+import { byId, bytes, el, link, whole } from "./parts.js";
+import { ask, closer, download, get, Refusal, say, thumbnail, viewer } from "./shell.js";
 
 const KEPT_SECONDS = 7 * 86400; // of a picture that was sent
 const LARGEST_DRAWN = 64 << 20; // bytes; a larger one is not brought back to be shown
@@ -153,6 +153,6 @@ export const drawPicture = (onRegion) => {
     frame ?? el("p", { class: "soft" }, unseen()),
     el("p", {}, picture.dataset ? [link(`/datasets/${encodeURIComponent(picture.dataset)}`, picture.dataset), `/${picture.image}`] : picture.name, el("span", { class: "soft" }, ` ${sizeTold()}`),
       picture.dataset && viewer ? [" ", el("a", { href: wish(), onclick: lead, onauxclick: lead }, "Look closer")] : null,
-      picture.dataset || hasKey() ? null : [" ", el("a", { href: fromRoot(contentOf(picture.id)), download: picture.name }, "Download")]),
+      picture.dataset ? null : [" ", download(contentOf(picture.id), picture.name, "Download")]),
   ];
 };
