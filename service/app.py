@@ -19,7 +19,16 @@ from gigavqa.service.http.openapi import DESCRIPTION, TAGS, VERSION, install_ope
 from gigavqa.service.http.parameters import refuse_unknown_parameters
 from gigavqa.service.http.problems import install_handlers
 from gigavqa.service.openai import batches, chats, files, responses_api
-from gigavqa.service.operations import dataset_contents, instrumentation, inventory, manifests, plans, probes, watch
+from gigavqa.service.operations import (
+    dataset_contents,
+    dataset_imports,
+    instrumentation,
+    inventory,
+    manifests,
+    plans,
+    probes,
+    watch,
+)
 from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.telemetry import Telemetry
@@ -80,6 +89,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         verdicts,
         inventory,
         dataset_contents,
+        dataset_imports,
         manifests,
         plans,
         chats,
@@ -99,6 +109,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         chats.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
         responses_api.router.prefix: StreamedPath(settings.max_chat_bytes, "application/json"),
         files.router.prefix: StreamedPath(settings.max_file_bytes, "multipart/form-data"),
+        dataset_imports.PATH: StreamedPath(settings.max_file_bytes, "multipart/form-data"),
     }
     app.add_middleware(BodyLimits, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, streamed=streamed)
     app.add_middleware(Authentication, settings=settings)

@@ -56,6 +56,18 @@ class DatasetNotFoundError(ServiceError):
     """No folder of the data root is a data set of this name."""
 
 
+class DatasetExistsError(ServiceError):
+    """The data root has something of this name already."""
+
+
+class DataRootUnwritableError(ServiceError):
+    """The gateway may not write into its data root, or has no room there."""
+
+
+class ImportInvalidError(ServiceError):
+    """No data set can be made as asked; each finding names the field."""
+
+
 class SampleNotFoundError(ServiceError):
     """The data set has no sample of this id."""
 
@@ -194,6 +206,13 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ModelUnknownError: ProblemKind(HTTPStatus.NOT_FOUND, "model-not-found", "No such model in the catalogue"),
     DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
     SampleNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "sample-not-found", "No such sample"),
+    DatasetExistsError: ProblemKind(HTTPStatus.CONFLICT, "dataset-exists", "The name is taken"),
+    DataRootUnwritableError: ProblemKind(
+        HTTPStatus.CONFLICT, "data-root-unwritable", "The gateway cannot write into its data root"
+    ),
+    ImportInvalidError: ProblemKind(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "import-invalid", "The data set cannot be made as asked"
+    ),
     ViewerMissingError: ProblemKind(HTTPStatus.NOT_FOUND, "viewer-missing", "No viewer is known"),
     PreviewNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "preview-not-found", "No such preview"),
     IdempotencyConflictError: ProblemKind(

@@ -20,6 +20,7 @@ from gigavqa.service.openai.pending_chats import PendingChats
 from gigavqa.service.openai.request_builder import RequestBuilder
 from gigavqa.service.openai.uploads import Uploads
 from gigavqa.service.operations.background import BackgroundTasks
+from gigavqa.service.operations.dataset_imports import DatasetImporter
 from gigavqa.service.operations.datasets import Datasets
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
@@ -127,6 +128,7 @@ class Gateway:
             ResultReaders(),
             self._models,
             self._datasets,
+            DatasetImporter(self._settings.data, self._datasets, self._settings.max_body_bytes),
             self._submissions,
             self._keys,
             self._quotas,

@@ -21,7 +21,21 @@ from gigavqa.store.api_keys import ALL_OWNERS, NO_OWNER, ApiKey, ApiKeys, Owner,
 from gigavqa.store.listen_settings import CHALLENGE, presented_key, proxy_fault, requires_keys
 from gigavqa.store.quotas import Quotas, RateLimitStatus
 
-_PAGES = frozenset({"/", "/jobs", "/datasets", "/models", "/workers", "/watch", "/watch/runbook", "/docs"})
+_PAGES = frozenset(
+    {
+        "/",
+        "/jobs",
+        "/ask",
+        "/datasets",
+        "/import",
+        "/models",
+        "/reports",
+        "/workers",
+        "/watch",
+        "/watch/runbook",
+        "/docs",
+    }
+)
 OPEN_PATHS = _PAGES | frozenset({"/healthz", "/readyz", "/openapi.json", "/redoc", "/favicon.ico"})
 """What is answered without a key: probes, which have none, and pages and documentation, which say nothing of anybody:
 what a page shows its script asks for.

@@ -114,6 +114,7 @@ DATASET_SUMMARY: dict[str, Any] = {
     "benchmark": "ultravr",
     "title": "UltraVR",
     "description": "Four domains of ultra-high-resolution images",
+    "pictures": ["images/plaza.tif"],
 }
 DATASETS: dict[str, Any] = {"object": "list", "data": [DATASET_SUMMARY]}
 DATASET: dict[str, Any] = {
@@ -131,6 +132,19 @@ SAMPLE_CARD: dict[str, Any] = {
     "truth": "B",
     "groups": {"domain": "cctv", "category": "comparison"},
 }
+DATASET_IMPORT: dict[str, Any] = {
+    "name": "street",
+    "made": True,
+    "benchmark": "questions",
+    "num_samples": 1,
+    "num_images": 1,
+    "kinds": {"choice": 1},
+    "samples": [{name: SAMPLE_CARD[name] for name in ("id", "images", "question", "options", "truth")}],
+    "left_out": [],
+    "notes": ["questions.csv: not read: photographer (1 record)"],
+    "warnings": [],
+}
+DATASET_CHECK: dict[str, Any] = {**DATASET_IMPORT, "made": False}
 SAMPLES: dict[str, Any] = {"object": "list", "data": [SAMPLE_CARD], "has_more": True, "last_id": "cctv-0007"}
 SAMPLE: dict[str, Any] = {
     **SAMPLE_CARD,

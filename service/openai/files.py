@@ -120,7 +120,7 @@ class FileStore:
     async def get(self, file_id: str, owner: str) -> StoredFile:
         """Return a file; raises FileMissingError."""
         # Any other text could name another file of the folder.
-        found = await self._registry.get(file_id, owner) if _FILE_ID.fullmatch(file_id) else None
+        found = await self._registry.get(file_id, owner) if is_file_id(file_id) else None
         if found is None:
             raise _file_missing(file_id)
         return found
@@ -174,6 +174,11 @@ class FileStore:
 
 Files = Annotated[FileStore, component(FileStore)]
 """What a route declares to get the files."""
+
+
+def is_file_id(text: str) -> bool:
+    """Return whether a text is an id as files have them; pictures of the data root have a folder in their names."""
+    return bool(_FILE_ID.fullmatch(text))
 
 
 def file_object(file: StoredFile) -> FileObject:

@@ -1,7 +1,8 @@
 """From what a message says of a picture to a view of it, checked by its header; no pixel is decoded.
 
-A picture is sent (as a data URL, or as a file before), or named: one below the data root, by `gigavqa:` or by its IIIF
-address at this installation, with a region and a size; or it is fetched, from hosts that the operator lists.
+A picture is sent (as a data URL, or as a file before), or named with a region and a size: by `gigavqa:` a file or one
+below the data root, which its IIIF address at this installation names, too; or it is fetched, from hosts that the
+operator lists.
 """
 
 import re
@@ -13,7 +14,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.runtime.public_addresses import AddressRefusedError, parse_url
 from gigavqa.service.errors import ChatInvalidError, ProblemFinding, ServiceError
 from gigavqa.service.openai.fetching import ImageFetcher
-from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.files import FileStore, is_file_id
 from gigavqa.service.openai.uploads import Uploads, decode_base64
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.tiling.errors import TilingError, quote_text
@@ -22,7 +23,7 @@ from gigavqa.tiling.roots import UPLOAD_PREFIX, ImageRoot, check_image_name
 from gigavqa.tiling.views import View, plan_view
 
 SCHEME = "gigavqa:"
-"""What the name of a picture below the data root begins with."""
+"""What the name of a picture begins with: of one below the data root, or of an uploaded file."""
 
 _IIIF = re.compile(r"/iiif/(?:3/)?([^/]+)/([^/]+)/([^/]+)/([^/]+)/(default|color)\.(jpg|png|webp|tif)")
 _CONDITIONS = {"V1": "longest:1024", "V2": "native"}
@@ -72,7 +73,7 @@ class ImageResolver:
                 f"'{quote_text(url)}' has {len(url)} characters; addresses have at most {_MOST_ADDRESS}"
             )
         if url.startswith(SCHEME):
-            return _parse_gigavqa_url(url)
+            return await self._named(_parse_gigavqa_url(url), owner)
         try:
             parts = parse_url(url)
         except AddressRefusedError as error:
@@ -84,6 +85,11 @@ class ImageResolver:
     def check(self, view: View, entry: CatalogueEntry, num_images: int) -> None:
         """Raise TilingError where there is no such picture, no such region of it, or none that the model takes."""
         plan_view(self._size(view.image), view, entry.visual_budget, num_images)
+
+    async def _named(self, view: View, owner: str) -> View:
+        if not is_file_id(view.image):
+            return view
+        return view.model_copy(update={"image": await self._files.picture(view.image, owner)})
 
     def _keep(self, text: str) -> str:
         arriving = self._uploads.arriving()
@@ -121,7 +127,7 @@ class ImageResolver:
 
 
 def _parse_gigavqa_url(url: str) -> View:
-    """Parse `gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`."""
+    """Parse `gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`, or the same of `file-...`."""
     name, _, query = url.removeprefix(SCHEME).partition("?")
     asked = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := sorted(set(asked) - {"region", "sizing", "condition"}):

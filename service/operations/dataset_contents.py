@@ -137,14 +137,16 @@ async def list_images(
     *,
     after: Annotated[str | None, Query(description="name of the last picture of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    image: Annotated[str | None, Query(description="only this picture")] = None,
 ) -> ImageList:
     """List the pictures that samples are about, with sizes and formats of their headers; unreadable ones say why."""
     dataset = await asyncio.to_thread(datasets.load, name)
     counts = await asyncio.to_thread(lambda: dataset.image_counts)
+    counts = counts if image is None else [pair for pair in counts if pair[0] == image]
     first = 0 if after is None else bisect_right(counts, after, key=itemgetter(0))
     page = counts[first : first + limit]
-    found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image, _ in page])
-    cards = [_image_card(image, number, found[dataset.image_of(image)]) for image, number in page]
+    found = await asyncio.to_thread(headers.survey, [dataset.image_of(shown) for shown, _ in page])
+    cards = [_image_card(shown, number, found[dataset.image_of(shown)]) for shown, number in page]
     return ImageList(data=cards, has_more=len(counts) > first + limit, last_id=page[-1][0] if page else None)
 
 

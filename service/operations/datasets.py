@@ -1,16 +1,19 @@
 """The data sets of the data root."""
 
 import hashlib
+import os
 import re
 import tomllib
+from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset, load_head
+from gigavqa.evaluation.image_lookup import IMAGE_SUFFIXES
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.runtime.suggestions import did_you_mean
-from gigavqa.service.errors import DatasetNotFoundError
+from gigavqa.service.errors import DatasetExistsError, DatasetNotFoundError, ImportInvalidError, ProblemFinding
 from gigavqa.service.http.freshness import Stamp, StampedCache, file_stamp
 from gigavqa.tiling.errors import quote_text
 
@@ -19,6 +22,10 @@ _LONGEST_NAME = 200
 _KEPT_BYTES = 512 << 20
 _INLINE_BYTES, _INLINE_SAMPLES = 1 << 20, 20_000
 """Records that are read, and samples that are gone through, while a client waits: a second's work."""
+_KEPT_PICTURES = 1000
+_MOST_LOOKED_AT = 100
+SHOWN_PICTURES = 3
+"""Pictures of a data set that stand for it."""
 
 
 class DatasetSummary(BaseModel):
@@ -30,6 +37,7 @@ class DatasetSummary(BaseModel):
     benchmark: str = Field(examples=["questions"])
     title: str
     description: str = ""
+    pictures: tuple[str, ...] = Field(default=(), description="some of its pictures, relative to its folder")
 
 
 class Datasets:
@@ -38,6 +46,7 @@ class Datasets:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._kept = StampedCache[Dataset](_KEPT_BYTES, lambda dataset: dataset.num_bytes)
+        self._pictures = StampedCache[tuple[str, ...]](_KEPT_PICTURES)
 
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
@@ -47,6 +56,15 @@ class Datasets:
         if folder.resolve().parent != self._root.resolve():
             raise DatasetNotFoundError(f"the data set '{name}' is a link out of the data root")
         return folder
+
+    def vacant(self, name: str) -> Path:
+        """Return where a new data set will lie; raises ImportInvalidError and DatasetExistsError."""
+        if not _NAME.fullmatch(name):
+            told = f"'{quote_text(name)}' is no name of a data set: letters, digits, '_', '.' and '-', 200 at most"
+            raise ImportInvalidError(told, [ProblemFinding(detail=told, pointer="#/name")])
+        if os.path.lexists(self._root / name):
+            raise DatasetExistsError(f"the data root has '{name}' already: choose another name")
+        return self._root / name
 
     def load(self, name: str) -> Dataset:
         """Load a data set whole; blocks. Raises DatasetNotFoundError and DatasetInvalidError."""
@@ -72,7 +90,13 @@ class Datasets:
         """Summaries of all data sets, by name; blocks. A dataset.toml that cannot be read is described as such."""
         if not self._root.is_dir():
             return []
-        return [_summary(self._root / name) for name in self._names()]
+        return [self._summary(self._root / name) for name in self._names()]
+
+    def _summary(self, folder: Path) -> DatasetSummary:
+        images = folder / "images"
+        stamp = file_stamp(images) if images.is_dir() else None
+        pictures = self._pictures.get(folder.name, stamp, lambda: _some_pictures(folder)) if stamp else ()
+        return _summary(folder, pictures)
 
     def _names(self) -> list[str]:
         names = sorted(path.parent.name for path in self._root.glob("*/dataset.toml"))
@@ -90,7 +114,7 @@ def _stamp(folder: Path) -> Stamp:
     return file_stamp(*(path for path in files if path.exists()))
 
 
-def _summary(folder: Path) -> DatasetSummary:
+def _summary(folder: Path, pictures: tuple[str, ...]) -> DatasetSummary:
     try:
         settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -100,4 +124,12 @@ def _summary(folder: Path) -> DatasetSummary:
         benchmark=str(settings.get("benchmark", "unknown")),
         title=str(settings.get("title", folder.name)),
         description=str(settings.get("description", "")),
+        pictures=pictures,
     )
+
+
+def _some_pictures(folder: Path) -> tuple[str, ...]:
+    """Return a few pictures of its folder; no record is read for them, and not all names."""
+    found = (Path(place, name) for place, _, names in os.walk(folder / "images") for name in sorted(names))
+    pictures = (path for path in islice(found, _MOST_LOOKED_AT) if path.suffix.lower() in IMAGE_SUFFIXES)
+    return tuple(path.relative_to(folder).as_posix() for path in islice(pictures, SHOWN_PICTURES))

@@ -27,7 +27,7 @@ from gigavqa.service.http import examples
 from gigavqa.service.http.freshness import StampedCache, file_stamp
 from gigavqa.service.http.openapi import example, openai_error_responses, problem_responses
 from gigavqa.service.http.parameters import Queue, Workers, component
-from gigavqa.service.operations.datasets import Datasets, DatasetSummary
+from gigavqa.service.operations.datasets import SHOWN_PICTURES, Datasets, DatasetSummary
 from gigavqa.store.queue import QueueDepth
 from gigavqa.store.worker_registry import EnginePhase, WorkerStatus
 
@@ -248,6 +248,7 @@ async def get_dataset(datasets: Annotated[Datasets, component(Datasets)], name: 
 
 
 def _dataset_card(dataset: Dataset) -> DatasetCard:
+    images = [image for image, _ in dataset.image_counts]
     groups: dict[str, Counter[str]] = {}
     for sample in dataset.samples:
         group, subgroup = dataset.benchmark.grouping.place(sample)
@@ -257,8 +258,9 @@ def _dataset_card(dataset: Dataset) -> DatasetCard:
         benchmark=dataset.benchmark.name,
         title=dataset.title,
         description=dataset.description,
+        pictures=tuple(images[:SHOWN_PICTURES]),
         digest=dataset.digest,
         num_samples=len(dataset.samples),
-        num_images=len(dataset.image_counts),
+        num_images=len(images),
         groups={group: dict(counts) for group, counts in groups.items()},
     )

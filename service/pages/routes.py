@@ -16,15 +16,20 @@ from gigavqa.service.pages.assets import address_of
 from gigavqa.service.pages.shell import Page, render_page
 
 _START = Page("Jobs", "Jobs", "jobs.js")
+# A report takes the place of the page that brings it: its one script, by its digest, and styles of its numbers.
+_REPORT = Page(
+    "Report",
+    "Jobs",
+    "report.js",
+    allows={"script-src": f"'sha256-{script_digest()}'", "style-src": "'unsafe-inline'"},
+)
 _PAGES: Mapping[str, Page] = {
     "/jobs/{job_id}": Page("Job", "Jobs", "job.js"),
-    # A report takes the place of the page that brings it: its one script, by its digest, and styles of its numbers.
-    "/jobs/{job_id}/report": Page(
-        "Report",
-        "Jobs",
-        "report.js",
-        allows={"script-src": f"'sha256-{script_digest()}'", "style-src": "'unsafe-inline'"},
-    ),
+    "/jobs/{job_id}/report": _REPORT,
+    "/reports": _REPORT,
+    # Pictures that are sent are drawn from this browser's own copy.
+    "/ask": Page("Ask", "Ask", "ask.js", allows={"img-src": "blob:"}),
+    "/import": Page("New data set", "Data sets", "import.js"),
     "/datasets": Page("Data sets", "Data sets", "datasets.js"),
     "/datasets/{name}": Page("Data set", "Data sets", "dataset.js"),
     "/models": Page("Models", "Models", "models.js"),
@@ -62,23 +67,23 @@ router = APIRouter(include_in_schema=False, tags=[PAGE])
 @router.get("/jobs")
 async def get_jobs_page() -> Response:
     """Lead to the jobs."""
-    return RedirectResponse("/", status_code=307)
+    return RedirectResponse("./", status_code=307)
 
 
-def _show(page: Page) -> Callable[[CurrentSettings], Awaitable[Response]]:
+def _show(page: Page, address: str) -> Callable[[CurrentSettings], Awaitable[Response]]:
     async def show(settings: CurrentSettings) -> Response:
-        return render_page(page, settings.viewer_url)
+        return render_page(page, settings.viewer_url, address.count("/") - 1)
 
     return show
 
 
 def _start_router() -> APIRouter:
     start = APIRouter(include_in_schema=False, tags=[PAGE], route_class=BrowserRoute)
-    start.add_api_route("/", _show(_START), methods=["GET"])
+    start.add_api_route("/", _show(_START, "/"), methods=["GET"])
     return start
 
 
 router.include_router(_start_router())
 for _address, _page in _PAGES.items():
-    router.add_api_route(_address, _show(_page), methods=["GET"])
+    router.add_api_route(_address, _show(_page, _address), methods=["GET"])
 router.include_router(assets.router)

@@ -15,6 +15,7 @@ from gigavqa.service.pages.assets import address_of
 _TEMPLATE = Path(__file__).parent / "shell.html"
 _HEAD = {
     "Jobs": "/",
+    "Ask": "/ask",
     "Data sets": "/datasets",
     "Models": "/models",
     "Workers": "/workers",
@@ -38,19 +39,24 @@ class Page:
     allows: Mapping[str, str] = field(default_factory=dict)
 
 
-def render_page(page: Page, viewer: str | None) -> HTMLResponse:
-    """Write a page. It says nothing of anybody: what it shows its script asks for, with a key where one is wanted."""
-    links = "".join(_link(name, address, is_here=name == page.place) for name, address in _HEAD.items())
-    scripts = [f'<link rel="stylesheet" href="{address}">' for address in page.styles]
-    scripts += [f'<script defer src="{address}"></script>' for address in page.libraries]
-    scripts += [f'<link rel="modulepreload" href="{address_of("parts.js")}">']
-    scripts += [f'<script type="module" src="{address_of(page.script)}"></script>']
+def render_page(page: Page, viewer: str | None, depth: int) -> HTMLResponse:
+    """Write a page. It says nothing of anybody: what it shows its script asks for, with a key where one is wanted.
+
+    Its addresses are relative, from `depth` folders below the gateway's own, which may stand below a path of its host.
+    """
+    root = "../" * depth or "./"
+    links = "".join(_link(name, root + address[1:], is_here=name == page.place) for name, address in _HEAD.items())
+    scripts = [f'<link rel="stylesheet" href="{root}{address[1:]}">' for address in page.styles]
+    scripts += [f'<script defer src="{root}{address[1:]}"></script>' for address in page.libraries]
+    scripts += [f'<link rel="modulepreload" href="{root}{address_of("parts.js")[1:]}">']
+    scripts += [f'<script type="module" src="{root}{address_of(page.script)[1:]}"></script>']
     text = _load_template().substitute(
         title=html.escape(page.title),
         viewer=html.escape((viewer or "").rstrip("/")),
-        icon=address_of("icon.svg"),
-        style=address_of("pages.css"),
-        shell=address_of("shell.js"),
+        root=root,
+        icon=root + address_of("icon.svg")[1:],
+        style=root + address_of("pages.css")[1:],
+        shell=root + address_of("shell.js")[1:],
         scripts="\n".join(scripts),
         links=links,
     )

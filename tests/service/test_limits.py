@@ -115,6 +115,18 @@ def test_the_sizes_that_cannot_be_set_are_those_of_the_code() -> None:
 def test_what_is_open_is_named() -> None:
     """Each path that needs no key, and how soon a stream ends."""
     (line,) = [line for line in PAGE.splitlines() if line.startswith("- Without a key are answered")]
-    pages = {"/", "/jobs", "/datasets", "/models", "/workers", "/watch", "/watch/runbook", "/docs"}
+    pages = {
+        "/",
+        "/jobs",
+        "/ask",
+        "/datasets",
+        "/import",
+        "/models",
+        "/reports",
+        "/workers",
+        "/watch",
+        "/watch/runbook",
+        "/docs",
+    }
     assert set(re.findall(r"`(/[a-z.]*)`", line)) == OPEN_PATHS - pages - {"/favicon.ico"}
     assert f"every {RECHECK_SECONDS:g} seconds" in PAGE

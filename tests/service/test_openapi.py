@@ -17,6 +17,7 @@ from gigavqa.service.openai.completions import Completion
 from gigavqa.service.openai.files import FileDeletion, FileList, FileObject
 from gigavqa.service.openai.responses_output import ResponseObject
 from gigavqa.service.operations.dataset_contents import ImageList, SampleDetail, SampleList
+from gigavqa.service.operations.dataset_imports import DatasetImport
 from gigavqa.service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
 from gigavqa.service.operations.manifests import Manifest
 from gigavqa.service.operations.plans import PlanList
@@ -61,6 +62,7 @@ OPERATIONS = {
     "GET /v1/workers/targets",
     "GET /v1/watch",
     "GET /v1/datasets",
+    "POST /v1/datasets",
     "GET /v1/datasets/{name}",
     "GET /v1/datasets/{name}/samples",
     "GET /v1/datasets/{name}/samples/{sample_id}",
@@ -92,6 +94,8 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.WORKERS, WorkerList),
     (examples.DATASETS, DatasetList),
     (examples.DATASET, DatasetCard),
+    (examples.DATASET_IMPORT, DatasetImport),
+    (examples.DATASET_CHECK, DatasetImport),
     (examples.SAMPLES, SampleList),
     (examples.SAMPLE, SampleDetail),
     (examples.IMAGES, ImageList),

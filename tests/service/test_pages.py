@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from gigavqa.service.pages.assets import address_of
 from gigavqa.service.settings import GatewaySettings
 from tests.browsing import Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
-from tests.service.datasets import record, write_dataset
+from tests.service.datasets import NAME, record, write_dataset
 from tests.service.gateways import RunningGateway
+from tests.service.proxies import below_a_path
 from tests.service.tenants import BODY, make_key
 from tests.service.workers import play
 from tests.viewer.viewing import viewing
@@ -36,7 +37,9 @@ def pages_of(gateway: RunningGateway) -> dict[str, str]:
     return {
         "/": "Jobs",
         f"/jobs/{job_id}": "town: S0 V2",
+        "/ask": "Ask",
         "/datasets": "Data sets",
+        "/import": "New data set",
         "/datasets/town": "Town",
         "/models": "Models",
         "/workers": "Workers",
@@ -66,7 +69,7 @@ def test_every_page_fits_and_complains_of_nothing(gateway: RunningGateway, brows
         opened(tab, gateway, path, heading)
         assert fits(tab), path
         assert tab.locator("header nav a").all_inner_texts() == [
-            "Jobs", "Data sets", "Models", "Workers", "Watch", "API",
+            "Jobs", "Ask", "Data sets", "Models", "Workers", "Watch", "API",
         ]  # fmt: skip
         assert tab.locator("header nav a[aria-current]").count() == 1
         assert seen.told == [], path
@@ -149,6 +152,61 @@ def test_a_job_is_called_by_the_title_that_somebody_gave_it(gateway: RunningGate
     opened(tab, gateway, "/", "Jobs")
     expect(tab.get_by_role("link", name="Ships at noon")).to_be_visible()
     tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_jobs_that_are_picked_are_compared_in_one_report(gateway: RunningGateway, browser: Browser) -> None:
+    """Those that have answers; the report leads back to each of them."""
+    done = [gateway.submit(seed=seed).json()["id"] for seed in (1, 2)]
+    elsewhere(lambda: play(gateway.redis_url))
+    waiting = gateway.submit(seed=3).json()["id"]
+    tab = browser.new_page()
+    seen = Complaints(tab)
+    opened(tab, gateway, "/", "Jobs")
+    expect(tab.locator(f"[data-pick='{waiting}']")).to_be_disabled()
+    for job_id in done:
+        tab.locator(f"[data-pick='{job_id}']").check()
+    tab.get_by_role("link", name="Compare 2 jobs").click()
+    expect(tab.locator("#matrix")).to_be_visible()
+    assert tab.locator("#head a").all_inner_texts() == ["gigavqa", "Jobs", *done, NAME]
+    tab.locator("#head").get_by_role("link", name=done[1]).click()
+    expect(tab.locator("#title")).to_have_text("town: S0 V2")
+    assert seen.told == []
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_gateway_below_a_path_of_its_host_is_walked_through(gateway: RunningGateway, browser: Browser) -> None:
+    """Behind a proxy that takes the path off: no page asks for anything beside it, and every link stays below it."""
+    job_id = gateway.submit().json()["id"]
+    elsewhere(lambda: play(gateway.redis_url))
+    with below_a_path(gateway.url, "/vqa") as url:
+        tab = browser.new_page()
+        seen = Complaints(tab)
+        tab.goto(f"{url}/")
+        tab.locator(f"a[data-job='{job_id}']").click()
+        expect(tab.locator("#title")).to_have_text("town: S0 V2")
+        tab.locator("#report").click()
+        expect(tab.locator("#matrix")).to_be_visible()
+        tab.locator("#head").get_by_role("link", name=NAME).click()
+        expect(tab.locator("#samples [data-sample]")).to_have_count(4)
+        tab.get_by_role("link", name="Ask about images/plaza-0.png").click()
+        expect(tab.locator("#said")).to_have_text(f"{NAME}/images/plaza-0.png is ready")
+        for place in ("Data sets", "Models", "Workers", "Watch"):
+            tab.get_by_role("navigation", name="Pages").get_by_role("link", name=place).click()
+            expect(tab.locator("#said")).not_to_have_text("asking the gateway")
+        tab.goto(f"{url}/watch/runbook")
+        expect(tab.locator(".runbook").first).to_be_visible()
+        tab.goto(f"{url}/docs")
+        expect(tab.locator(".swagger-ui .opblock").first).to_be_visible()
+        tab.goto(f"{url}/jobs")
+        expect(tab.locator("#title")).to_have_text("Jobs")
+        assert tab.url == f"{url}/"
+        assert seen.told == []
+        assert all(one.startswith(f"{url}/") for one in seen.requests)
+        tab.close()
 
 
 @with_browser
@@ -244,7 +302,7 @@ def test_data_sets_show_their_pictures_where_a_viewer_runs(
 def test_files_of_the_pages_are_kept_for_good(gateway: RunningGateway) -> None:
     """Under addresses of their content: another version has others, and knows no older ones."""
     page = gateway.client.get("/", headers={"Accept": "text/html"})
-    named = re.findall(r'(?:src|href)="(/pages/[^"]+)"', page.text)
+    named = re.findall(r'(?:src|href)="\.(/pages/[^"]+)"', page.text)
     assert len(named) == 5
     for address in named:
         answer = gateway.client.get(address)
@@ -257,7 +315,18 @@ def test_files_of_the_pages_are_kept_for_good(gateway: RunningGateway) -> None:
 def test_pages_say_nothing_without_a_key(start: Callable[..., RunningGateway]) -> None:
     """They are open, as their files are; what they show is not."""
     gateway = start(require_keys=True)
-    for path in ("/datasets", "/datasets/town", "/models", "/workers", "/watch", "/jobs/job_0", address_of("jobs.js")):
+    for path in (
+        "/ask",
+        "/reports",
+        "/import",
+        "/datasets",
+        "/datasets/town",
+        "/models",
+        "/workers",
+        "/watch",
+        "/jobs/job_0",
+        address_of("jobs.js"),
+    ):
         assert gateway.client.get(path).status_code == 200, path
     for path in ("/v1/datasets", "/v1/models", "/v1/workers", "/v1/watch", "/v1/jobs/job_0"):
         assert gateway.client.get(path).status_code == 401, path

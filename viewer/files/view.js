@@ -27,6 +27,12 @@ const quadruple = (box) => {
   const numbers = list(box).map(Number);
   return numbers.length === 4 && numbers.every(Number.isFinite) && numbers[2] >= 0 && numbers[3] >= 0 ? numbers : null;
 };
+// The gateway whose page led here: what stands before that page's own address.
+const GATEWAY_PAGE = /^(.*?\/)((v1\/)?(reports|jobs\/[^/]+\/report)|datasets\/[^/]+|ask)$/;
+const gatewayOf = ({ address }) => {
+  const found = GATEWAY_PAGE.exec(address.pathname);
+  return found && address.origin + found[1];
+};
 const pageOf = ([address, name]) => (/^https?:/.test(address) && URL.canParse(address) ? { address: new URL(address), name: text(name, 80) } : null);
 const wished = () => {
   const given = JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}") ?? {};
@@ -85,7 +91,21 @@ const tell = () => {
   if (!picture || !byId("key").hidden) return; // what is said of the key stays
   const percent = 100 * picture.viewportToImageZoom(full.viewport.getZoom());
   const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBounds());
+  leadToQuestion();
   say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(Math.max(0, x))}, ${whole(Math.max(0, y))}, ${whole(width)} × ${whole(height)}${picture.getFullyLoaded() ? "" : ". Finer parts of it are on their way."}`);
+};
+
+// A question about what is seen now, on the gateway's page for it; a digest names other bytes than the data root's now.
+const leadToQuestion = () => {
+  const gateway = wish.back && gatewayOf(wish.back);
+  byId("ask").hidden = !gateway;
+  if (!gateway) return;
+  const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBoundsNoRotate());
+  const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];
+  const [right, bottom] = [Math.min(size.x, Math.ceil(x + width)), Math.min(size.y, Math.ceil(y + height))];
+  const isPart = right > left && bottom > top && (left || top || right < size.x || bottom < size.y);
+  const query = new URLSearchParams({ image: wish.image, ...(isPart ? { region: [left, top, right - left, bottom - top].join(",") } : {}) });
+  byId("ask").href = `${gateway}ask?${query}`;
 };
 
 // The one that moved leads; the other follows without answering.
@@ -196,7 +216,7 @@ const drawWords = () => {
     const { address, name } = wish.back;
     byId("back").href = address.href;
     byId("back").textContent = `Back to ${address.hostname === location.hostname && name ? name : address.origin}`; // a link may come from anywhere
-    byId("start").href = address.origin;
+    byId("start").href = gatewayOf(wish.back) ?? address.origin;
     byId("head").hidden = false;
   }
   byId("asked").hidden = !wish.told.length;

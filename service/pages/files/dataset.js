@@ -1,9 +1,9 @@
 // One data set: its pictures and questions, page by page, and the plans by which it can be asked.
 
-import { byId, bytes, cellName, el, facts, link, section, some, spaced, table, whole } from "./parts.js";
+import { byId, bytes, cellName, el, facts, here, link, section, some, spaced, table, whole } from "./parts.js";
 import { attempt, chosenIn, closer, crumbs, get, keepChosen, pictureName, say, show, thumbnail, title, viewer } from "./shell.js";
 
-const name = decodeURIComponent(location.pathname.split("/")[2]);
+const name = here[1];
 const route = `/v1/datasets/${encodeURIComponent(name)}`;
 const PAGE = 24;
 const chosen = chosenIn({ image: "", search: "", group: "", after: "", images: "" });
@@ -35,6 +35,7 @@ const picture = (image) => {
   return el("li", { "data-image": image.name }, shown, el("div", { class: "words" },
     el("p", {}, image.name),
     el("p", { class: image.error ? "failed" : "soft" }, sizeOf(image)),
+    image.error ? null : el("p", {}, link(`/ask?image=${encodeURIComponent(fullName)}`, "Ask about it", { "aria-label": `Ask about ${image.name}` })),
     el("p", {}, el("button", { type: "button", "aria-pressed": String(chosen.image === image.name), onclick: () => choose({ image: chosen.image === image.name ? "" : image.name, after: "" }, showSamples) }, some(image.num_samples, "question")))));
 };
 

@@ -1,9 +1,9 @@
 // One job, live: how far it is, what it asks, what failed and what helps, and what can be done with it.
 
-import { ago, byId, card, cellName, clock, el, facts, hasEnded, jobTitle, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
-import { ask, attempt, crumbs, download, get, Refusal, repeat, reportAddress, say, show, title } from "./shell.js";
+import { ago, byId, card, cellName, clock, el, facts, fromRoot, hasEnded, here, jobTitle, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
+import { ask, attempt, crumbs, download, eventsOf, get, Refusal, repeat, reportAddress, say, show, title } from "./shell.js";
 
-const id = decodeURIComponent(location.pathname.split("/")[2]);
+const id = here[1];
 const route = `/v1/jobs/${encodeURIComponent(id)}`;
 const READ_AT_ONCE = 20000; // of more requests the report is read when somebody wants it
 let job = null;
@@ -41,7 +41,7 @@ const retry = () => attempt(async () => {
 const remove = () => attempt(async () => {
   if (!(await confirmed(`Delete ${id} with all its ${whole(job.request_counts.completed)} answers? Nothing brings them back.`, "Delete the job"))) return;
   await tell("deleting", route, { method: "DELETE" });
-  location.assign("/");
+  location.assign(fromRoot("/"));
 });
 
 const actions = () => {
@@ -164,14 +164,7 @@ const eventLine = (text) => {
 };
 
 const followEvents = async (list) => {
-  const reader = (await ask(`${route}/events`)).body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  const next = () => reader.read().catch(() => ({ done: true })); // the gateway ended
-  for (let read = await next(); !read.done; read = await next()) {
-    const parts = (rest + read.value).split(/\r?\n\r?\n/);
-    rest = parts.pop();
-    list.prepend(...parts.map(eventLine).filter(Boolean).reverse());
-  }
+  for await (const event of eventsOf(`${route}/events`)) list.prepend(eventLine(event) ?? "");
 };
 
 const events = () => {

@@ -1,6 +1,6 @@
 // The jobs, live: newest first, chosen by status, data set and model.
 
-import { ago, byId, el, hasEnded, jobTitle, link, progress, some, status, whole } from "./parts.js";
+import { ago, byId, el, fromRoot, hasEnded, jobTitle, link, progress, some, status, whole } from "./parts.js";
 import { chosenIn, get, keepChosen, repeat, reportAddress, say, show } from "./shell.js";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "cancelling", "cancelled"];
@@ -22,12 +22,32 @@ const learn = (jobs) => {
   }
 };
 
+// --- several jobs in one report -------------------------------------------------------------------------------------
+
+const picked = new Set();
+const drawPicked = () => {
+  byId("compare").hidden = !picked.size;
+  byId("together").textContent = picked.size === 1 ? "One job is picked; pick others of its data set" : `Compare ${picked.size} jobs`;
+  if (picked.size > 1) byId("together").href = fromRoot(`/reports?${new URLSearchParams([...picked].map((id) => ["job", id]))}`);
+  else byId("together").removeAttribute("href");
+};
+const pick = (job) => {
+  const box = el("input", { type: "checkbox", class: "pick", "data-pick": job.id, "aria-label": `Compare ${jobTitle(job.spec)}, ${job.id}`, onchange: () => {
+    if (box.checked) picked.add(job.id);
+    else picked.delete(job.id);
+    drawPicked();
+  } });
+  box.checked = picked.has(job.id);
+  box.disabled = !job.request_counts.completed;
+  return box;
+};
+
 const row = (job) => {
   const { total, completed, failed } = job.request_counts;
   const page = `/jobs/${encodeURIComponent(job.id)}`;
   return el("li", { "data-job": job.id },
     el("div", { class: "line" },
-      el("span", {}, link(page, jobTitle(job.spec), { "data-job": job.id })),
+      el("span", {}, pick(job), link(page, jobTitle(job.spec), { "data-job": job.id })),
       el("span", { class: "soft" }, job.spec.models.join(", ")),
       el("span", { class: "soft" }, `${whole(completed + failed)} of ${whole(total)}`, failed ? el("span", { class: "failed" }, `, ${whole(failed)} failed`) : null),
       status(job.status)),
@@ -42,8 +62,9 @@ const next = () => el("div", { class: "next" }, "What to do first, at a terminal
   el("li", {}, el("code", {}, "gigavqa submit -d DATASET -m MODEL"), " asks one of the ", link("/datasets", "data sets"), " by one of the ", link("/models", "models"))));
 
 const draw = ({ data, has_more: more }) => {
-  const focused = document.activeElement?.dataset.job;
+  const { job: focused, pick: chosenBox } = document.activeElement?.dataset ?? {};
   byId("jobs").replaceChildren(...data.map(row));
+  if (chosenBox) byId("jobs").querySelector(`[data-pick="${CSS.escape(chosenBox)}"]`)?.focus();
   if (focused) byId("jobs").querySelector(`a[data-job="${CSS.escape(focused)}"]`)?.focus();
   const isFiltered = Object.values(chosen()).some(Boolean);
   byId("next").hidden = data.length > 0 || isFiltered;
@@ -66,6 +87,11 @@ const look = async () => {
 show(
   el("form", { id: "choice", "aria-label": "Filter the jobs", onsubmit: (event) => event.preventDefault() },
     Object.entries(FILTERS).map(([name, words]) => el("label", {}, words, el("select", { id: name })))),
+  el("p", { id: "compare", hidden: true }, el("a", { id: "together", class: "button" }), " ", el("button", { type: "button", onclick: () => {
+    picked.clear();
+    for (const box of document.querySelectorAll(".pick")) box.checked = false;
+    drawPicked();
+  } }, "Pick none")),
   el("ul", { id: "jobs", class: "rows", "aria-label": "Jobs, newest first" }),
   Object.assign(next(), { id: "next", hidden: true }));
 for (const name of Object.keys(FILTERS)) {

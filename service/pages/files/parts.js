@@ -14,7 +14,13 @@ export const el = (name, attributes = {}, ...children) => {
   return made;
 };
 
-export const link = (address, words, attributes = {}) => el("a", { href: address, ...attributes }, words);
+// A gateway may stand below a path of its host: what begins with / is found from the page that asks.
+const root = document.documentElement.dataset.root;
+export const fromRoot = (address) => (address.startsWith("/") ? root + address.slice(1) : address);
+// The parts of this page's own address, as the gateway knows it: ["jobs", ID].
+export const here = location.pathname.split("/").slice(-root.split("../").length).map(decodeURIComponent);
+
+export const link = (address, words, attributes = {}) => el("a", { href: fromRoot(address), ...attributes }, words);
 
 // --- numbers and times ---------------------------------------------------------------------------------------------
 

@@ -1,13 +1,18 @@
-// A report, brought with the key that this tab keeps. It takes the place of this page, whose address can be sent.
+// A report over one job or several, brought with the key that this tab keeps. It takes the place of this page, whose
+// address can be sent.
 
+import { here } from "./parts.js";
 import { ask, attempt, crumbs, say } from "./shell.js";
 
-const id = decodeURIComponent(location.pathname.split("/")[2]);
+const jobs = here[0] === "jobs" ? [here[1]] : new URLSearchParams(location.search).getAll("job");
+const address = jobs.length === 1
+  ? `/v1/jobs/${encodeURIComponent(jobs[0])}/report?format=html`
+  : `/v1/reports?${new URLSearchParams([...jobs.map((job) => ["job", job]), ["format", "html"]])}`;
 
-crumbs(["/", "Jobs"], [`/jobs/${encodeURIComponent(id)}`, id], ["", "Report"]);
-say("reading the report");
-attempt(async () => {
-  const text = await (await ask(`/v1/jobs/${encodeURIComponent(id)}/report?format=html`)).text();
+crumbs(["/", "Jobs"], ...jobs.map((job) => [`/jobs/${encodeURIComponent(job)}`, job]), ["", "Report"]);
+say(jobs.length ? "reading the report" : "no job is named: pick some among the jobs");
+if (jobs.length) attempt(async () => {
+  const text = await (await ask(address)).text();
   document.open();
   document.write(text);
   document.close();

@@ -1,6 +1,6 @@
 // What all pages share: colours, the key, asking the gateway, and asking it again and again.
 
-import { byId, el, link } from "./parts.js";
+import { byId, el, fromRoot, link } from "./parts.js";
 
 const root = document.documentElement;
 
@@ -64,29 +64,41 @@ const forgetKey = () => {
 
 // What it answered instead, in its own words; status 0 where nothing came.
 export class Refusal extends Error {
-  constructor(status, words) {
+  constructor(status, words, findings = []) {
     super(words);
     this.status = status;
+    this.findings = findings;
   }
 }
 
-const wordsOf = (status, text) => {
+const refusalOf = (status, text) => {
   try {
     const told = JSON.parse(text);
-    return told.detail || told.error?.message || `the gateway answers ${status}`;
+    return new Refusal(status, told.detail || told.error?.message || `the gateway answers ${status}`, told.errors);
   } catch {
-    return `the gateway answers ${status}`;
+    return new Refusal(status, `the gateway answers ${status}`);
   }
 };
 
 const AWAY = new Refusal(0, "The gateway does not answer.");
 
 export const ask = async (path, options = {}) => {
-  const answer = await fetch(path, { ...options, headers: withKey() }).catch(() => { throw AWAY; });
+  const answer = await fetch(fromRoot(path), { ...options, headers: { ...options.headers, ...withKey() } }).catch(() => { throw AWAY; });
   if (answer.ok) return answer;
   if (answer.status === 401 || answer.status === 403) byId("key").hidden = false;
-  throw new Refusal(answer.status, wordsOf(answer.status, await answer.text()));
+  throw refusalOf(answer.status, await answer.text());
 };
+// The events of a stream, each as its text, until it ends.
+export async function* eventsOf(path, options) {
+  const reader = (await ask(path, options)).body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  const next = () => reader.read().catch(() => ({ done: true })); // the gateway ended, or nobody waits for it any more
+  for (let read = await next(); !read.done; read = await next()) {
+    const parts = (rest + read.value).split(/\r?\n\r?\n/);
+    rest = parts.pop();
+    yield* parts;
+  }
+}
 export const get = async (path) => (await ask(path)).json();
 
 // A link would come without the key: what it leads to is then brought here and handed over as a file.
@@ -127,8 +139,8 @@ export const show = (...children) => byId("content").replaceChildren(...children
 export const viewer = root.dataset.viewer;
 export const pictureName = (dataset, image) => `${dataset}/${image}`;
 const TRIES = 8; // a large picture is decoded once, which may take longer than a viewer lets somebody wait
-export const thumbnail = (name, side, alt) => {
-  const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/full/!${side},${side}/0/default.jpg`;
+export const thumbnail = (name, side, alt, region = "full") => {
+  const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/${region}/!${side},${side}/0/default.jpg`;
   const image = el("img", { src: address, alt, loading: "lazy" });
   let tries = 0;
   image.addEventListener("error", () => {

@@ -48,6 +48,20 @@ def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
     assert worker.renders == 1
 
 
+def test_a_region_of_an_uploaded_file_is_named_as_one_of_a_data_set_is(
+    client: openai.OpenAI, worker: RunningWorker
+) -> None:
+    """It is what the file shows there, and is checked as any other region."""
+    file = client.files.create(file=("land.png", png(3)), purpose="vision")
+    whole, part = ask(client, f"gigavqa:{file.id}"), ask(client, f"gigavqa:{file.id}?region=pct:0,0,50,50")
+    assert worker.renders == 2
+    assert part.usage.prompt_tokens < whole.usage.prompt_tokens
+    with pytest.raises(openai.BadRequestError, match="reaches outside"):
+        ask(client, f"gigavqa:{file.id}?region=9000,0,1,1")
+    with pytest.raises(openai.BadRequestError, match="there is no file"):
+        ask(client, "gigavqa:file-none?region=0,0,1,1")
+
+
 def test_what_a_power_cut_left_of_a_picture_is_replaced_when_it_comes_again(
     client: openai.OpenAI, worker: RunningWorker, settings: GatewaySettings
 ) -> None:

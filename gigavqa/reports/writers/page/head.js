@@ -2,10 +2,13 @@
 
 const jobsHere = () => {
   if (!location.protocol.startsWith("http")) return null;
-  if (/\/v1\/reports$/.test(location.pathname)) return new URLSearchParams(location.search).getAll("job");
+  if (/\/reports$/.test(location.pathname)) return new URLSearchParams(location.search).getAll("job");
   const found = /\/jobs\/([^/]+)\/report$/.exec(location.pathname);
   return found && [decodeURIComponent(found[1])];
 };
+
+// The gateway may stand below a path of its host.
+const gateway = () => location.pathname.replace(/(v1\/)?(reports|jobs\/[^/]+\/report)$/, "");
 
 const drawHead = () => {
   const jobs = jobsHere();
@@ -13,10 +16,10 @@ const drawHead = () => {
   const theme = localStorage.getItem("gigavqa.theme"); // as it was chosen on the gateway's pages
   if (["light", "dark"].includes(theme)) document.documentElement.dataset.theme = theme;
   const place = byId("head");
-  const at = (path, words) => el("a", { href: path }, words);
-  place.replaceChildren(at("/", "gigavqa"), " / ", at("/", "Jobs"), " / ",
-    ...jobs.flatMap((job, number) => [number ? ", " : "", at(`/jobs/${encodeURIComponent(job)}`, job)]), " / Report",
-    el("span", {}, "Data set: ", at(`/datasets/${encodeURIComponent(place.dataset.dataset)}`, place.dataset.dataset)));
+  const at = (path, words) => el("a", { href: gateway() + path }, words);
+  place.replaceChildren(at("", "gigavqa"), " / ", at("", "Jobs"), " / ",
+    ...jobs.flatMap((job, number) => [number ? ", " : "", at(`jobs/${encodeURIComponent(job)}`, job)]), " / Report",
+    el("span", {}, "Data set: ", at(`datasets/${encodeURIComponent(place.dataset.dataset)}`, place.dataset.dataset)));
   place.hidden = false;
 };
 drawHead();

@@ -1,0 +1,194 @@
+// Ask a served model about a picture, or about a region of it, and go on asking.
+
+import { costOf, play } from "./chat.js";
+import { drawKept, keepForm } from "./kept.js";
+import { byId, el, link, section } from "./parts.js";
+import { choose, current, drawPicture, drawRegion, isRegion, reference, shownPart } from "./picture.js";
+import { attempt, chosenIn, get, keepChosen, Refusal, repeat, say, show } from "./shell.js";
+
+const chosen = chosenIn({ model: "", image: "", region: "", question: "" });
+const keep = (changes) => {
+  Object.assign(chosen, changes);
+  keepChosen(chosen);
+};
+
+// --- whom -----------------------------------------------------------------------------------------------------------
+
+let served = [];
+const drawModels = () => {
+  byId("model").replaceChildren(...served.map((one) => el("option", { value: one.id, selected: one.id === chosen.model },
+    `${one.title}${one.loaded ? "" : one.starting.length ? ": starts" : ": not loaded"}${one.random_weights && !one.title.includes("random weights") ? " (random weights)" : ""}`)));
+  byId("unserved").hidden = served.length > 0;
+  byId("asking").hidden = !served.length;
+  if (byId("model").value !== chosen.model) begin({ model: byId("model").value });
+  tellNext();
+};
+
+const unserved = () => el("div", { class: "next", id: "unserved", hidden: true }, "No model is served now. At a terminal of a machine with a GPU:", el("ul", {},
+  el("li", {}, el("code", {}, "gigavqa up --model MODEL"), " serves one of the ", link("/models", "models")),
+  el("li", {}, el("code", {}, "gigavqa models --fits h100"), " says which fit a GPU")), "This page goes on as soon as one is there.");
+
+// --- the conversation -----------------------------------------------------------------------------------------------
+
+let messages = []; // as the model is sent them
+let shown = null; // the region that was shown last; null before anything was
+let stopping = null;
+
+// Another picture or model is another conversation; what was said stays to be read.
+const begin = (changes) => {
+  keep(changes);
+  if (messages.length) byId("talk").append(el("li", { class: "anew soft" }, "A new conversation"));
+  messages = [];
+  shown = null;
+};
+
+const wanted = () => byId("region").value.trim();
+const showsMore = () => current() && shown !== wanted();
+const tellNext = () => {
+  const words = !isRegion(wanted()) ? "A region is x,y,width,height in pixels, or pct:x,y,width,height in per cent."
+    : !current() ? "The question is asked without a picture."
+    : !showsMore() ? "The question goes on about what was shown."
+    : wanted() ? `The question shows region ${wanted()}.` : "The question shows the whole picture.";
+  byId("shows").textContent = words;
+};
+
+const turn = (who, ...told) => el("li", {}, el("b", {}, who), ...told);
+
+const questionTurn = (question, region) => {
+  const part = region === null ? null : shownPart(region, 240);
+  return turn("You", part && el("div", { class: "shown" }, part),
+    region === null ? null : el("span", { class: "soft" }, region ? ` showed region ${region} of ${current().name}` : ` showed ${current().name}`),
+    el("p", { class: "question" }, question));
+};
+
+const content = (question, region) => [
+  ...(region === null ? [] : [{ type: "image_url", image_url: { url: reference(region) } }]),
+  { type: "text", text: question },
+];
+
+const busy = (isBusy) => {
+  byId("send").hidden = isBusy;
+  byId("stop").hidden = !isBusy;
+  for (const name of ["model", "anew"]) byId(name).disabled = isBusy;
+};
+
+const askNow = async () => {
+  const question = byId("question").value.trim();
+  if (!question || stopping || !isRegion(wanted())) return;
+  const region = showsMore() ? wanted() : null;
+  const title = served.find((one) => one.id === chosen.model).title;
+  const asked = questionTurn(question, region);
+  const text = el("p", { class: "answer" });
+  const cost = el("p", { class: "soft" });
+  const answer = turn(title, text, cost);
+  byId("talk").append(asked, answer);
+  byId("question").value = "";
+  busy(true);
+  say(`${title} is asked`);
+  stopping = new AbortController();
+  const before = messages;
+  const sent = [...messages, { role: "user", content: content(question, region) }];
+  answer.scrollIntoView({ block: "nearest" });
+  try {
+    const told = await play(chosen.model, sent, (piece) => text.append(piece), stopping.signal);
+    messages = [...sent, { role: "assistant", content: told.text }];
+    if (region !== null) shown = region;
+    cost.textContent = costOf(told);
+    say(`${title} has answered`);
+    if (current()) answer.append(keepForm({ picture: current(), region: shown, question }));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    messages = before;
+    cost.className = "failed";
+    const why = stopping.signal.aborted ? "Stopped." : error.message;
+    cost.textContent = `${why} The question is not part of the conversation.`;
+    byId("question").value ||= question;
+    say(why);
+  } finally {
+    stopping = null;
+    busy(false);
+    tellNext();
+    byId("question").focus();
+  }
+};
+
+// --- the picture ----------------------------------------------------------------------------------------------------
+
+const setRegion = (region) => {
+  byId("region").value = region;
+  keep({ region });
+  if (isRegion(region)) drawRegion(region);
+  tellNext();
+};
+
+const bring = (given, region = "") => attempt(async () => {
+  begin({ image: await choose(given), region: "" });
+  byId("picture").replaceChildren(...drawPicture(setRegion));
+  byId("drop").classList.toggle("small", Boolean(current()));
+  byId("regions").hidden = !current();
+  setRegion(current() ? region : "");
+  say(current() ? `${current().name} is ready` : "no picture");
+});
+
+const drop = () => {
+  const file = el("input", { type: "file", id: "file", onchange: () => { if (file.files.length) bring(file.files[0]); } });
+  const place = el("div", { id: "drop", class: "drop" },
+    el("label", {}, "Drop a picture here, or choose one", file),
+    el("p", { class: "soft" }, "or take one of the ", link("/datasets", "data sets"), ". What is sent here is kept for a week."));
+  place.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    place.classList.add("over");
+  });
+  place.addEventListener("dragleave", () => place.classList.remove("over"));
+  place.addEventListener("drop", (event) => {
+    event.preventDefault();
+    place.classList.remove("over");
+    if (event.dataTransfer.files.length) bring(event.dataTransfer.files[0]);
+  });
+  return place;
+};
+
+const regions = () => el("div", { class: "actions", id: "regions", hidden: true },
+  el("label", {}, "Region: draw it, or write x,y,width,height", el("input", { id: "region", spellcheck: "false", autocomplete: "off", placeholder: "the whole picture", oninput: () => setRegion(byId("region").value.trim()) })),
+  el("button", { type: "button", onclick: () => setRegion("") }, "Whole picture"),
+  el("button", { type: "button", onclick: () => bring("") }, "No picture"));
+
+// --- the page -------------------------------------------------------------------------------------------------------
+
+const question = () => {
+  const area = el("textarea", { id: "question", rows: 3, required: true, placeholder: "What is to be seen?" });
+  area.value = chosen.question;
+  area.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    askNow();
+  });
+  return el("form", { id: "asking", class: "asking", hidden: true, onsubmit: (event) => {
+    event.preventDefault();
+    askNow();
+  } },
+    el("label", { class: "whole" }, "Model", el("select", { id: "model", onchange: () => begin({ model: byId("model").value }) })),
+    el("label", { class: "whole" }, "Question (Enter asks, Shift and Enter begin a line)", area),
+    el("span", { id: "shows", class: "soft whole" }),
+    el("button", { id: "send", class: "main" }, "Ask"),
+    el("button", { type: "button", id: "stop", hidden: true, onclick: () => stopping?.abort() }, "Stop"),
+    el("button", { type: "button", id: "anew", onclick: () => { begin({}); tellNext(); } }, "New conversation"));
+};
+
+show(
+  el("div", { class: "two" },
+    section("Picture", el("div", { id: "picture" }), regions(), drop()),
+    section("Conversation", el("ol", { id: "talk", class: "talk" }), unserved(), question())),
+  el("div", { id: "kept" }));
+drawKept();
+say("Ask a model about a picture or a region of it; the answer comes as it is written");
+if (chosen.image) bring(chosen.image, chosen.region);
+
+let listed = "";
+repeat(async () => {
+  const text = JSON.stringify((await get("/v1/models")).data.filter((one) => one.workers));
+  if (text === listed) return;
+  listed = text;
+  served = JSON.parse(text);
+  drawModels();
+});

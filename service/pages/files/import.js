@@ -1,0 +1,134 @@
+// A table of questions becomes a data set: dropped, checked, looked at, and then made.
+
+import { byId, el, link, section, some, table, whole } from "./parts.js";
+import { ask, attempt, crumbs, Refusal, say, show } from "./shell.js";
+
+const MOST_FILES = 1500; // pictures of one data set that are sent from a page
+let records = null;
+let images = [];
+
+const RECORDS = /\.(csv|tsv|json|jsonl|ndjson|parquet)$/;
+const take = (files) => {
+  for (const file of files) {
+    if (RECORDS.test(file.name)) records = file;
+    else images = [...images.filter((one) => one.name !== file.name), file];
+  }
+  drawFiles();
+  if (records && !byId("name").value) byId("name").value = records.name.replace(RECORDS, "").replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+/, "");
+  byId("found").replaceChildren();
+  byId("make").disabled = true;
+};
+
+const drawFiles = () => {
+  byId("files").replaceChildren(
+    el("p", {}, records ? `Questions: ${records.name}` : "No file of questions yet.", " ", el("span", { class: "soft" }, images.length ? `${some(images.length, "picture")}: ${images.slice(0, 5).map((one) => one.name).join(", ")}${images.length > 5 ? " ..." : ""}` : "No picture: then the file must hold them.")));
+  byId("check").disabled = !records;
+};
+
+// --- asking the gateway ---------------------------------------------------------------------------------------------
+
+const formOf = (isCheck) => {
+  const form = new FormData();
+  const { name, title, benchmark, map, decimal } = Object.fromEntries(["name", "title", "benchmark", "map", "decimal"].map((id) => [id, byId(id === "title" ? "named" : id).value.trim()]));
+  for (const [field, value] of Object.entries({ name, title, benchmark, decimal })) if (value) form.append(field, value);
+  for (const pair of map.split(/[\s,]+/).filter(Boolean)) form.append("map", pair);
+  if (byId("leave").checked) form.append("leave_out_bad", "true");
+  if (isCheck) form.append("check", "true");
+  form.append("records", records, records.name);
+  for (const image of images) form.append("image", image, image.webkitRelativePath?.split("/").slice(1).join("/") || image.name);
+  return form;
+};
+
+const send = async (isCheck) => {
+  if (images.length > MOST_FILES) throw new Refusal(0, `${whole(images.length)} pictures are too many for a page; at a terminal: gigavqa dataset import ${records.name} NAME --images FOLDER`);
+  byId("check").disabled = true;
+  byId("make").disabled = true;
+  say(isCheck ? "the table is being read" : "the data set is being made");
+  try {
+    return await (await ask("/v1/datasets", { method: "POST", body: formOf(isCheck) })).json();
+  } finally {
+    byId("check").disabled = false;
+  }
+};
+
+// --- what it would be -----------------------------------------------------------------------------------------------
+
+const places = ({ file, line, sample, detail }) => [file ? `${file}${line ? `:${line}` : ""}` : "–", sample ?? "–", detail];
+const problems = (refusal) => section("What is wrong",
+  el("p", { class: "failed" }, refusal.message),
+  refusal.findings.length ? table("Problems", [["where", "name"], ["question", "name"], ["what, and what helps"]], refusal.findings.map(places)) : null,
+  el("p", { class: "soft" }, "Mend the table, name columns, or leave out what is bad; then check again. Columns and types are described in docs/questions.md."));
+
+const told = (title, lines, kind) => (lines.length ? section(title, el("ul", {}, lines.map((line) => el("li", { class: kind }, line)))) : null);
+const options = (sample) => (sample.options ? Object.entries(sample.options).map(([letter, words]) => `${letter}: ${words}`).join("; ") : "–");
+const preview = (found) => [
+  section("What it is",
+    el("p", {}, `${some(found.num_samples, "question")} about ${some(found.num_images, "picture")}, read as ${found.benchmark}: ${Object.entries(found.kinds).map(([kind, number]) => `${whole(number)} ${kind.replaceAll("_", " ")}`).join(", ")}.`),
+    table("The first questions", [["question"], ["pictures"], ["options"], ["truth"]], found.samples.map((one) => [one.question, one.images.join(", "), options(one), one.truth || "not known"]))),
+  told("Left out", found.left_out, "failed"),
+  told("Warnings", found.warnings, "warn"),
+  told("Notes", found.notes, "soft"),
+].filter(Boolean);
+
+const shown = async (work) => {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    say("nothing is made");
+    byId("found").replaceChildren(problems(error));
+  }
+};
+const check = () => shown(async () => {
+  const found = await send(true);
+  byId("found").replaceChildren(...preview(found));
+  byId("make").disabled = false;
+  say("This is what it would be; nothing is made yet");
+});
+const make = () => shown(async () => {
+  const found = await send(false);
+  byId("found").replaceChildren(el("p", { class: "next" }, "Made: ", link(`/datasets/${encodeURIComponent(found.name)}`, found.name), `, ${some(found.num_samples, "question")} about ${some(found.num_images, "picture")}.`));
+  say(`data set ${found.name} is made`);
+});
+
+// --- the page -------------------------------------------------------------------------------------------------------
+
+const field = (words, id, attributes = {}) => el("label", {}, words, el("input", { id, autocomplete: "off", spellcheck: "false", oninput: () => { byId("make").disabled = true; }, ...attributes }));
+const picker = (words, attributes) => {
+  const input = el("input", { type: "file", multiple: true, ...attributes, onchange: () => take(input.files) });
+  return el("label", {}, words, input);
+};
+
+const drop = () => {
+  const place = el("div", { class: "drop" },
+    picker("Drop a table of questions and its pictures here, or choose them", { id: "file" }),
+    picker("or a folder of pictures", { id: "folder", webkitdirectory: true }),
+    el("p", { class: "soft" }, "CSV, TSV, JSON, JSONL or Parquet, with a question a row; pictures by the names that rows call them, or within the rows."));
+  for (const [event, isOver] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
+    place.addEventListener(event, (happened) => {
+      happened.preventDefault();
+      place.classList.toggle("over", isOver);
+      if (event === "drop") take(happened.dataTransfer.files);
+    });
+  }
+  return place;
+};
+
+crumbs(["/datasets", "Data sets"], ["", "New"]);
+show(
+  section("Table", drop(), el("div", { id: "files" })),
+  el("form", { id: "asked", "aria-label": "How it is read", onsubmit: (event) => {
+    event.preventDefault();
+    attempt(check);
+  } },
+    field("Name", "name", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]*", title: "letters, digits, dots, dashes" }),
+    field("Title", "named", { placeholder: "as the name" }),
+    field("Columns called otherwise", "map", { placeholder: "foto=image label=answer" }),
+    field("Read by", "benchmark", { placeholder: "found out" }),
+    el("label", {}, "Decimal sign", el("select", { id: "decimal", onchange: () => { byId("make").disabled = true; } }, [["", "as the file's"], [".", "a point"], [",", "a comma"]].map(([value, words]) => el("option", { value }, words)))),
+    el("label", { class: "tick" }, el("input", { type: "checkbox", id: "leave", onchange: () => { byId("make").disabled = true; } }), " Leave out bad rows"),
+    el("button", { id: "check" }, "Check"),
+    el("button", { type: "button", id: "make", class: "main", disabled: true, onclick: () => attempt(make) }, "Make the data set")),
+  el("div", { id: "found", "aria-live": "polite" }));
+drawFiles();
+say("Drop a table of questions; it is checked before anything is made. Everybody of this installation sees a data set");

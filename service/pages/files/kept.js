@@ -1,0 +1,77 @@
+// Questions that somebody keeps as samples: in this tab, until they are made a data set.
+
+import { byId, el, link, section, some } from "./parts.js";
+import { bringUpload } from "./picture.js";
+import { ask, attempt, say } from "./shell.js";
+
+const PLACE = "gigavqa.kept";
+const all = () => JSON.parse(sessionStorage.getItem(PLACE) ?? "[]");
+const put = (samples) => {
+  sessionStorage.setItem(PLACE, JSON.stringify(samples));
+  drawKept();
+};
+
+export const keepForm = ({ picture, region, question }) => {
+  const truth = el("input", { autocomplete: "off", placeholder: "if it is known" });
+  const form = el("form", { onsubmit: (event) => {
+    event.preventDefault();
+    put([...all(), { question, answer: truth.value.trim(), region, upload: picture.dataset ? "" : picture.id, name: picture.name }]);
+    form.replaceWith(el("p", { class: "soft" }, "Kept below."));
+    say(`${some(all().length, "question")} kept`);
+  } }, el("label", {}, "True answer", truth), el("button", {}, "Keep as a sample"));
+  return form;
+};
+
+// --- as records -----------------------------------------------------------------------------------------------------
+
+// Two files that were sent may be called alike.
+const imageName = (sample, samples) => (samples.some((other) => other.name === sample.name && other.upload !== sample.upload) && sample.upload ? `${sample.upload}-${sample.name}` : sample.name);
+const record = (sample, number, samples) => ({
+  id: `q${number + 1}`, image: imageName(sample, samples), question: sample.question,
+  ...(sample.answer ? { answer: sample.answer } : {}), ...(sample.region ? { regions: sample.region } : {}),
+});
+const lines = (samples) => new Blob(samples.map((...each) => `${JSON.stringify(record(...each))}\n`), { type: "application/x-ndjson" });
+
+const make = async (name, title) => {
+  const samples = all();
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ name, title, benchmark: "questions" })) form.append(field, value);
+  for (const picture of new Set(samples.filter((one) => !one.upload).map((one) => one.name))) form.append("picture", picture);
+  const uploads = new Map(samples.filter((one) => one.upload).map((one) => [one.upload, imageName(one, samples)]));
+  for (const [id, image] of uploads) form.append("image", await bringUpload(id), image);
+  form.append("records", lines(samples), `${name}.jsonl`);
+  await ask("/v1/datasets", { method: "POST", body: form });
+  put([]);
+  byId("made").replaceChildren("Made: ", link(`/datasets/${encodeURIComponent(name)}`, title || name));
+  say(`data set ${name} is made`);
+};
+
+const download = () => {
+  const address = URL.createObjectURL(lines(all()));
+  el("a", { href: address, download: "kept.jsonl" }).click();
+  URL.revokeObjectURL(address);
+};
+
+// --- as they are seen -----------------------------------------------------------------------------------------------
+
+const row = (sample, number) => el("li", {},
+  el("p", { class: "question" }, sample.question),
+  el("p", { class: "soft" }, `${sample.name}${sample.region ? `, region ${sample.region}` : ""}; truth: ${sample.answer || "not known"}`),
+  el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => put(all().filter((_, at) => at !== number)) }, "Drop"));
+
+const maker = () => el("form", { id: "make", onsubmit: (event) => {
+  event.preventDefault();
+  attempt(() => make(byId("name").value.trim(), byId("named").value.trim()));
+} },
+  el("label", {}, "Name of the data set", el("input", { id: "name", required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]*", autocomplete: "off", title: "letters, digits, dots, dashes" })),
+  el("label", {}, "Title", el("input", { id: "named", autocomplete: "off", placeholder: "as the name" })),
+  el("button", { class: "main" }, "Make a data set"),
+  el("button", { type: "button", onclick: download }, "Download as JSONL"));
+
+export const drawKept = () => {
+  const samples = all();
+  if (!byId("made")) byId("kept").append(el("div", { id: "samples" }), el("p", { id: "made", role: "status" }));
+  byId("samples").replaceChildren(...(samples.length ? [section("Kept questions",
+    el("p", { class: "soft" }, "They are in this tab alone until they are a data set, which everybody of this installation sees. What is downloaded is for ", el("code", {}, "gigavqa dataset import kept.jsonl NAME --images FOLDER"), "."),
+    el("ol", { class: "rows" }, samples.map(row)), maker())] : []));
+};

@@ -1,0 +1,268 @@
+"""The page that asks a served model, and the one that makes a data set of a table, in a real browser."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from gigavqa.service.settings import GatewaySettings
+from tests.browsing import Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
+from tests.service.datasets import NAME
+from tests.service.gateways import MODEL, RunningGateway
+from tests.service.openai.conftest import wait_for_worker
+from tests.service.openai.pictures import png
+from tests.service.openai.workers import working
+from tests.service.tenants import make_key
+from tests.viewer.viewing import viewing
+
+IMAGE = f"{NAME}/images/plaza-0.png"
+
+
+@pytest.fixture(scope="module")
+def browser(_all_standing: Any) -> Iterator[Browser]:
+    """One browser for all tests of this file; after the gateways, as its driver is an event loop of this thread."""
+    with launched_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def served(settings: GatewaySettings, gateway: RunningGateway) -> Iterator[RunningGateway]:
+    """A gateway with a worker on the simulated engine."""
+    with working(settings):
+        wait_for_worker(gateway)
+        yield gateway
+
+
+@pytest.fixture
+def sent(tmp_path: Path) -> Path:
+    """A picture of this disk, of 320 x 256 pixels."""
+    path = tmp_path / "harbour.png"
+    path.write_bytes(png(1))
+    return path
+
+
+def put(tab: Page, question: str) -> None:
+    """Ask, and wait until it is answered."""
+    number = tab.locator(".talk .answer").count()
+    tab.locator("#question").fill(question)
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".talk .answer")).to_have_count(number + 1)
+    expect(tab.locator("#said")).to_contain_text("has answered")
+    expect(tab.locator(".talk .answer").last).not_to_be_empty()
+
+
+def draw(tab: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw a region from one part of the picture to another."""
+    box = tab.locator(".frame").bounding_box()
+    assert box
+    x, y, width, height = box["x"], box["y"], box["width"], box["height"]
+    tab.mouse.move(x + start[0] * width, y + start[1] * height)
+    tab.mouse.down()
+    tab.mouse.move(x + end[0] * width, y + end[1] * height, steps=3)
+    tab.mouse.up()
+
+
+def chats(tab: Page) -> list[list[Any]]:
+    """What every question sent so far asked, as messages; filled as they are asked."""
+    found: list[list[Any]] = []
+    tab.on(
+        "request",
+        lambda request: found.append(request.post_data_json["messages"]) if "/completions" in request.url else None,
+    )
+    return found
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_picture_of_this_disk_is_asked_about_and_looked_at_again(
+    served: RunningGateway, browser: Browser, sent: Path
+) -> None:
+    """It is sent once; the conversation goes on with a region that was drawn, and the address holds all of it."""
+    tab = browser.new_page()
+    seen, asked = Complaints(tab), chats(tab)
+    tab.goto(f"{served.url}/ask")
+    tab.locator("#file").set_input_files(sent)
+    expect(tab.locator("#said")).to_have_text("harbour.png is ready")
+    put(tab, "What is this?")
+    draw(tab, (0.25, 0.25), (0.5, 0.5))
+    expect(tab.locator("#shows")).to_contain_text("The question shows region 8")
+    x, y, width, height = map(int, tab.locator("#region").input_value().split(","))
+    assert (abs(x - 80) < 4, abs(y - 64) < 4, abs(width - 80) < 6, abs(height - 64) < 6) == (True,) * 4
+    put(tab, "And here?")
+    expect(tab.locator(".talk canvas")).to_have_count(2)
+    put(tab, "Sure?")
+    first, second, third = asked
+    (file,) = served.client.get("/v1/files").json()["data"]
+    assert first[0]["content"][0]["image_url"] == {"url": f"gigavqa:{file['id']}"}
+    assert [message["role"] for message in second] == ["user", "assistant", "user"]
+    assert f"{file['id']}?region=" in second[-1]["content"][0]["image_url"]["url"]
+    assert third[-1]["content"] == [{"type": "text", "text": "Sure?"}]
+    assert file["expires_at"]
+    tab.reload()
+    expect(tab.locator("#said")).to_have_text("harbour.png is ready")
+    expect(tab.locator("#region")).to_have_value(f"{x},{y},{width},{height}")
+    assert seen.told == []
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
+    served: RunningGateway, browser: Browser, sent: Path
+) -> None:
+    """With picture, region and truth, of a picture that was sent as of one of a data set."""
+    tab = browser.new_page()
+    tab.goto(f"{served.url}/ask?image={IMAGE}&region=0,0,320,240")
+    expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
+    put(tab, "How many?")
+    tab.get_by_label("True answer").fill("3")
+    tab.get_by_role("button", name="Keep as a sample").click()
+    tab.locator("#file").set_input_files(sent)
+    expect(tab.locator("#said")).to_have_text("harbour.png is ready")
+    put(tab, "What is this?")
+    tab.get_by_role("button", name="Keep as a sample").click()
+    tab.reload()
+    expect(tab.locator("#samples li")).to_have_count(2)
+    tab.get_by_label("Name of the data set").fill("mine")
+    tab.get_by_role("button", name="Make a data set").click()
+    tab.locator("#made").get_by_role("link", name="mine").click()
+    expect(tab.locator("#title")).to_have_text("mine")
+    samples = served.client.get("/v1/datasets/mine/samples").json()["data"]
+    assert [(one["question"], one["truth"]) for one in samples] == [("How many?", "3"), ("What is this?", "")]
+    record = served.client.get("/v1/datasets/mine/samples/q1").json()["record"]
+    assert "0,0,320,240" in str(record)
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_the_page_says_what_to_do_where_no_model_is_served(
+    gateway: RunningGateway, settings: GatewaySettings, browser: Browser
+) -> None:
+    """And goes on by itself as soon as one is."""
+    tab = browser.new_page()
+    tab.goto(f"{gateway.url}/ask")
+    expect(tab.locator("#unserved")).to_contain_text("gigavqa up --model MODEL")
+    expect(tab.locator("#asking")).to_be_hidden()
+    with working(settings):
+        expect(tab.locator("#model")).to_have_value(MODEL)
+        expect(tab.locator("#unserved")).to_be_hidden()
+        put(tab, "Who are you?")
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_refused_question_is_told_and_can_be_asked_again(served: RunningGateway, browser: Browser) -> None:
+    """It is no part of the conversation, and stands in its field again."""
+    tab = browser.new_page()
+    asked = chats(tab)
+    tab.goto(f"{served.url}/ask?image={IMAGE}&region=9000,0,10,10&question=Where%3F")
+    expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
+    tab.get_by_role("button", name="Ask", exact=True).click()
+    expect(tab.locator(".talk .failed")).to_contain_text("reaches outside")
+    expect(tab.locator("#question")).to_have_value("Where?")
+    tab.locator("#region").fill("10,10")
+    expect(tab.locator("#shows")).to_contain_text("A region is x,y,width,height")
+    tab.get_by_role("button", name="Whole picture").click()
+    put(tab, "Where?")
+    assert len(asked[-1]) == 1
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_view_of_the_viewer_is_asked_about(
+    settings: GatewaySettings, start: Callable[..., RunningGateway], browser: Browser
+) -> None:
+    """From a data set's pictures to the viewer, and with what is seen there to the question."""
+    with viewing(settings.folder) as viewer, working(settings):
+        gateway = elsewhere(lambda: start(viewer_url=viewer.url))
+        tab = browser.new_page()
+        seen = Complaints(tab)
+        tab.goto(f"{gateway.url}/datasets/{NAME}")
+        expect(tab.get_by_role("link", name="Ask about images/plaza-0.png")).to_be_visible()
+        tab.get_by_role("link", name="Look closer at images/plaza-0.png").click()
+        expect(tab.locator("#ask")).to_have_attribute("href", f"{gateway.url}/ask?image={IMAGE.replace('/', '%2F')}")
+        tab.get_by_role("button", name="Zoom in").click()
+        tab.get_by_role("button", name="Zoom in").click()
+        tab.get_by_role("button", name="Zoom in").click()
+        expect(tab.locator("#ask")).to_have_attribute("href", re.compile(r"region=\d+%2C\d+%2C\d+%2C\d+$"))
+        tab.locator("#ask").click()
+        expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
+        expect(tab.locator(".frame img")).to_have_js_property("naturalWidth", 640)
+        expect(tab.locator(".region")).to_be_visible()
+        put(tab, "What is here?")
+        expect(tab.locator(".talk .shown img")).to_be_visible()
+        assert seen.told == []
+        tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_table_is_checked_and_made_on_its_page(gateway: RunningGateway, browser: Browser, sent: Path) -> None:
+    """What is wrong is named by line; after another look at the same rows without it, it is made."""
+    table = sent.with_name("ships.csv")
+    table.write_text("foto,question,answer\nharbour.png,How many?,3\nnone.png,Where?,there\n")
+    tab = browser.new_page()
+    tab.goto(f"{gateway.url}/import")
+    tab.locator("#file").set_input_files([table, sent])
+    expect(tab.get_by_label("Name")).to_have_value("ships")
+    expect(tab.get_by_role("button", name="Make the data set")).to_be_disabled()
+    tab.get_by_label("Columns called otherwise").fill("foto=image")
+    tab.get_by_role("button", name="Check").click()
+    expect(tab.get_by_role("region", name="Problems, as a table")).to_contain_text("ships.csv:3")
+    tab.get_by_label("Leave out bad rows").check()
+    tab.get_by_role("button", name="Check").click()
+    expect(tab.get_by_role("region", name="The first questions, as a table")).to_contain_text("How many?")
+    tab.get_by_role("button", name="Make the data set").click()
+    tab.locator("#found").get_by_role("link", name="ships").click()
+    expect(tab.locator("#samples [data-sample]")).to_have_count(1)
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_key_asks_and_sends(locked: RunningGateway, browser: Browser, sent: Path) -> None:
+    """By the key that the tab keeps; a data set wants one that operates, and the page says so."""
+    key, _ = elsewhere(lambda: make_key(locked.redis_url, "ada"))
+    with working(locked.settings):
+        tab = browser.new_page()
+        tab.goto(f"{locked.url}/ask")
+        tab.get_by_label("API key").fill(key)
+        tab.get_by_role("button", name="Show").click()
+        expect(tab.locator("#model")).to_have_value(MODEL)
+        tab.locator("#file").set_input_files(sent)
+        expect(tab.locator("#said")).to_have_text("harbour.png is ready")
+        put(tab, "What is this?")
+        tab.get_by_role("button", name="Keep as a sample").click()
+        tab.get_by_label("Name of the data set").fill("mine")
+        tab.get_by_role("button", name="Make a data set").click()
+        expect(tab.locator("#said")).to_contain_text("needs 'operate'")
+        expect(tab.locator("#samples li")).to_have_count(1)
+        tab.close()
+
+
+@with_axe
+@with_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [420, 1440])
+def test_axe_finds_nothing_in_a_conversation(
+    served: RunningGateway, browser: Browser, sent: Path, width: int, scheme: Any
+) -> None:
+    """With a picture, a region, an answer, and a question that is kept."""
+    tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    tab.goto(f"{served.url}/ask")
+    tab.locator("#file").set_input_files(sent)
+    expect(tab.locator("#said")).to_have_text("harbour.png is ready")
+    tab.locator("#region").fill("10,10,100,100")
+    put(tab, "What is this?")
+    put(tab, "Sure?")
+    tab.get_by_role("button", name="Keep as a sample").first.click()
+    assert axe_findings(tab) == []
+    assert fits(tab)
+    tab.close()
