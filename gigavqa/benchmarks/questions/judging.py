@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
 from gigavqa.answers.answer_space import AnswerSpace, key_of
-from gigavqa.answers.asked import asked_of
+from gigavqa.answers.asked import Asked, asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.choices import read_choice
@@ -64,7 +64,7 @@ class QuestionJudge:
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
         self._options = AnswerSpace(list(options.values()), {}) if options else None
-        self._asked = asked_of(question.question)
+        self._asked, self._question_words = asked_of(question.question), Asked(question.question)
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
@@ -83,7 +83,7 @@ class QuestionJudge:
         if cut_off and self._question.kind in ("choices", "text") and not is_ended(text):
             return None, "unfinished"
         if self._question.kind == "choices":
-            found = parse_letters(text, self._question.options or {})
+            found = parse_letters(text, self._question.options or {}, self._question_words)
             return LETTERS_JOINT.join(found.letters) or None, found.status
         if self._question.kind == "open":
             return _read_open_answer(text)
