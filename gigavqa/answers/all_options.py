@@ -8,6 +8,7 @@ from gigavqa.answers.negation import Mention
 from gigavqa.answers.option_stances import asks_for_lack, denies, states, unknown_words
 
 _EVERYTHING = Words("everything", "universal")
+_WHOLE = Words("everything")
 _EXCEPT = lazy_pattern(
     rf"{words('exception', 'exception_behind')}|{words('everything')}\s+(?:[^\W\d_]+\s+)?{words('but')}"
 )
@@ -18,7 +19,7 @@ _LONGEST = 120
 def all_options(sentence: str, asked: Asked | None, language: str) -> bool:
     """Return whether a sentence that names no option says that all are meant, and nothing else."""
     lowered = sentence.lower()
-    if len(sentence) > _LONGEST or not _EVERYTHING.search(lowered) or _EXCEPT.search(lowered):
+    if len(sentence) > _LONGEST or not _WHOLE.search(lowered) or _EXCEPT.search(lowered):
         return False
     return not unknown_words(sentence, asked, language) and not denies(lowered, language)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from gigavqa.answers.letters import WORD, latin
 from gigavqa.answers.lexicon import UNSPACED, lazy_pattern, phrases, words
 
-_MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|[*_`\"'“”‘’$\\{}<>\[\]()«»「」]|^\s*[-•]\s")
+_MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|</\w+>|[*_`\"'“”‘’$\\{}<>\[\]()«»「」]|^\s*(?:[-•]|\d{1,2}[.)])\s")
 _LEAD = lazy_pattern(
     rf"\s*(?:(?:{words('opens_list', 'option_noun')}|answers?|答案|[:：])\s*)*", re.IGNORECASE
 )
@@ -25,7 +25,7 @@ _SIGNS_BETWEEN = _any_of(phrase for phrase in phrases("addition") if UNSPACED.se
 _RANGES = _any_of(phrases("range_to"))
 _TOKEN = re.compile(
     rf"(?P<small>[a-z])(?![{WORD}])|(?P<letter>[A-Z])(?:(?![{WORD}])|(?=[A-Z]+(?![{WORD}])))"
-    rf"|(?P<joint>[,،;/&+|、，；・·•]|{_SIGNS_BETWEEN}|(?i:{_WORDS_BETWEEN})(?![^\W_])|و(?=\s?[A-Z])|и(?=\s))"
+    rf"|(?P<joint>[,،;/&+|、，；・·•]|{_SIGNS_BETWEEN}|(?i:{_WORDS_BETWEEN}|plus|along\s+with|together\s+with)(?![^\W_])|و(?=\s?[A-Z])|и(?=\s))"
     rf"|(?P<range>-(?=\S)(?<!\s-)|[–—~～〜]|(?:{_RANGES})(?![^\W_A-Z]))|(?P<space>[\s.:]+)"
 )
 _SMALL_LABEL = re.compile(rf"(?<![{WORD}'’])([a-z])\)")
@@ -56,10 +56,10 @@ def letters_alone(line: str, options: Sequence[str]) -> list[str]:
         if end == len(bare):
             break
     is_whole = end == len(bare) and kinds[-1:] != ["joint"]
-    return _expanded(_without_words(kinds, found), options) if is_whole else []
+    return _expanded(_without_words(kinds, found, options), options) if is_whole else []
 
 
-def _without_words(kinds: Sequence[str], found: Sequence[str]) -> list[str]:
+def _without_words(kinds: Sequence[str], found: Sequence[str], options: Sequence[str]) -> list[str]:
     """Return letters and the signs of ranges, small letters read as words or as letters."""
     listed = [(kind, one) for kind, one in zip(kinds, found, strict=True) if kind != "joint"]
     capitals = any(kind == "letter" for kind, _ in listed)
@@ -70,7 +70,9 @@ def _without_words(kinds: Sequence[str], found: Sequence[str]) -> list[str]:
     for at, (kind, one) in enumerate(zip(kinds, found, strict=True)):
         before, behind = kinds[at - 1 : at], kinds[at + 1 : at + 2]
         if kind == "small" and one in _LETTERS_OF_WORDS and before == behind == ["small"]:
-            return []
+            if latin(one) in options:
+                return []
+            listed.remove((kind, one))
     return [latin(one) if kind == "small" else "-" for kind, one in listed]
 
 

@@ -13,7 +13,7 @@ from gigavqa.answers.doubts import is_struck
 from gigavqa.answers.glosses import without_glosses
 from gigavqa.answers.letter_lists import letters_alone, with_capital_labels
 from gigavqa.answers.letters import LetterPatterns, behind_glue, letter_mentions, letters_of
-from gigavqa.answers.lexicon import lazy_pattern, words
+from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.listed import restated_option
 from gigavqa.answers.markers import Marker, answer_markers, final_markers
 from gigavqa.answers.negation import Mention, joined, said_values
@@ -73,6 +73,7 @@ def parse_letters(text: str, options: Mapping[str, str], asked: Asked | None = N
     options, own = without_own_labels(tuple(options.items()))
     letters = letters_of(tuple(options.items()))
     told = with_capital_labels(with_latin_labels(answer.text, options, own), letters.valid)
+    told = _with_bare_letters(_BOXES.sub(", ", told), options)
     told = with_letters(with_full_names(told, options), options, lambda sentence: letter_mentions(sentence, letters))
     reader = _Reader(options, letters, asked, language_of(told.lower(), asked.language if asked else "en"))
     if _ends_open(told):
@@ -88,14 +89,37 @@ def parse_letters(text: str, options: Mapping[str, str], asked: Asked | None = N
     return found or ParsedLetters((), "none")
 
 
+_BOXES = re.compile(r"\}[\s$]*(?:,|;|&|and)?[\s$]*\\boxed\{")
+"""What stands between two boxes."""
+
+
+def _with_bare_letters(text: str, options: Mapping[str, str]) -> str:
+    """Return a text with the letter alone in place of an option's words and its letter in brackets, "a dog (A)"."""
+    for letter, wording in options.items():
+        if f"({letter})" in text:
+            words_before = rf"(?:\b(?:an?|the)\s+)?(?<![^\W_]){re.escape(wording.strip(' .'))}\s?\({letter}\)"
+            text = re.sub(words_before, letter, text, flags=re.IGNORECASE)
+    return text
+
+
 def _announced(text: str, marker: Marker, reader: _Reader) -> ParsedLetters | None:
     lines = [line for line in text[marker.end :].splitlines() if any(map(str.isalnum, line))]
     if listed := _restated(lines, reader.options):
         return reader.ordered(listed, "marker")
     if not lines:
         return None
+    ones = list(takewhile(lambda found: len(found) == 1, (letters_alone(line, [*reader.options]) for line in lines)))
+    if len(ones) > 1:
+        return reader.ordered([letter for one in ones for letter in one], "marker")
     line = behind_glue(lines[0])
+    first, *rest = sentences(line) or [line]
+    alone = letters_alone(first, [*reader.options])
+    if alone and not any(_TAKES_BACK.search(one.lower()) for one in (*rest, *lines[1:])):
+        return reader.ordered(alone, "marker")
     return _in_line(line, reader, "marker") or _by_words("\n".join([line, *lines[1:]]), reader)
+
+
+_TAKES_BACK = Words("retraction", "taken_back", "dropped", "second_look", "rejecting")
 
 
 def _unannounced(text: str, reader: _Reader) -> ParsedLetters | None:
@@ -111,6 +135,9 @@ def _unannounced(text: str, reader: _Reader) -> ParsedLetters | None:
         return reader.ordered(alone, "last")
     if _is_broken_off(text, reader):
         return ParsedLetters((), "unfinished")
+    said = stances_of(text, reader.lettered, reader.asked, reader.language)
+    if said.is_sure and said.affirmed and said.affirmed | said.denied == {*reader.options}:
+        return reader.ordered(said.affirmed, "last")
     return _in_lines(lines, reader) or _by_words(text, reader)
 
 
@@ -136,8 +163,9 @@ def _in_lines(lines: Sequence[str], reader: _Reader) -> ParsedLetters | None:
     if len(told) < 2 and not any(one.status == "ambiguous" for one in found):
         return next((one for one in reversed(found) if one.letters), found[-1]) if found else None
     said = stances_of("\n".join(lines), reader.lettered, reader.asked, reader.language)
-    is_whole = said.affirmed | said.denied == {*reader.options} and not said.affirmed & said.denied
-    return reader.ordered(said.affirmed, "last") if is_whole and said.affirmed else AMBIGUOUS_LETTERS
+    is_known = said.is_sure or said.affirmed | said.denied == {*reader.options}
+    is_set = said.affirmed and is_known and not said.affirmed & said.denied
+    return reader.ordered(said.affirmed, "last") if is_set else AMBIGUOUS_LETTERS
 
 
 def _restated(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
@@ -150,6 +178,8 @@ def _in_line(line: str, reader: _Reader, status: ParseStatus) -> ParsedLetters |
     """Return what a line says; of several sentences that name letters and do not deny them, all must name the same."""
     if alone := letters_alone(line, [*reader.options]):
         return reader.ordered(alone, status)
+    if _ASKS.search(line):
+        return AMBIGUOUS_LETTERS if reader.lettered(line) else None
     named: set[frozenset[str]] = set()
     for sentence in sentences(without_glosses(line, reader.options)):
         mentions = letter_mentions(sentence, reader.letters)
@@ -159,7 +189,7 @@ def _in_line(line: str, reader: _Reader, status: ParseStatus) -> ParsedLetters |
         said = _said_in(sentence, mentions, reader)
         if abstains(sentence) and not (said and commits(sentence)):
             return ParsedLetters((), "abstained")
-        if said is None or (len(said) > 1 and not _stand_together(sentence, said, reader)):
+        if said is None or (said and not _stand_together(sentence, said, reader)):
             return AMBIGUOUS_LETTERS
         named |= {said} if said else set()
     if len(named) > 1:
@@ -182,6 +212,11 @@ def _stand_together(sentence: str, said: frozenset[str], reader: _Reader) -> boo
     """Return whether letters are one list, "A, B and C", and no alternatives, "A or C"."""
     mentions = letter_mentions(sentence, reader.letters)
     between = [sentence[one.end : other.start].lower() for one, other in pairwise(mentions)]
+    behind = sentence[mentions[0].start :].lower()
+    if _LEFT_OPEN.search(behind) or _BOUND.search(sentence[: mentions[0].start].lower()):
+        return False
+    if any(letter not in reader.options for letter in _CAPITALS.findall(sentence[mentions[0].end :])):
+        return False
     are_joined = joined(sentence, mentions) == said or all(is_joint(text, reader.language) for text in between)
     return are_joined and not any(map(_ALTERNATIVE.search, between))
 
@@ -215,6 +250,10 @@ def _is_broken_off(text: str, reader: _Reader) -> bool:
     return bool(mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
 
 
+_ASKS = re.compile(r"[?？؟]\W*$")
+_LEFT_OPEN, _BOUND = Words("possibility", "equal_chance", "undecided"), Words("bound")
+_CAPITALS = re.compile(r"(?:[,;/&]|\band)\s+([A-Z])(?![^\W_]|['’.])")
+"""A capital alone that is joined to others, be it an option's letter or not."""
 _OPEN = lazy_pattern(rf"(?:{words('addition', 'alternative', 'copula', 'article')}|[,、،])\s*$")
 _LONGEST_OPEN = 40
 _STOP_WITHIN = re.compile("[;；]")

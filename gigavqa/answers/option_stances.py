@@ -32,9 +32,13 @@ _JOINT = lazy_pattern(
 _CONTRAST = lazy_pattern(rf"{words('contrast', 'set_against')}|[;；]", re.IGNORECASE)
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _MARKUP = re.compile(r"[*_`\"'“”‘’«»「」#>|]|^\s*(?:[-•]|\d{1,2}[.)])\s")
+_NO = re.compile(r"[✗✘✖❌×☐✕🚫⛔❎]|\[ ?\]")
+_YES = re.compile(r"[✓✔✅☑⭕]|\[[xX✓✔]\]")
+_ORDINALS = frozenset(map(stem_of, ("first", "second", "third", "fourth")))
 _PARTICLE = re.compile(r"^(?:이고|이며|으로|에서|까지|이|가|은|는|을|를|과|와|도|만|의|에|로)(?![가-힣])")
 """What Korean writes in one with the option before it."""
 _ENDING = re.compile(r"(?:です|だ|である|입니다|이다|हैं|है)?[\s.。!।]*$")
+_NOR, _REST, _CAUSE = Words("nor"), Words("the_rest", pattern=r"(?:[,;，；、]\s?)?(?:\b(?:and|while)\s)?{}.*"), Words("cause")
 _NOT_ONLY = Words("not_only")
 _DENIES = Words("rejecting", "denial_behind", "nothing", "dropped", "none_there", "none_behind", "no_such", "holds_not")
 _UNSURE = Words("possibility", "equal_chance", "undecided", "hypothesis")
@@ -44,7 +48,7 @@ _KNOWN = (
     "scene", "existence_told", "existence_asked", "existence_asked_behind", "posture", "copula", "option_noun",
     "affirmation", "conclusion", "opens_list", "only", "everything", "function_word", "filler", "announcement_final",
     "announcement", "announcement_direct", "counted_noun", "adverb", "holding", "right_is", "as_well", "applies", "particle", "addition", "aside",
-    "contrast", "set_against", "retraction", "second_look", "numeral", "holds", "yes", "preposition", "sentence_ending", "negator", "lacking", "rejecting",
+    "contrast", "set_against", "retraction", "second_look", "numeral", "holds", "yes", "preposition", "sentence_ending", "small_count", "negator", "lacking", "rejecting",
 )  # fmt: skip
 
 
@@ -70,7 +74,8 @@ def stances_of(text: str, mentions_of: MentionsOf, asked: Asked | None, language
         return OptionStances(frozenset(), frozenset(), is_sure=False)
     found: list[tuple[_Group, Stance]] = []
     is_sure = True
-    for sentence in sentences_of(text):
+    for whole in sentences_of(text):
+        sentence = whole if _REST.search(whole.lower()) is None else _without_rest(whole)
         mentions = mentions_of(sentence)
         if not mentions:
             is_sure &= not unknown_words(sentence, asked, language)
@@ -113,6 +118,12 @@ def asks_for_lack(asked: Asked | None) -> bool:
     return asked is not None and words_in(asked.language, "lacking").search(asked.text) is not None
 
 
+def _without_rest(sentence: str) -> str:
+    """Return a sentence without what it says of the options that it does not name, "the others are not"."""
+    found = _REST.search(sentence.lower())
+    return sentence[: found.start()] if found else sentence
+
+
 def _is_withdrawn(sentence: str) -> bool:
     return is_first_thought(sentence)
 
@@ -151,13 +162,18 @@ def _groups(sentence: str, mentions: Sequence[Mention], language: str) -> Iterat
 def is_joint(between: str, language: str) -> bool:
     """Return whether what stands between two options joins them, and says nothing of the first alone."""
     bare = _MARKUP.sub(" ", _ASIDE.sub(" ", between)).lower()
-    if words_in(language, *_known_classes(language, ("copula", "existence_told"))).search(bare) or _CONTRAST.search(bare) or words_in(language, "negator", "lacking").search(bare) or _DENIES.search(bare):
+    if words_in(language, *_known_classes(language, ("copula", "existence_told"))).search(bare):
+        return False
+    if _CONTRAST.search(bare) or _NO.search(between) or _YES.search(between) or denies(_NOR.sub(" ", bare), language):
         return False
     return bool(not bare.strip() or _JOINT.search(bare)) and not _content(_JOINT.sub(" ", bare), language)
 
 
 def _stance(group: _Group, asked: Asked | None, language: str) -> Stance:
-    tail = _PARTICLE.sub(" ", group.tail)
+    crossed, ticked = (_NO.search(group.lead + group.tail), _YES.search(group.lead + group.tail))
+    if crossed or ticked:
+        return ("denied" if crossed else "stated") if not (crossed and ticked) and not asks_for_lack(asked) else "unknown"
+    tail = _CAUSE.split(_PARTICLE.sub(" ", group.tail).lower())[0]
     said = _NOT_ONLY.sub(" ", _MARKUP.sub(" ", _ASIDE.sub(" ", f"{group.lead} ; {tail}")).lower())
     in_order = _in_order(language).search(said)
     if in_order and (asked is None or stem_of(in_order[0].split()[0]) not in asked.words):
@@ -215,7 +231,7 @@ def _content(lowered: str, language: str) -> frozenset[str]:
     return frozenset(
         token.stem
         for token in tokens(lowered, language)
-        if is_content(token) and token.stem not in STATES and not token.stem.isdigit()
+        if is_content(token) and (token.stem not in STATES or token.stem in _ORDINALS) and not token.stem.isdigit()
     )
 
 

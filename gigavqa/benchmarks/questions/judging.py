@@ -23,6 +23,9 @@ from gigavqa.answers.normalization import json_value, passages, said
 from gigavqa.answers.numbers import read_number
 from gigavqa.answers.option_forms import with_option_words
 from gigavqa.answers.option_numbers import counted_option
+from gigavqa.answers.option_stances import asks_for_lack
+from gigavqa.answers.other_things import without_others
+from gigavqa.answers.parsed_answers import ParsedAnswer
 from gigavqa.answers.readings import Reading
 from gigavqa.answers.text import LONGEST, is_ended, lines_backwards, sentences_of, thoughts_apart
 from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
@@ -101,9 +104,13 @@ class QuestionJudge:
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
+        if found.status in ("none", "option_text") and (told := without_others(text, self._question_words)) != text:
+            text, found = told, parse_answer(told, self._question.options, cut_off=cut_off)
+        if asks_for_lack(self._question_words) and found.status != "marker" and not cut_off:
+            return self._lacking(text, found)
         if found.status == "none" and not cut_off:
             told = said(text).text
-            if letter := self._letter_set_apart(told) or self._letter_stated(told):
+            if letter := self._letter_set_apart(told) or self._letter_stated(told) or self._letter_understood(text):
                 return _ChoiceReading(letter, "option_text", "option text")
         if found.status == "option_text" and cut_off and self._options and len(self._options.named_in(text)) > 1:
             return _ChoiceReading(None, "unfinished")
@@ -113,7 +120,19 @@ class QuestionJudge:
             return _ChoiceReading(None, ABSTAINED)
         # Twice read, since the words of an option may also be denied: "it is no dog".
         letter = self._letter_told(said(text).text, self._question.options or {}, self._options)
+        letter = letter or self._letter_understood(text)
         return _ChoiceReading(letter if letter == found.quoted else None, found.status, found.rule)
+
+    def _lacking(self, text: str, found: ParsedAnswer) -> _ChoiceReading:
+        """Read what is said to be missing, or not so, where that is asked for: what is said to be there is no answer."""
+        if letter := self._letter_understood(text):
+            return _ChoiceReading(letter, "option_text", "option text")
+        return _ChoiceReading(found.value, found.status, found.rule)
+
+    def _letter_understood(self, text: str) -> str | None:
+        """Return the letter of the one option that a text affirms, where all of it is understood."""
+        found = parse_letters(text, self._question.options or {}, self._question_words)
+        return found.letters[0] if len(found.letters) == 1 else None
 
     def _letter_told(self, told: str, options: Mapping[str, str], space: AnswerSpace) -> str | None:
         """Return the letter of the option that a text tells by its words, a near form of them, or its number."""
