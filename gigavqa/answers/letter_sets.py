@@ -20,11 +20,20 @@ from gigavqa.answers.negation import Mention, joined, said_values
 from gigavqa.answers.option_mentions import option_mentions
 from gigavqa.answers.option_rows import affirmed_rows
 from gigavqa.answers.option_series import with_full_names
-from gigavqa.answers.option_stances import asks_for_lack, is_joint, stances_of
+from gigavqa.answers.option_stances import (
+    MentionsOf,
+    OptionStances,
+    asks_for_lack,
+    denies,
+    is_joint,
+    stances_of,
+    unknown_words,
+)
 from gigavqa.answers.ordinal_options import with_letters
 from gigavqa.answers.own_labels import with_latin_labels, without_own_labels
 from gigavqa.answers.parsed_answers import ParseStatus
 from gigavqa.answers.text import answer_of, is_ended, lines_backwards, sentences, sentences_of
+from gigavqa.answers.withdrawals import behind_retraction
 
 _ALTERNATIVE = lazy_pattern(words("alternative"))
 
@@ -55,6 +64,10 @@ class _Reader(NamedTuple):
     def worded(self, text: str) -> list[Mention]:
         """Return where a text names options by their words."""
         return option_mentions(text, self.options, self.language)
+
+    def stances(self, text: str, mentions_of: MentionsOf, asked: Asked | None) -> OptionStances:
+        """Return what a text says of the options that it names so."""
+        return stances_of(text, mentions_of, self.options, asked, self.language)
 
     def ordered(self, found: Sequence[str] | frozenset[str], status: ParseStatus) -> ParsedLetters:
         """Return letters in the order of the options."""
@@ -133,11 +146,17 @@ def _unannounced(text: str, reader: _Reader) -> ParsedLetters | None:
         return reader.ordered(affirmed, "last")
     if alone := _each_alone(lines, reader.options) or (lines and letters_alone(lines[-1], [*reader.options])):
         return reader.ordered(alone, "last")
-    if _is_broken_off(text, reader):
-        return ParsedLetters((), "unfinished")
-    said = stances_of(text, reader.lettered, reader.asked, reader.language)
+    if listed := _listed_last(lines, reader):
+        return reader.ordered(listed, "last")
+    rest = behind_retraction(text, lambda rest: bool(reader.lettered(rest) or reader.worded(rest)), short=True)
+    if rest is not text:
+        alone = letters_alone((sentences_of(rest) or [""])[0], [*reader.options])
+        return reader.ordered(alone, "last") if alone else AMBIGUOUS_LETTERS
+    said = reader.stances(text, reader.lettered, reader.asked)
     if said.is_sure and said.affirmed and said.affirmed | said.denied == {*reader.options}:
         return reader.ordered(said.affirmed, "last")
+    if _is_broken_off(lines, reader):
+        return ParsedLetters((), "unfinished")
     return _in_lines(lines, reader) or _by_words(text, reader)
 
 
@@ -146,6 +165,24 @@ def _each_alone(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
     found = [letters_alone(line, [*options]) for line in lines]
     letters = [letter for one in found for letter in one]
     return letters if len(lines) > 1 and all(len(one) == 1 for one in found) and len({*letters}) == len(letters) else []
+
+
+def _listed_last(lines: Sequence[str], reader: _Reader) -> list[str]:
+    """Return the options that the last lines are, one by one, behind a line that announces them, "The animals are:"."""
+    at = max((at for at, line in enumerate(lines) if line.rstrip(" *_").endswith((":", "："))), default=-1)
+    block = lines[at + 1 :]
+    if at < 0 or not 0 < len(block) < len(reader.options):
+        return []
+    if denies(lines[at].lower(), reader.language) or unknown_words(lines[at], reader.asked, reader.language):
+        return []
+    ones = [[one] if (one := restated_option(line, reader.options)) else _alone(line, reader) for line in block]
+    return [one[0] for one in ones] if all(len(one) == 1 for one in ones) else []
+
+
+def _alone(line: str, reader: _Reader) -> list[str]:
+    """Return the letter, or the option, that is all of a line."""
+    said = reader.stances(line, reader.worded, None)
+    return letters_alone(line, [*reader.options]) or ([*said.affirmed] if said.is_sure else [])
 
 
 def _concluded(text: str, reader: _Reader) -> ParsedLetters | None:
@@ -162,7 +199,7 @@ def _in_lines(lines: Sequence[str], reader: _Reader) -> ParsedLetters | None:
     told = {one.letters for one in found if one.letters}
     if len(told) < 2 and not any(one.status == "ambiguous" for one in found):
         return next((one for one in reversed(found) if one.letters), found[-1]) if found else None
-    said = stances_of("\n".join(lines), reader.lettered, reader.asked, reader.language)
+    said = reader.stances("\n".join(lines), reader.lettered, reader.asked)
     is_known = said.is_sure or said.affirmed | said.denied == {*reader.options}
     is_set = said.affirmed and is_known and not said.affirmed & said.denied
     return reader.ordered(said.affirmed, "last") if is_set else AMBIGUOUS_LETTERS
@@ -177,6 +214,9 @@ def _restated(lines: Sequence[str], options: Mapping[str, str]) -> list[str]:
 def _in_line(line: str, reader: _Reader, status: ParseStatus) -> ParsedLetters | None:
     """Return what a line says; of several sentences that name letters and do not deny them, all must name the same."""
     if alone := letters_alone(line, [*reader.options]):
+        return reader.ordered(alone, status)
+    lead, _, rest = line.replace("：", ":").rpartition(":")
+    if lead and (alone := letters_alone(rest, [*reader.options])) and _is_announcing(lead, reader):
         return reader.ordered(alone, status)
     if _ASKS.search(line):
         return AMBIGUOUS_LETTERS if reader.lettered(line) else None
@@ -197,13 +237,20 @@ def _in_line(line: str, reader: _Reader, status: ParseStatus) -> ParsedLetters |
     return reader.ordered(named.pop(), status) if named else None
 
 
+def _is_announcing(lead: str, reader: _Reader) -> bool:
+    """Return whether what stands before a colon says no more than that the answer follows."""
+    if reader.lettered(lead) or reader.worded(lead) or denies(lead.lower(), reader.language):
+        return False
+    return not unknown_words(lead, reader.asked, reader.language)
+
+
 def _said_in(sentence: str, mentions: Sequence[Mention], reader: _Reader) -> frozenset[str] | None:
     """Return the letters that a sentence says and does not deny; of what is asked to be missing, those it says so of.
 
     None where it is not known which those are.
     """
     if mentions and asks_for_lack(reader.asked):
-        told = stances_of(sentence, reader.lettered, reader.asked, reader.language)
+        told = reader.stances(sentence, reader.lettered, reader.asked)
         return told.affirmed if told.is_sure else None
     return frozenset(map(str, said_values(sentence, mentions)))
 
@@ -230,7 +277,7 @@ def _by_words(text: str, reader: _Reader) -> ParsedLetters | None:
     left = all_but(text, mentions, reader.options, reader.asked, reader.language)
     if left is not None:
         return reader.ordered(left, "option_text") if left else AMBIGUOUS_LETTERS
-    said = stances_of(text, reader.worded, reader.asked, reader.language)
+    said = reader.stances(text, reader.worded, reader.asked)
     if not said.is_sure:
         return AMBIGUOUS_LETTERS
     return reader.ordered(said.affirmed, "option_text") if said.affirmed else None
@@ -238,16 +285,17 @@ def _by_words(text: str, reader: _Reader) -> ParsedLetters | None:
 
 def _ends_open(text: str) -> bool:
     """Return whether a text ends with a word that more must follow, "A, C and"."""
-    return _OPEN.search(text[-_LONGEST_OPEN:]) is not None and any(map(str.isupper, text))
+    return _OPEN.search(text[-_LONGEST_OPEN:]) is not None and _CAPITAL.search(text) is not None
 
 
-def _is_broken_off(text: str, reader: _Reader) -> bool:
-    """Return whether the last sentence of a text of several ends before its stop, behind an option that it names."""
-    *before, last = sentences_of(text) or [""]
-    if is_ended(text) or not (before or _STOP_WITHIN.search(last)):
+def _is_broken_off(lines: Sequence[str], reader: _Reader) -> bool:
+    """Return whether a text of sentences ends before the stop of the last one, behind an option that it names."""
+    if not lines or is_ended(lines[-1]):
         return False
+    *before, last = sentences(lines[-1]) or [lines[-1]]
+    is_prose = before or _STOP_WITHIN.search(last) or (len(lines) > 1 and is_ended(lines[-2]))
     mentions = reader.lettered(last) or reader.worded(last)
-    return bool(mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
+    return bool(is_prose and mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
 
 
 _ASKS = re.compile(r"[?？؟]\W*$")
@@ -255,5 +303,6 @@ _LEFT_OPEN, _BOUND = Words("possibility", "equal_chance", "undecided"), Words("b
 _CAPITALS = re.compile(r"(?:[,;/&]|\band)\s+([A-Z])(?![^\W_]|['’.])")
 """A capital alone that is joined to others, be it an option's letter or not."""
 _OPEN = lazy_pattern(rf"(?:{words('addition', 'alternative', 'copula', 'article')}|[,、،])\s*$")
+_CAPITAL = re.compile(r"(?<![^\W_])[A-Z](?![^\W_])")
 _LONGEST_OPEN = 40
 _STOP_WITHIN = re.compile("[;；]")

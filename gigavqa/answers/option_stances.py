@@ -26,7 +26,7 @@ MentionsOf = Callable[[str], Sequence[Mention]]
 _LONGEST = 2_000
 """Characters of a text that is looked at; a longer one argues."""
 _JOINT = lazy_pattern(
-    rf"[,،、，;；:：\n]|\s[–—-]\s|—|{words('contrast', 'set_against', 'addition', 'alternative')}|(?<=\s)[وف](?=\w)|(?<=\w)[와과]\s|^[와과]\s|(?<=\w)と",
+    rf"[,،、，;；\n]|\s[–—-]\s|—|{words('contrast', 'set_against', 'addition', 'alternative')}|(?<=\s)[وف](?=\w)|(?<=\w)[와과]\s|^[와과]\s|(?<=\w)と",
     re.IGNORECASE,
 )
 _CONTRAST = lazy_pattern(rf"{words('contrast', 'set_against')}|[;；]", re.IGNORECASE)
@@ -48,7 +48,7 @@ _KNOWN = (
     "scene", "existence_told", "existence_asked", "existence_asked_behind", "posture", "copula", "option_noun",
     "affirmation", "conclusion", "opens_list", "only", "everything", "function_word", "filler", "announcement_final",
     "announcement", "announcement_direct", "counted_noun", "adverb", "holding", "right_is", "as_well", "applies", "particle", "addition", "aside",
-    "contrast", "set_against", "retraction", "second_look", "numeral", "holds", "yes", "preposition", "sentence_ending", "small_count", "negator", "lacking", "rejecting",
+    "contrast", "set_against", "numeral", "holds", "yes", "preposition", "sentence_ending", "small_count", "negator", "lacking", "rejecting",
 )  # fmt: skip
 
 
@@ -68,7 +68,9 @@ class _Group(NamedTuple):
     is_either: bool
 
 
-def stances_of(text: str, mentions_of: MentionsOf, asked: Asked | None, language: str) -> OptionStances:
+def stances_of(
+    text: str, mentions_of: MentionsOf, options: Collection[str], asked: Asked | None, language: str
+) -> OptionStances:
     """Return what a text says of the options that it names, of those that its question asks for."""
     if len(text) > _LONGEST:
         return OptionStances(frozenset(), frozenset(), is_sure=False)
@@ -85,18 +87,20 @@ def stances_of(text: str, mentions_of: MentionsOf, asked: Asked | None, language
             is_sure = False
         else:
             found += (
-                (group, _stance(group, asked, language))
+                (group, _stance(group, asked, language, is_lettered=_are_letters(sentence, mentions)))
                 for group in _groups(sentence, mentions, language)
                 if not is_ascribed(group.lead, group.tail)
             )
-    return _weighed(found, asked, is_sure=is_sure)
+    return _weighed(found, options, asked, is_sure=is_sure)
 
 
-def _weighed(found: Sequence[tuple[_Group, Stance]], asked: Asked | None, *, is_sure: bool) -> OptionStances:
+def _weighed(
+    found: Sequence[tuple[_Group, Stance]], options: Collection[str], asked: Asked | None, *, is_sure: bool
+) -> OptionStances:
     lacks = asks_for_lack(asked)
     meant: dict[Stance, bool | None] = {"listed": True, "stated": not lacks, "denied": lacks, "unknown": None}
     said: list[tuple[_Group, bool | None]] = [(group, meant[stance]) for group, stance in found]
-    if _are_set_apart(said):
+    if {letter for group, _ in said for letter in group.letters} == {*options} and _are_set_apart(said):
         said = [(group, True if told is None else told) for group, told in said]
     affirmed = frozenset(letter for group, told in said if told for letter in group.letters)
     denied = frozenset(letter for group, told in said if told is False for letter in group.letters)
@@ -116,6 +120,10 @@ def _are_set_apart(said: Sequence[tuple[_Group, bool | None]]) -> bool:
 def asks_for_lack(asked: Asked | None) -> bool:
     """Return whether a question asks for what is not there, or does not hold."""
     return asked is not None and words_in(asked.language, "lacking").search(asked.text) is not None
+
+
+def _are_letters(sentence: str, mentions: Sequence[Mention]) -> bool:
+    return all(one.end - one.start == 1 and sentence[one.start] == one.value for one in mentions)
 
 
 def _without_rest(sentence: str) -> str:
@@ -169,12 +177,13 @@ def is_joint(between: str, language: str) -> bool:
     return bool(not bare.strip() or _JOINT.search(bare)) and not _content(_JOINT.sub(" ", bare), language)
 
 
-def _stance(group: _Group, asked: Asked | None, language: str) -> Stance:
+def _stance(group: _Group, asked: Asked | None, language: str, *, is_lettered: bool) -> Stance:
     crossed, ticked = (_NO.search(group.lead + group.tail), _YES.search(group.lead + group.tail))
     if crossed or ticked:
         return ("denied" if crossed else "stated") if not (crossed and ticked) and not asks_for_lack(asked) else "unknown"
     tail = _CAUSE.split(_PARTICLE.sub(" ", group.tail).lower())[0]
-    said = _NOT_ONLY.sub(" ", _MARKUP.sub(" ", _ASIDE.sub(" ", f"{group.lead} ; {tail}")).lower())
+    lead = words_in(language, "conclusion").split(group.lead.lower())[-1] if is_lettered else group.lead
+    said = _NOT_ONLY.sub(" ", _MARKUP.sub(" ", _ASIDE.sub(" ", f"{lead} ; {tail}")).lower())
     in_order = _in_order(language).search(said)
     if in_order and (asked is None or stem_of(in_order[0].split()[0]) not in asked.words):
         return "unknown" if denies(said.replace(in_order[0], " "), language) else "denied"
