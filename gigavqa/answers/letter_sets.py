@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
 from gigavqa.answers.all_options import all_but, all_options
+from gigavqa.answers.answer_space import key_of
 from gigavqa.answers.asked import Asked, language_of, words_in
 from gigavqa.answers.doubts import is_struck
 from gigavqa.answers.glosses import without_glosses
@@ -85,6 +86,8 @@ def parse_letters(text: str, options: Mapping[str, str], asked: Asked | None = N
         return ParsedLetters((), "unfinished")
     options, own = without_own_labels(tuple(options.items()))
     letters = letters_of(tuple(options.items()))
+    if whole := next((one for one, wording in options.items() if key_of(wording) == key_of(answer.text)), ""):
+        return ParsedLetters((whole,), "option_text")
     told = with_capital_labels(with_latin_labels(answer.text, options, own), letters.valid)
     told = _with_bare_letters(_BOXES.sub(", ", told), options)
     told = with_letters(with_full_names(told, options), options, lambda sentence: letter_mentions(sentence, letters))
@@ -146,6 +149,8 @@ def _unannounced(text: str, reader: _Reader) -> ParsedLetters | None:
         return reader.ordered(affirmed, "last")
     if alone := _each_alone(lines, reader.options) or (lines and letters_alone(lines[-1], [*reader.options])):
         return reader.ordered(alone, "last")
+    if len(lines) > 1 and (alone := _alone(lines[-1], reader)) and not _alone(lines[-2], reader):
+        return reader.ordered(alone, "option_text")
     if listed := _listed_last(lines, reader):
         return reader.ordered(listed, "last")
     rest = behind_retraction(text, lambda rest: bool(reader.lettered(rest) or reader.worded(rest)), short=True)
@@ -180,18 +185,30 @@ def _listed_last(lines: Sequence[str], reader: _Reader) -> list[str]:
 
 
 def _alone(line: str, reader: _Reader) -> list[str]:
-    """Return the letter, or the option, that is all of a line."""
-    said = reader.stances(line, reader.worded, None)
-    return letters_alone(line, [*reader.options]) or ([*said.affirmed] if said.is_sure else [])
+    """Return the letters, or the options, that are all of a line."""
+    if alone := letters_alone(line, [*reader.options]):
+        return alone
+    mentions = reader.worded(line)
+    between = [line[one.end : other.start] for one, other in pairwise(mentions)]
+    ends = (line[: mentions[0].start], line[mentions[-1].end :]) if mentions else ("a",)
+    is_bare = not any(map(str.isalnum, "".join(ends))) and all(is_joint(one, reader.language) for one in between)
+    return [str(one.value) for one in mentions] if is_bare else []
 
 
 def _concluded(text: str, reader: _Reader) -> ParsedLetters | None:
-    """Read the last sentence where it draws a conclusion before the letters, or options, that it names."""
+    """Read what the last sentence concludes, behind the last word that draws a conclusion before letters or options."""
     *before, last = sentences_of(text) or [""]
     mentions = reader.lettered(last) or reader.worded(last)
-    if not before or not mentions or not words_in(reader.language, "conclusion", "summing_up").search(last[: mentions[0].start].lower()):
+    conclusions = [*words_in(reader.language, "conclusion", "summing_up").finditer(last.lower())] if mentions else []
+    ends = [
+        found.end()
+        for found in conclusions
+        if any(one.start >= found.end() for one in mentions) and _BORDER.search(last[: found.start()])
+    ]
+    if not ends or not (before or any(one.end <= ends[-1] for one in mentions)):
         return None
-    return _in_line(last, reader, "last") or _by_words(last, reader)
+    told = last[ends[-1] :]
+    return _in_line(told, reader, "last") or _by_words(told, reader)
 
 
 def _in_lines(lines: Sequence[str], reader: _Reader) -> ParsedLetters | None:
@@ -298,6 +315,7 @@ def _is_broken_off(lines: Sequence[str], reader: _Reader) -> bool:
     return bool(is_prose and mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
 
 
+_BORDER = re.compile(r"(?:^|[,，،、;；:：–—-])[\s*_\"']*(?:and\s)?$")
 _ASKS = re.compile(r"[?？؟]\W*$")
 _LEFT_OPEN, _BOUND = Words("possibility", "equal_chance", "undecided"), Words("bound")
 _CAPITALS = re.compile(r"(?:[,;/&]|\band)\s+([A-Z])(?![^\W_]|['’.])")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from gigavqa.answers.answer_space import AnswerSpace, key_of
+from gigavqa.answers.asked import words_in
 from gigavqa.answers.content_words import Token, is_content, tokens
 from gigavqa.answers.lexicon import UNSPACED
 from gigavqa.answers.negation import Mention
@@ -20,7 +21,14 @@ def option_mentions(text: str, options: Mapping[str, str], language: str) -> lis
     said = [token for token in tokens(text.lower(), language) if is_content(token)]
     for at in range(len(said)):
         found += (_mention(said[at : at + len(one)], letter) for one, letter in stems.items() if _stand(said, at, one))
-    return _longest(found)
+    return _longest([one for one in found if not _is_denied_within(text, one, options, language)])
+
+
+def _is_denied_within(text: str, mention: Mention, options: Mapping[str, str], language: str) -> bool:
+    """Return whether a denial stands amid an option's words that has none of its own, "the window is not open"."""
+    negator = words_in(language, "negator")
+    said = text[mention.start : mention.end].lower()
+    return negator.search(said) is not None and negator.search(options[str(mention.value)].lower()) is None
 
 
 def _exact(text: str, options: tuple[tuple[str, str], ...]) -> list[Mention]:

@@ -22,8 +22,9 @@ def _any_of(name: str) -> str:
     return "|".join(ones)
 
 
-_JOINT = rf"\s*(?:,\s*(?:{_any_of('addition')})\s+|[,،、，;；/&+・]\s*|(?:{_any_of('addition')})\s*)(?:the\s+)?"
-_RANGE = rf"\s*(?:[-–—~～〜]|{_any_of('range_to')})\s*"
+_SPACE = r"[^\S\n]*"
+_JOINT = rf"{_SPACE}(?:,{_SPACE}(?:{_any_of('addition')})\s+|[,،、，;；/&+・]{_SPACE}|(?:{_any_of('addition')}){_SPACE})(?:the\s+)?"
+_RANGE = rf"{_SPACE}(?:[-–—~～〜]|(?:{_any_of('range_to')})(?![a-zà-ÿа-я])){_SPACE}"
 _COUNTER = r"(?:\s?[号號番번호])?"
 _MOST = 20
 """Numbers of one list at most."""
@@ -39,6 +40,7 @@ def with_full_names(text: str, options: Mapping[str, str]) -> str:
     series = _series_of(tuple(options.items()))
     if series is None or not any(map(str.isdigit, text)):
         return text
+    text = _NUMBERS_ALONE.sub(lambda found: _named(found, series.names), text)
     return series.lists.sub(lambda found: _named(found, series.names), text)
 
 
@@ -67,11 +69,22 @@ def _numbers(listed: str) -> Iterator[tuple[int, str]]:
     end = 0
     for found in re.finditer(r"\d{1,6}", listed):
         between = listed[end : found.start()]
-        yield int(found[0]), "range" if end and _IS_RANGE.fullmatch(between) else _BARE_COUNTER.sub("", between)
+        yield int(found[0]), "range" if end and _IS_RANGE.fullmatch(between) else _joint_of(between)
         end = found.end()
 
 
-_IS_RANGE = re.compile(rf"{_COUNTER}{_RANGE}", re.IGNORECASE)
+def _joint_of(between: str) -> str:
+    """Return what joins two numbers, without the first one's counter and the noun before the second."""
+    said = _BARE_COUNTER.sub("", between)
+    joint = _JOINED.match(said)
+    return joint[0] if joint else said
+
+
+_JOINED = re.compile(_JOINT, re.IGNORECASE)
+_IS_RANGE = re.compile(rf"{_COUNTER}{_RANGE}(?:\s*[^\W\d_]+\s*)?", re.IGNORECASE)
+_NUMBERS_ALONE = re.compile(
+    rf"^(?P<list>\d{{1,6}}(?:(?:{_RANGE}|{_JOINT})\d{{1,6}}){{0,{_MOST}}})(?=[\s.。]*$)", re.IGNORECASE
+)
 _BARE_COUNTER = re.compile(rf"^{_COUNTER}")
 
 
@@ -96,9 +109,15 @@ def _lists(before: str, behind: str) -> re.Pattern[str]:
         return re.compile(rf"{re.escape(noun[1])}\s?{listed}{re.escape(behind)}{end}", re.IGNORECASE)
     root = noun[1][: max(_LEAST, round(_SHARE * len(noun[1])))]
     longest = len(noun[1]) - len(root) + _ADDED
-    pattern = "".join(f"[{re.escape(one)}{re.escape(_bare(one))}]" for one in root)
+    pattern = "".join(f"[{re.escape(one)}{re.escape(_bare(one))}{_UMLAUTS.get(one.lower(), '')}]" for one in root)
+    again = f"(?:{pattern}{_MARKED}{{0,{longest}}}\\s*)?"
+    listed = rf"(?P<list>\d{{1,6}}(?:(?:{_RANGE}|{_JOINT}){again}\d{{1,6}}){{0,{_MOST}}})"
     written = rf"(?<![^\W_])(?P<and>[وف]?){pattern}{_MARKED}{{0,{longest}}}\s*(?:[#№]|no\.?)?\s*"
     return re.compile(rf"{written}{listed}(?:{re.escape(behind)})?{end}", re.IGNORECASE)
+
+
+_UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
+"""What German writes in some plurals."""
 
 
 def _bare(letter: str) -> str:

@@ -12,7 +12,7 @@ from os.path import commonprefix
 from typing import Literal, NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import STATES, Asked, words_in
+from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import is_content, named, stem_of, tokens
 from gigavqa.answers.lexicon import UNSPACED, Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention
@@ -26,15 +26,19 @@ MentionsOf = Callable[[str], Sequence[Mention]]
 _LONGEST = 2_000
 """Characters of a text that is looked at; a longer one argues."""
 _JOINT = lazy_pattern(
-    rf"[,،、，;；\n]|\s[–—-]\s|—|{words('contrast', 'set_against', 'addition', 'alternative')}|(?<=\s)[وف](?=\w)|(?<=\w)[와과]\s|^[와과]\s|(?<=\w)と",
+    rf"[,،、，;；/&+\n]|\s[–—-]\s|—|{words('contrast', 'set_against', 'addition', 'alternative')}|(?<=\s)[وف](?=\w)|(?<=\w)[와과]\s|^[와과]\s|(?<=\w)と",
     re.IGNORECASE,
 )
 _CONTRAST = lazy_pattern(rf"{words('contrast', 'set_against')}|[;；]", re.IGNORECASE)
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
-_MARKUP = re.compile(r"[*_`\"'“”‘’«»「」#>|]|^\s*(?:[-•]|\d{1,2}[.)])\s")
+_MARKUP = re.compile(r"[*_`\"“”‘«»「」#>|]|(?<!\w)['’]|['’](?!\w)|^\s*(?:[-•]|\d{1,2}[.)])\s")
 _NO = re.compile(r"[✗✘✖❌×☐✕🚫⛔❎]|\[ ?\]")
 _YES = re.compile(r"[✓✔✅☑⭕]|\[[xX✓✔]\]")
-_ORDINALS = frozenset(map(stem_of, ("first", "second", "third", "fourth")))
+_LEAST_COLOURS = 6
+_COLOURS = frozenset(
+    stem_of(word) for group in phrases("contraries") if group.count("|") >= _LEAST_COLOURS - 1 for word in group.split("|")
+)
+"""Words of one line of contraries that is as long as only that of the colours."""
 _PARTICLE = re.compile(r"^(?:이고|이며|으로|에서|까지|이|가|은|는|을|를|과|와|도|만|의|에|로)(?![가-힣])")
 """What Korean writes in one with the option before it."""
 _ENDING = re.compile(r"(?:です|だ|である|입니다|이다|हैं|है)?[\s.。!।]*$")
@@ -46,9 +50,9 @@ _ALTERNATIVE = Words("alternative")
 _REPLACES = Words("denial_before")
 _KNOWN = (
     "scene", "existence_told", "existence_asked", "existence_asked_behind", "posture", "copula", "option_noun",
-    "affirmation", "conclusion", "opens_list", "only", "everything", "function_word", "filler", "announcement_final",
+    "affirmation", "conclusion", "opens_list", "only", "everything", "function_word", 
     "announcement", "announcement_direct", "counted_noun", "adverb", "holding", "right_is", "as_well", "applies", "particle", "addition", "aside",
-    "contrast", "set_against", "numeral", "holds", "yes", "preposition", "sentence_ending", "small_count", "negator", "lacking", "rejecting",
+    "contrast", "set_against", "numeral", "holds", "yes", "side", "preposition", "sentence_ending", "small_count", "negator", "lacking", "untrue", "assertion", "rejecting",
 )  # fmt: skip
 
 
@@ -66,6 +70,7 @@ class _Group(NamedTuple):
     tail: str
     is_set_against: bool
     is_either: bool
+    is_related: bool = False
 
 
 def stances_of(
@@ -101,7 +106,8 @@ def _weighed(
     meant: dict[Stance, bool | None] = {"listed": True, "stated": not lacks, "denied": lacks, "unknown": None}
     said: list[tuple[_Group, bool | None]] = [(group, meant[stance]) for group, stance in found]
     if {letter for group, _ in said for letter in group.letters} == {*options} and _are_set_apart(said):
-        said = [(group, True if told is None else told) for group, told in said]
+        other = False in [told for _, told in said]
+        said = [(group, other if told is None else told) for group, told in said]
     affirmed = frozenset(letter for group, told in said if told for letter in group.letters)
     denied = frozenset(letter for group, told in said if told is False for letter in group.letters)
     is_sure &= None not in [told for _, told in said] and not affirmed & denied
@@ -109,9 +115,9 @@ def _weighed(
 
 
 def _are_set_apart(said: Sequence[tuple[_Group, bool | None]]) -> bool:
-    """Return whether what is said in unknown words is all on one side of a contrast, and denied what is on the other."""
+    """Return whether what is said in unknown words is all on one side of a contrast, and all that is known on the other."""
     told = [one for _, one in said]
-    if set(told) != {None, False}:
+    if len(set(told)) != 2 or None not in told:
         return False
     turns = [at for at in range(1, len(said)) if told[at] != told[at - 1]]
     return len(turns) == 1 and said[turns[0]][0].is_set_against
@@ -119,7 +125,12 @@ def _are_set_apart(said: Sequence[tuple[_Group, bool | None]]) -> bool:
 
 def asks_for_lack(asked: Asked | None) -> bool:
     """Return whether a question asks for what is not there, or does not hold."""
-    return asked is not None and words_in(asked.language, "lacking").search(asked.text) is not None
+    if asked is None:
+        return False
+    if words_in(asked.language, "lacking").search(asked.text):
+        return True
+    of_statements = words_in(asked.language, "assertion").search(asked.text)
+    return of_statements is not None and words_in(asked.language, "untrue").search(asked.text) is not None
 
 
 def _are_letters(sentence: str, mentions: Sequence[Mention]) -> bool:
@@ -151,18 +162,19 @@ def _is_unsaid(sentence: str) -> bool:
 def _groups(sentence: str, mentions: Sequence[Mention], language: str) -> Iterator[_Group]:
     """Yield the options of a sentence that are joined by nothing but marks and words such as "and"."""
     lead, letters = sentence[: mentions[0].start], [str(mentions[0].value)]
-    is_set_against = is_either = False
+    is_set_against = is_either = is_related = False
     for one, other in zip(mentions, [*mentions[1:], None], strict=False):
         between = sentence[one.end : other.start if other else len(sentence)]
         if other is None:
-            yield _Group(tuple(letters), lead, between, is_set_against, is_either)
+            yield _Group(tuple(letters), lead, between, is_set_against, is_either, is_related)
         elif is_joint(between, language):
             letters.append(str(other.value))
             is_either |= _ALTERNATIVE.search(between.lower()) is not None
         else:
             joints = [*_JOINT.finditer(between)]
             tail, rest = (between[: joints[-1].start()], between[joints[-1].end() :]) if joints else (between, between)
-            yield _Group(tuple(letters), lead, tail, is_set_against, is_either)
+            yield _Group(tuple(letters), lead, tail, is_set_against, is_either, is_related or not joints)
+            is_related = not joints
             lead, letters = rest, [str(other.value)]
             is_set_against, is_either = _CONTRAST.search(between) is not None, False
 
@@ -188,11 +200,11 @@ def _stance(group: _Group, asked: Asked | None, language: str, *, is_lettered: b
     if in_order and (asked is None or stem_of(in_order[0].split()[0]) not in asked.words):
         return "unknown" if denies(said.replace(in_order[0], " "), language) else "denied"
     if denies(said, language):
-        seen = said if asks_for_lack(asked) else " ; ".join(_JOINT.split(tail)[1:])
+        seen = _without_denials(said, language) if asks_for_lack(asked) else " ; ".join(_JOINT.split(tail)[1:])
         return "unknown" if unknown_words(seen, asked, language) else "denied"
     if asked and asked.is_contrary_to(named(tokens(said, language))):
         return "unknown" if asks_for_lack(asked) else "denied"
-    if group.is_either or _REPLACES.search(said) or unknown_words(said, asked, language):
+    if group.is_either or group.is_related or _REPLACES.search(said) or unknown_words(said, asked, language):
         return "unknown"
     goes_on = asks_for_lack(asked) and any(map(str.isalpha, _ENDING.sub("", tail)))
     return "stated" if goes_on or states(said, asked, language) else "listed"
@@ -200,7 +212,11 @@ def _stance(group: _Group, asked: Asked | None, language: str, *, is_lettered: b
 
 def denies(said: str, language: str) -> bool:
     """Return whether words deny, in lower case."""
-    return words_in(language, "negator", "lacking").search(said) is not None or _DENIES.search(said) is not None
+    return words_in(language, "negator", "lacking", "untrue").search(said) is not None or _DENIES.search(said) is not None
+
+
+def _without_denials(said: str, language: str) -> str:
+    return words_in(language, "negator", "lacking", "untrue").sub(" ", _DENIES.sub(" ", said))
 
 
 def states(said: str, asked: Asked | None, language: str) -> bool:
@@ -240,7 +256,7 @@ def _content(lowered: str, language: str) -> frozenset[str]:
     return frozenset(
         token.stem
         for token in tokens(lowered, language)
-        if is_content(token) and (token.stem not in STATES or token.stem in _ORDINALS) and not token.stem.isdigit()
+        if is_content(token) and token.stem not in _COLOURS and not token.stem.isdigit()
     )
 
 

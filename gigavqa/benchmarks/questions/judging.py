@@ -104,8 +104,10 @@ class QuestionJudge:
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
-        if found.status in ("none", "option_text") and (told := without_others(text, self._question_words)) != text:
-            text, found = told, parse_answer(told, self._question.options, cut_off=cut_off)
+        if found.status in ("none", "option_text") and self._options:
+            told = without_others(text, self._question_words, self._options.choices)
+            found = found if told is text else parse_answer(told, self._question.options, cut_off=cut_off)
+            text = told
         if asks_for_lack(self._question_words) and found.status != "marker" and not cut_off:
             return self._lacking(text, found)
         if found.status == "none" and not cut_off:
@@ -127,7 +129,9 @@ class QuestionJudge:
         """Read what is said to be missing, or not so, where that is asked for: what is said to be there is no answer."""
         if letter := self._letter_understood(text):
             return _ChoiceReading(letter, "option_text", "option text")
-        return _ChoiceReading(found.value, found.status, found.rule)
+        if found.value is None or found.rule in ("concluded", "opening"):
+            return _ChoiceReading(found.value, found.status, found.rule)
+        return _ChoiceReading(None, "ambiguous")
 
     def _letter_understood(self, text: str) -> str | None:
         """Return the letter of the one option that a text affirms, where all of it is understood."""
