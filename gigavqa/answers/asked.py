@@ -49,6 +49,17 @@ def words_in(language: str, *names: str) -> Words:
     return Words(*(f"{name}.{language}" for name in names))
 
 
+def language_of(lowered: str, usual: str = "en") -> str:
+    """Return the language of a lower-case text: by its script, or by its articles and pronouns, else the usual one."""
+    if script := next((name for name, letters in _SCRIPTS if letters.search(lowered)), ""):
+        return script
+    said = [word for word in _WORD.findall(lowered) if len(word) > 1]
+    return max(
+        _LATIN_WORDS,
+        key=lambda language: (sum(word in _LATIN_WORDS[language] for word in said), language == usual),
+    )
+
+
 class Asked:
     """The words of one question, by what they do in it; made once a question by `asked_of`."""
 
@@ -58,11 +69,8 @@ class Asked:
 
     @cached_property
     def language(self) -> str:
-        """The language of the question: by its script, or by its articles and pronouns."""
-        if script := next((name for name, letters in _SCRIPTS if letters.search(self.text)), ""):
-            return script
-        said = _WORD.findall(self.text)
-        return max(_LATIN_WORDS, key=lambda language: sum(word in _LATIN_WORDS[language] for word in said))
+        """The language of the question."""
+        return language_of(self.text)
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:

@@ -194,7 +194,7 @@ def latin(letter: str) -> str:
 _WORDS = {"A": lazy_pattern(_ARTICLE), "I": re.compile(r"(?!\s+[a-z])")}
 """Letters that are words, and what stands behind them where they are none: "A" the article, "I" who speaks."""
 _OPTION_BEHIND = lazy_pattern(rf"[.):]\s+\S|\s+{_VERBS}")
-_ENDS_CLAUSE = re.compile(r"[)\]*_`\"'”’]*(?:\s*$|[,;:!?]|\.[\s*_`\"'”’)\]]*$)")
+_ENDS_CLAUSE = re.compile(r"[)\]*_`\"'”’]*(?:\s*$|,|\s?[;:!?]|\.[\s*_`\"'”’)\]]*$)")
 _COLON_BEFORE, _NOTHING_BEHIND = re.compile(r":[\s*_`\"'(\[]*$"), re.compile(r"[\s.!)\]*_`\"']*$")
 _OPTION = ("option", "choice", "answer", "opci", "alternativ", "选项")
 _OPENING, _CLOSING = "([*`\"'{", ")]*`\"'}."

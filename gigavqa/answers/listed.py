@@ -76,7 +76,7 @@ def _labels(letters: str) -> _LabelPatterns:
     )
 
 
-def _label_of(line: str, options: Mapping[str, str]) -> re.Match[str] | None:
+def labelled_line(line: str, options: Mapping[str, str]) -> re.Match[str] | None:
     """Return the label that opens a line; none of a statement where the options speak of lettered ones themselves."""
     match = _labels("".join(options)).line.fullmatch(line)
     return None if match and match["statement"] and _own(options) else match
@@ -96,7 +96,7 @@ def option_line(line: str, options: Mapping[str, str]) -> str | None:
 
 def restated_option(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option whose letter and words are a line."""
-    match = _label_of(line, options)
+    match = labelled_line(line, options)
     letter = match["letter"].upper() if match else ""
     return letter if match and match["said"] and _is_same(match["said"], options[letter]) else None
 
@@ -111,7 +111,7 @@ _MOST_ADDED = 3
 
 def begun_option(line: str, options: Mapping[str, str]) -> str | None:
     """Return the option whose letter, with all of its words or the first of them, is a line."""
-    match = _label_of(line, options)
+    match = labelled_line(line, options)
     said, letter = (plain(match["said"]), match["letter"].upper()) if match else ("", "")
     if not said:
         return None
@@ -135,7 +135,7 @@ def _by_lines(lines: Sequence[str], options: Mapping[str, str]) -> Iterator[tupl
     """Yield the rows of each list whose labels open lines, in their order, with the last line of the list."""
     rows: list[_OptionRow] = []
     for at, line in enumerate(lines):
-        match = _label_of(line, options)
+        match = labelled_line(line, options)
         if match is None or (match["letter"].islower() and not _is_label(match, line, options)):
             continue
         letter = match["letter"].upper()

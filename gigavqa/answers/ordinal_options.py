@@ -27,6 +27,12 @@ _BEFORE = lazy_pattern(
     rf"(?<![^\W_])(?P<place>{_any_of('option_place')})(?:\s+of\s+the(?:\s+\w{{1,8}})?)?\s?{_NOUN}(?!\s*[A-H]\b)",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"^(?:the|die|la|a)\s")
+_BARE_PLACES = {_ARTICLE.sub("", phrase): at for phrase, at in _PLACES.items()}
+_PLACE = rf"(?<![^\W_])(?:(?:the|die|la|a)\s)?(?:{'|'.join(map(re.escape, sorted(_BARE_PLACES, key=len, reverse=True)))})"
+_JOINT = rf"(?:\s?[,،、]\s?(?:{words('addition')}\s)?|\s?{words('addition')}\s?)"
+_SEVERAL = lazy_pattern(rf"(?P<places>(?:{_PLACE}{_JOINT})+{_PLACE})\s?{_NOUN}(?!\s*[A-H]\b)", re.IGNORECASE)
+_ONE_PLACE = lazy_pattern(_PLACE, re.IGNORECASE)
 _BEHIND = lazy_pattern(rf"{_NOUN}\s+(?P<place>{_any_of('option_place_behind')})(?![^\W_])", re.IGNORECASE)
 _OPTION = Words("option_noun")
 _PAIR = lazy_pattern(rf"(?P<former>{words('former')})|{words('latter')}", re.IGNORECASE)
@@ -47,14 +53,23 @@ def with_letters(text: str, options: Mapping[str, str], mentions_of: Callable[[s
         return text
     if _OPTION.may_be_in(lowered):
         letters = tuple(options)
+        text = _SEVERAL.sub(lambda found: _letters(found, letters), text)
         text = _BEFORE.sub(lambda found: _letter(found, letters), text)
         text = _BEHIND.sub(lambda found: _letter(found, letters), text)
     return with_pairs(text, mentions_of, "option {}".format)
 
 
+def _letters(several: re.Match[str], letters: Sequence[str]) -> str:
+    return _ONE_PLACE.sub(lambda found: _at(found[0], letters) or found[0], several["places"])
+
+
+def _at(place: str, letters: Sequence[str]) -> str:
+    at = _BARE_PLACES[_ARTICLE.sub("", " ".join(place.lower().split()))]
+    return f"option {letters[at]}" if at < len(letters) else ""
+
+
 def _letter(found: re.Match[str], letters: Sequence[str]) -> str:
-    at = _PLACES[" ".join(found["place"].lower().split())]
-    return f"option {letters[at]}" if at < len(letters) else found[0]
+    return _at(found["place"], letters) or found[0]
 
 
 def with_pairs(text: str, mentions_of: Callable[[str], Sequence[Mention]], write: Callable[[object], str]) -> str:

@@ -21,7 +21,7 @@ _LOOKS_LATIN = frozenset("АВЕЗΑΒΕΖΗ")
 """Labels that may be written for the Latin letter that they look like: alone they tell of no other alphabet."""
 _OWN = re.compile(r"\s*[(（\[]?(?P<label>[^\W\d_a-zA-Z])[)）\].:：、．]\s*(?=\S)")
 _LETTER = r"(?<![^\W_])"
-_END = r"(?![^\W_]|\s+[а-яё])"
+_END = r"(?![^\W_]|\s+(?!и\s+[А-З](?![^\W_]))[а-яё])"
 """No word goes on behind a label, and none that it could be is followed by another: "В кадре", "А дальше"."""
 
 
@@ -52,6 +52,7 @@ _ONE = r"([^\W\d_a-zA-Z])"
 def _labels_used(text: str, number: int) -> str:
     """Return the labels of so many options in the alphabet of which a text has one that looks like no Latin letter."""
     used = {found[found.lastindex or 0] for found in _LABELLED.finditer(text)} - _LOOKS_LATIN
+    used |= {label for found in _LISTED.finditer(text) for label in re.findall(_ONE, found[0])} - _LOOKS_LATIN
     return next((known[:number] for known in _ALPHABETS if used & {*known[:number]}), "")
 
 
@@ -61,3 +62,7 @@ _LABELLED = lazy_pattern(
     re.MULTILINE,
 )
 """A single letter that labels an option: in brackets, at the beginning or end of a line, or behind "option"."""
+_LISTED = lazy_pattern(
+    rf"(?:^|[:：])\s{{0,3}}[^\W\d_a-zA-Z](?:(?:\s?[,،、;/]\s?|\s(?:и|و|와|と)\s?)[^\W\d_a-zA-Z](?![^\W_])){{1,8}}[.。]?\s*$", re.MULTILINE
+)
+"""Such letters alone in a line, or behind its colon."""

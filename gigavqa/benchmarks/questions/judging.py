@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
 from gigavqa.answers.answer_space import AnswerSpace, key_of
-from gigavqa.answers.asked import asked_of
+from gigavqa.answers.asked import Asked, asked_of
 from gigavqa.answers.booleans import read_boolean
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.choices import read_choice
@@ -23,6 +23,9 @@ from gigavqa.answers.normalization import json_value, passages, said
 from gigavqa.answers.numbers import read_number
 from gigavqa.answers.option_forms import with_option_words
 from gigavqa.answers.option_numbers import counted_option
+from gigavqa.answers.option_stances import asks_for_lack
+from gigavqa.answers.other_things import without_others
+from gigavqa.answers.parsed_answers import ParsedAnswer
 from gigavqa.answers.readings import Reading
 from gigavqa.answers.text import LONGEST, is_ended, lines_backwards, sentences_of, thoughts_apart
 from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
@@ -64,7 +67,7 @@ class QuestionJudge:
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
         self._options = AnswerSpace(list(options.values()), {}) if options else None
-        self._asked = asked_of(question.question)
+        self._asked, self._question_words = asked_of(question.question), Asked(question.question)
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
@@ -83,7 +86,7 @@ class QuestionJudge:
         if cut_off and self._question.kind in ("choices", "text") and not is_ended(text):
             return None, "unfinished"
         if self._question.kind == "choices":
-            found = parse_letters(text, self._question.options or {})
+            found = parse_letters(text, self._question.options or {}, self._question_words)
             return LETTERS_JOINT.join(found.letters) or None, found.status
         if self._question.kind == "open":
             return _read_open_answer(text)
@@ -101,9 +104,15 @@ class QuestionJudge:
 
     def _read_choice(self, text: str, cut_off: bool) -> _ChoiceReading:
         found = parse_answer(text, self._question.options, cut_off=cut_off)
+        if found.status in ("none", "option_text") and self._options:
+            told = without_others(text, self._question_words, self._options.choices)
+            found = found if told is text else parse_answer(told, self._question.options, cut_off=cut_off)
+            text = told
+        if asks_for_lack(self._question_words) and found.status != "marker" and not cut_off:
+            return self._lacking(text, found)
         if found.status == "none" and not cut_off:
             told = said(text).text
-            if letter := self._letter_set_apart(told) or self._letter_stated(told):
+            if letter := self._letter_set_apart(told) or self._letter_stated(told) or self._letter_understood(text):
                 return _ChoiceReading(letter, "option_text", "option text")
         if found.status == "option_text" and cut_off and self._options and len(self._options.named_in(text)) > 1:
             return _ChoiceReading(None, "unfinished")
@@ -113,7 +122,21 @@ class QuestionJudge:
             return _ChoiceReading(None, ABSTAINED)
         # Twice read, since the words of an option may also be denied: "it is no dog".
         letter = self._letter_told(said(text).text, self._question.options or {}, self._options)
+        letter = letter or self._letter_understood(text)
         return _ChoiceReading(letter if letter == found.quoted else None, found.status, found.rule)
+
+    def _lacking(self, text: str, found: ParsedAnswer) -> _ChoiceReading:
+        """Read what is said to be missing, or not so, where that is asked for: what is said to be there is no answer."""
+        if letter := self._letter_understood(text):
+            return _ChoiceReading(letter, "option_text", "option text")
+        if found.value is None or found.rule in ("concluded", "opening"):
+            return _ChoiceReading(found.value, found.status, found.rule)
+        return _ChoiceReading(None, "ambiguous")
+
+    def _letter_understood(self, text: str) -> str | None:
+        """Return the letter of the one option that a text affirms, where all of it is understood."""
+        found = parse_letters(text, self._question.options or {}, self._question_words)
+        return found.letters[0] if len(found.letters) == 1 else None
 
     def _letter_told(self, told: str, options: Mapping[str, str], space: AnswerSpace) -> str | None:
         """Return the letter of the option that a text tells by its words, a near form of them, or its number."""
