@@ -88,7 +88,7 @@ def serving(folder: Path, make: Make | None = None) -> Iterator[ServedModels]:
         ):
             asked = {"url": "/v1/workers", "headers": {"Authorization": f"Bearer {key}"}}
             states = lambda: [each["state"] for each in gateway.client.get(**asked).json()["data"]]  # noqa: E731
-            wait_until(lambda: states() == ["ready", "ready"], timeout=240, what="the workers")
+            wait_until(lambda: states() == ["ready", "ready"], timeout=600, what="the workers")
             yield ServedModels(
                 {
                     "OPENAI_BASE_URL": f"{gateway.url}/v1",
