@@ -86,8 +86,9 @@ def serving(folder: Path, make: Make | None = None) -> Iterator[ServedModels]:
             working(settings, make_fast),
             working(settings, make_slow, entry=_SLOW) as slow,
         ):
-            workers = {"Authorization": f"Bearer {key}"}
-            wait_until(lambda: len(gateway.client.get("/v1/workers", headers=workers).json()["data"]) == 2)
+            asked = {"url": "/v1/workers", "headers": {"Authorization": f"Bearer {key}"}}
+            states = lambda: [each["state"] for each in gateway.client.get(**asked).json()["data"]]  # noqa: E731
+            wait_until(lambda: states() == ["ready", "ready"], timeout=600, what="the workers")
             yield ServedModels(
                 {
                     "OPENAI_BASE_URL": f"{gateway.url}/v1",

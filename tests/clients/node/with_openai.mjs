@@ -82,7 +82,7 @@ await tried("responses", async () => {
   Finding.parse(parsed.output_parsed);
   const types = [];
   for await (const event of await client.responses.create({ ...asked, stream: true })) types.push(event.type);
-  assert.equal(types.at(-1), "response.completed");
+  assert.match(types.at(-1), /^response\.(completed|incomplete)$/);
 });
 await tried("files, batches", async () => {
   const line = { custom_id: "q", method: "POST", url: "/v1/chat/completions", body: { model, messages } };

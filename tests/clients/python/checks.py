@@ -24,6 +24,8 @@ SECONDS = 1.0
 """A client's patience, within which the slow model says nothing."""
 QUESTION = "Which one?\nA. One\nB. Two"
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
+ENDS = ("response.completed", "response.incomplete")
+"""Of streams of responses, whole or at the bound of their tokens."""
 TOOL: Any = {
     "type": "function",
     "function": {

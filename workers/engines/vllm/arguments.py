@@ -23,6 +23,12 @@ _RECURRENT_ARGUMENTS: dict[str, Any] = {
 }
 """What families of linear attention find again of earlier prompts rests on: docs/decisions/0008-engine.md
 has the figures."""
+_COMPACT_JSON: dict[str, Any] = {"backend": "xgrammar", "disable_any_whitespace": True}
+"""How answers are held to JSON: a model could write white space between fields to the end of its tokens.
+
+The backend `auto` of vLLM 0.32 does not take it, and compiles every later schema with the backend that the first one
+wanted: what that does not know, such as `multipleOf`, is not applied.
+"""
 _SHARED_RASTERS: dict[str, Any] = {"mm_processor_cache_type": "shm"}
 """Where several GPUs hold a model, each of their processes reads rasters there: docs/performance/feeding.md."""
 _RESERVED_ARGUMENTS = frozenset(
@@ -55,6 +61,7 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
         "enable_chunked_prefill": True,
         "enable_logging_iteration_details": True,  # how many rasters a step encodes; `telling` takes them over
         **({"prefix_cache_retention_interval": None} if family and family.sliding_attention else {}),
+        "structured_outputs_config": _COMPACT_JSON,
         **(_RECURRENT_ARGUMENTS if family and family.linear_attention else {}),
         **(_cpu_arguments(entry) if is_cpu else {}),
         # The next engine asks for nearly all of the device's memory: of one that sleeps nothing should stay there.
@@ -70,17 +77,6 @@ def engine_arguments(entry: CatalogueEntry, weights: str, *, is_cpu: bool, can_s
     asked = int(arguments.get("max_num_batched_tokens", 0))
     needed = entry.visual_budget.max_visual_tokens + _TEXT_TOKENS
     return arguments | {"max_num_batched_tokens": max(asked, whole, needed)}
-
-
-def keep_json_compact(config: Any) -> None:
-    """Let no engine write white space between the fields of JSON, of which a model may write as much as it is given.
-
-    `config` is vLLM's whole one. A backend that the operator chose does as it says. vLLM 0.32 takes this for xgrammar
-    and guidance, and refuses it for `auto`, which takes one of the two for all schemas but those that neither knows.
-    """
-    chosen = config.structured_outputs_config
-    if chosen.backend == "auto":
-        chosen.disable_any_whitespace = True
 
 
 def _shares_memory(entry: CatalogueEntry) -> bool:

@@ -25,12 +25,7 @@ from gigavqa.workers.engines.kv_admission import ChatSlots, chat_slots
 from gigavqa.workers.engines.parent_death import become_engine_owner
 from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
 from gigavqa.workers.engines.vllm.answers import VllmAnswer, sampling_params
-from gigavqa.workers.engines.vllm.arguments import (
-    cpu_environment,
-    engine_arguments,
-    engine_environment,
-    keep_json_compact,
-)
+from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.vllm.delivery import CoreRequest, PromptDelivery, RenderPrompt
 from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
@@ -359,7 +354,6 @@ class VllmEngine:
             self._look_at_gpu(current_platform, memory)
         arguments = engine_arguments(self._entry, self._weights, is_cpu=is_cpu, can_sleep=self._can_sleep)
         config = AsyncEngineArgs(**arguments).create_engine_config(UsageContext.ENGINE_CONTEXT)
-        keep_json_compact(config)
         if memory is not None:
             enlarge_encoder_cache(config, self._entry, memory)
         if config.cache_config.enable_prefix_caching:
