@@ -3,10 +3,10 @@
     python -m performance.size                      # the commands, at 1,000, 4,000 and 16,000 items
     python -m performance.size --gateway --sizes 10000 100000
 
-Each command runs in a process of its own; what it takes with ten items is taken off. An exponent is the slope of a line
-through the logarithms of net CPU seconds and sizes. `--gateway` instead imports the questions and submits
-a job over each data set to a gateway of its own, without a worker, while another client asks for `/v1/version` again
-and again.
+Each command runs in a process of its own; what it takes with ten items is taken off. An exponent is the slope between
+the logarithms of net CPU seconds at the two largest sizes: smaller ones measure the start-up. `--gateway` instead
+imports the questions and submits a job over each data set to a gateway of its own, without a worker, while another
+client asks for `/v1/version` again and again.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def measure(home: Path, *arguments: str) -> Cost:
 
 def _print_rows(name: str, sizes: Sequence[int], costs: Sequence[Cost], base: Cost) -> None:
     net = [max(0.01, cost.seconds - base.seconds) for cost in costs]
-    fitted = f"{fit_exponent(sizes, net):.2f}" if len(sizes) > 1 else ""
+    fitted = f"{fit_exponent(sizes[-2:], net[-2:]):.2f}" if len(sizes) > 1 else ""
     for size, cost, seconds in zip(sizes, costs, net, strict=True):
         memory = (cost.memory - base.memory) / 1e3 / size
         shown = fitted if size == sizes[-1] else ""
