@@ -1,11 +1,12 @@
 """Measures what large inputs take: CPU seconds and memory an item at three sizes, and the exponents they grow by.
 
     python -m performance.size                      # the commands, at 1,000, 4,000 and 16,000 items
-    python -m performance.size --sizes 100000 --gateway
+    python -m performance.size --gateway --sizes 10000 100000
 
-Each command runs in a process of its own; what it takes with ten items is taken off. An exponent is the slope of a line
-through the logarithms of net CPU seconds and sizes. `--gateway` also submits a job over each data
-set to a gateway of its own, without a worker, while another client asks for `/v1/version` again and again.
+Each command runs in a process of its own; what it takes with ten items is taken off. An exponent is the slope between
+the logarithms of net CPU seconds at the two largest sizes: smaller ones measure the start-up. `--gateway` instead
+imports the questions and submits a job over each data set to a gateway of its own, without a worker, while another
+client asks for `/v1/version` again and again.
 """
 
 import argparse
@@ -52,14 +53,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         _write_pictures(work / "pictures")
+        if arguments.gateway:
+            for size in arguments.sizes:
+                measure(work, *_import_questions(work, size))
+                _measure_submission(work, size)
+            return
         print("| command | items | CPU s | ms an item | kB an item | exponent |\n|---|---|---|---|---|---|")
         for name, prepare in STEPS.items():
             base = measure(work, *prepare(work, _FEWEST))
             costs = [measure(work, *prepare(work, size)) for size in arguments.sizes]
             _print_rows(name, arguments.sizes, costs, base)
-        if arguments.gateway:
-            for size in arguments.sizes:
-                _measure_submission(work, size)
 
 
 def measure(home: Path, *arguments: str) -> Cost:
@@ -76,7 +79,7 @@ def measure(home: Path, *arguments: str) -> Cost:
 
 def _print_rows(name: str, sizes: Sequence[int], costs: Sequence[Cost], base: Cost) -> None:
     net = [max(0.01, cost.seconds - base.seconds) for cost in costs]
-    fitted = f"{fit_exponent(sizes, net):.2f}" if len(sizes) > 1 else ""
+    fitted = f"{fit_exponent(sizes[-2:], net[-2:]):.2f}" if len(sizes) > 1 else ""
     for size, cost, seconds in zip(sizes, costs, net, strict=True):
         memory = (cost.memory - base.memory) / 1e3 / size
         shown = fitted if size == sizes[-1] else ""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -58,6 +59,7 @@ log = logging.getLogger(__name__)
 _SINK_RESTART_SECONDS = 5.0
 _CHATS_RESTART_SECONDS = 0.5
 _CHATS_KEEP_SECONDS = 10.0
+_THREADS = 16
 
 
 class _OpenAIComponents(NamedTuple):
@@ -179,6 +181,8 @@ class Gateway:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Keep the background loops going, and stop them at the end; `stopping` ends open streams before that."""
+        # Threads mostly wait: for files, or for a data set that another one reads.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "gateway"))
         try:
             self._start_loops()
             yield

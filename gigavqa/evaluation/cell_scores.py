@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from statistics import mean, stdev
 from typing import Any
 
@@ -161,7 +162,7 @@ def _exclusions(key: CellKey, scores: AnyScores) -> Iterator[Exclusion]:
     recorded, answered = frame.counts("sample"), frame.answered
     asked = scores.asked.get(key, {})
     missing = Counter({at: times - recorded[at] for at, times in asked.items() if recorded[at] < times})
-    unscored = Counter({at: count for at, count in answered.counts("sample").items() if not samples[at].scored})
+    unscored = Counter({at: count for at, count in answered.counts("sample").items() if not scores.scored[at]})
     unjudged = answered.where(outcome="unscored").counts("sample") - unscored
     reasons = {NO_RESPONSE: missing, AWAITING_EXPERT: unscored, UNJUDGED: unjudged if scores.judges else Counter()}
     failures = sorted(failure for failure in frame.counts("failure") if failure)
@@ -174,7 +175,7 @@ def _exclusions(key: CellKey, scores: AnyScores) -> Iterator[Exclusion]:
 
 
 def _exclusion(reason: str, count: int, samples: Iterable[str]) -> Exclusion:
-    return Exclusion(reason=reason, count=count, samples=tuple(samples)[:LISTED_SAMPLES])
+    return Exclusion(reason=reason, count=count, samples=tuple(islice(samples, LISTED_SAMPLES)))
 
 
 def cells_table(cells: Sequence[CellScore], grouping: Grouping) -> Table:

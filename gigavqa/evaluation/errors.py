@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong in a file; `line` counts from 1, `record` is the sample's id where it is known."""
 
@@ -34,9 +34,12 @@ class _ProblemsError(EvaluationError):
     """Several things are wrong; `problems` lists all of them, `others` counts what could be taken without them."""
 
     def __init__(self, problems: Sequence[Problem], others: int = 0) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
+        super().__init__(problems, others)
         self.problems = list(problems)
         self.others = others
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
 
 
 class DatasetInvalidError(_ProblemsError):

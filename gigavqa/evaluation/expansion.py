@@ -69,12 +69,12 @@ class Expansion:
         """
         repeated = range(self.spec.repeats if repeats is None else repeats)
         for image, samples in self.dataset.by_image(self.samples).items():
-            portions = self._portions(samples)
+            portions = self._portions(len(samples))
             kept = self._ask(samples, size_of) if len(portions) == 1 else ()  # made once for all models
             for model, decoding in self.decodings.items():
                 settings = decoding.model_dump()
                 for portion in portions:
-                    for asked in kept or self._ask(portion, size_of):
+                    for asked in kept or self._ask(samples[portion], size_of):
                         for repeat in repeated:
                             yield image, self._request(asked, model, settings, repeat)
 
@@ -144,10 +144,10 @@ class Expansion:
         shared = JobOptions.of(self.dataset.benchmark).prepare(self.dataset.samples, self.options, self.spec.seed)
         return ChatSettings(self.spec.seed, self.shown, shared)
 
-    def _portions(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
+    def _portions(self, number: int) -> list[slice]:
         """As many samples together as have a thousand chats."""
         size = max(1, _MOST_CACHED_CHATS // len(self.cells))
-        return [samples[start : start + size] for start in range(0, len(samples), size)]
+        return [slice(start, start + size) for start in range(0, number, size)]
 
     def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_PlannedChat]":
         asked = ((sample, cell) for cell in self.cells for sample in samples if self._applies(sample, cell))

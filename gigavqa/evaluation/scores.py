@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.evaluation.metrics.intervals import Floats
 from gigavqa.evaluation.samples import Sample
@@ -41,6 +44,11 @@ class Scores(Generic[SampleT, DetailsT]):
         found = dict.fromkeys([*self.asked, *self.frame.cells])
         places = list(dict.fromkeys(cell[:3] for cell in found))
         return tuple(sorted(found, key=lambda cell: (places.index(cell[:3]), cell.rounds)))
+
+    @cached_property
+    def scored(self) -> npt.NDArray[np.bool_]:
+        """Whether the answer of each sample is known."""
+        return np.fromiter((sample.scored for sample in self.samples), dtype=np.bool_, count=len(self.samples))
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -64,15 +64,20 @@ def _model_caveats(tally: Tally, catalogue: Mapping[str, CatalogueEntry], benchm
 
 def _silent_model_caveats(scores: AnyScores) -> Iterator[str]:
     """Tell of the images about which a model said nothing at all: that is rather its engine's doing."""
-    told: dict[str, dict[str, list[bool]]] = {}
+    replies: dict[str, Counter[int]] = {}
+    empty: dict[str, Counter[int]] = {}
     for key in (key for key in scores.frame.cells if key.condition != _TEXT_ALONE):
         answered = scores.frame.of_cell(key).answered
-        for sample, empty in zip(answered.sample.tolist(), answered.column("empty").tolist(), strict=True):
-            for image in scores.samples[sample].images:
-                told.setdefault(key.model, {}).setdefault(image, []).append(empty)
-    for model, images in told.items():
-        if silent := sorted(image for image, empty in images.items() if all(empty)):
-            number = sum(len(images[image]) for image in silent)
+        replies.setdefault(key.model, Counter()).update(answered.sample.tolist())
+        empty.setdefault(key.model, Counter()).update(answered.select(answered.column("empty")).sample.tolist())
+    for model in (model for model, found in empty.items() if found):
+        images: dict[str, tuple[int, int]] = {}
+        for at, number in replies[model].items():
+            for image in scores.samples[at].images:
+                total, silent_ones = images.get(image, (0, 0))
+                images[image] = total + number, silent_ones + empty[model][at]
+        if silent := sorted(image for image, (total, silent_ones) in images.items() if total == silent_ones):
+            number = sum(images[image][0] for image in silent)
             yield (
                 f"{model}: every reply about {_describe_images(silent)} is empty, with no token written "
                 f"({number} in all): "

@@ -95,8 +95,7 @@ def _row(scores: AnyScores, key: CellKey, tokens: ClosingTokens) -> Row | None:
     if not len(asked):
         return None
     closed = asked.select(_of_closing(asked, lambda one: one.outcome != "unread"))
-    is_scored = np.array([sample.scored for sample in scores.samples], dtype=np.bool_)
-    scored = closed.select(is_scored[closed.sample])
+    scored = closed.select(scores.scored[closed.sample])
     read_right, closed_right = scored.column("score") >= 1, _of_closing(scored, lambda one: one.outcome == "right")
     values: Sequence[Value] = (
         len(closed),

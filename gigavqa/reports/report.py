@@ -1,5 +1,6 @@
 """A report over recorded responses: a benchmark's tables and figures, and everything needed to trust or doubt them."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -8,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.jobs import JUDGE, Job, JobSpec, OptionValue
+from gigavqa.contract.jobs import JUDGE, Cell, Job, JobSpec, OptionValue
 from gigavqa.contract.responses import Response
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import CellRules, ChatDetails, PaperSettings, ReaderVersions
@@ -229,12 +230,16 @@ def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Co
     rules = CellRules.of(dataset.benchmark)
     for spec in specs:
         chosen = set(spec.samples)
-        samples = [(at, one) for at, one in enumerate(dataset.samples) if not chosen or one.id in chosen]
+        times: dict[Cell, Counter[int]] = {cell: Counter() for cell in select_cells(dataset.benchmark, spec)}
+        for at, sample in enumerate(dataset.samples):
+            for cell in times if not chosen or sample.id in chosen else ():
+                if rules.applies(sample, cell):
+                    times[cell][at] = spec.repeats
         for model in spec.models:
-            for cell in select_cells(dataset.benchmark, spec):
-                times = {at: spec.repeats for at, one in samples if rules.applies(one, cell)}
-                if times:
-                    asked.setdefault(CellKey.of(model, cell), Counter()).update(times)
+            for cell, often in times.items():
+                if often:
+                    key = CellKey.of(model, cell)
+                    asked[key] = asked[key] + often if key in asked else often
     return asked
 
 
@@ -258,14 +263,17 @@ def _cell_position(name: str, known: Sequence[str]) -> tuple[int, str]:
 
 def _count_assumed(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
     """Without jobs: every sample in every cell of which there are replies and that applies, as often as any sample."""
-    return {key: _times_per_sample(dataset, frame, key) for key in frame.cells}
-
-
-def _times_per_sample(dataset: Dataset, frame: ScoreFrame[Any], key: CellKey) -> Mapping[int, int]:
-    replies = frame.of_cell(key).counts("sample")
     rules = CellRules.of(dataset.benchmark)
-    asked = (at for at, sample in enumerate(dataset.samples) if rules.applies(sample, key.cell))
-    return dict.fromkeys(asked, max(replies.values(), default=1))
+    cells = {key.how: key.cell for key in frame.cells}
+    asked = {how: array("q") for how in cells}
+    for at, sample in enumerate(dataset.samples):
+        for how, cell in cells.items():
+            if rules.applies(sample, cell):
+                asked[how].append(at)
+    return {
+        key: dict.fromkeys(asked[key.how], max(frame.of_cell(key).counts("sample").values(), default=1))
+        for key in frame.cells
+    }
 
 
 def _provenance(tally: Tally) -> tuple[ProvenanceEntry, ...]:

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from gigavqa.contract.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
 from gigavqa.contract.jobs import Job, JobStatus
-from gigavqa.store.job_registry import IDEMPOTENCY_SECONDS, JobEvent, JobRegistry
+from gigavqa.store.job_registry import IDEMPOTENCY_SECONDS, JobEvent, JobRegistry, JobSelection
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
@@ -47,6 +47,23 @@ async def test_an_idempotency_key_of_a_deleted_job_is_free(redis: Redis) -> None
     await registry.delete(first.id)
     second, created = await registry.create(SPEC, "key")
     assert created and second.id != first.id
+
+
+async def test_of_jobs_that_a_filter_leaves_out_only_the_summary_is_read(redis: Redis) -> None:
+    """Two look-ups for the job that is wanted, and one for each other."""
+    registry, wanted = JobRegistry(redis), SPEC.model_copy(update={"metadata": {"owner": "mé=1"}})
+    ids = [(await registry.create(spec))[0].id for spec in (SPEC, wanted, SPEC, SPEC)]
+    nobody = "nobody/model"
+    for selection, expected in (
+        (JobSelection(metadata=["owner=mé=1"]), [ids[1]]),
+        (JobSelection(metadata=["owner=mé=1"], model=nobody), []),
+        (JobSelection(dataset="elsewhere"), []),
+        (JobSelection(dataset=SPEC.dataset, model=MODEL), ids[::-1]),
+    ):
+        await redis.config_resetstat()
+        page = await registry.page(selection)
+        assert ([job.id for job in page.jobs], page.more) == (expected, False)
+        assert (await redis.info("commandstats"))["cmdstat_hmget"]["calls"] == len(ids) + len(expected)
 
 
 async def test_jobs_are_listed_newest_first_in_pages(redis: Redis) -> None:

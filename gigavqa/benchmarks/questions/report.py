@@ -240,9 +240,14 @@ def _p_value(p: float) -> str:
 
 def _letter_table(scores: QuestionScores) -> Table:
     """One row for every true letter of a cell: how often each letter was answered to it, and how often none."""
-    used = [letter for letter in LETTERS if any(letter in (question.options or ()) for question in scores.samples)]
+    options: set[str] = set()
+    truths = []
+    for question in scores.samples:
+        options.update(question.options or ())
+        truths.append(question.answers[0] if question.scored else None)
+    used = [letter for letter in LETTERS if letter in options]
     columns = [Column(key=letter, title=letter, unit="count", keys={"answered": letter}) for letter in used]
-    rows = [row for cell in scores.cells for row in _letter_rows(scores, cell, used)]
+    rows = [row for cell in scores.cells for row in _letter_rows(scores, cell, used, truths)]
     return Table(
         name="letters",
         title="Letters answered",
@@ -257,13 +262,14 @@ def _letter_table(scores: QuestionScores) -> Table:
     )
 
 
-def _letter_rows(scores: QuestionScores, cell: CellKey, used: Sequence[str]) -> Iterator[Row]:
+def _letter_rows(
+    scores: QuestionScores, cell: CellKey, used: Sequence[str], truths: Sequence[str | None]
+) -> Iterator[Row]:
     counts: dict[str, Counter[str | None]] = {}
     choices = scores.cell(*cell).answered.detailed
     for sample, details in zip(choices.sample.tolist(), choices.details, strict=True):
-        question = scores.samples[sample]
-        if question.scored:
-            counts.setdefault(question.answers[0], Counter())[details.letter] += 1
+        if (truth := truths[sample]) is not None:
+            counts.setdefault(truth, Counter())[details.letter] += 1
     sums = sum(counts.values(), Counter())
     for letter in (*(letter for letter in used if letter in counts), *([""] if counts else ())):
         found = counts[letter] if letter else sums
