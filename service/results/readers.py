@@ -93,7 +93,7 @@ class StallLimitedResponse(StreamingResponse):
     """A stream that ends, cut short, where its client takes nothing for ten minutes, or the results store is away."""
 
     async def stream_response(self, send: Send) -> None:
-        """Send it. What is cut short has no end: its client sees that, and is told why when it goes on by its cursor."""
+        """Send it. What is cut short has no end: its client sees that, and is told why when it goes on."""
 
         async def in_time(message: dict[str, object]) -> None:
             async with asyncio.timeout(_STALL_SECONDS):
