@@ -1,14 +1,18 @@
 """Bounds that all streams of results share: turns at reading, parts that were read, and bytes that nobody took yet."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
+from gigavqa.contract.errors import ResultsUnavailableError
 from gigavqa.service.http.fair_semaphore import FairSemaphore
 from gigavqa.store.results import PAGE, PartCache
+
+log = logging.getLogger(__name__)
 
 _PAGES_AT_A_TIME = 1
 _FIRST_ROWS = 1
@@ -86,13 +90,16 @@ class ResultReader:
 
 
 class StallLimitedResponse(StreamingResponse):
-    """A stream that ends, cut short, where its client takes nothing for ten minutes."""
+    """A stream that ends, cut short, where its client takes nothing for ten minutes, or the results store is away."""
 
     async def stream_response(self, send: Send) -> None:
-        """Send it."""
+        """Send it. What is cut short has no end: its client sees that, and is told why when it goes on."""
 
         async def in_time(message: dict[str, object]) -> None:
             async with asyncio.timeout(_STALL_SECONDS):
                 await send(message)
 
-        await super().stream_response(in_time)  # type: ignore[arg-type]  # messages are what ASGI has them be
+        try:
+            await super().stream_response(in_time)  # type: ignore[arg-type]  # messages are what ASGI has them be
+        except ResultsUnavailableError as error:
+            log.warning("a stream of results is cut short: %s", error)

@@ -23,11 +23,16 @@ def render(overlay: str) -> tuple[Object, ...]:
     return build(f"overlays/{overlay}")
 
 
+def find_kubectl() -> str | None:
+    """The path of the real one, where this machine has it."""
+    beside = Path(sys.executable).with_name("kubectl")
+    return str(beside) if beside.exists() else shutil.which("kubectl")
+
+
 @cache
 def build(folder: str) -> tuple[Object, ...]:
     """All objects of a folder of manifests; skips the test where neither kubectl nor kustomize is installed."""
-    beside = Path(sys.executable).with_name("kubectl")
-    kubectl = str(beside) if beside.exists() else shutil.which("kubectl")
+    kubectl = find_kubectl()
     command = [kubectl, "kustomize"] if kubectl else [shutil.which("kustomize") or "", "build"]
     if not command[0]:
         pytest.skip("kubectl is not installed: scripts/kubectl")

@@ -1,6 +1,9 @@
 """The manifests of Kubernetes: rendered whole, of the right form, and nothing in them that does not exist."""
 
 import json
+import re
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ import yaml
 from cloudcoil.models.keda.v1alpha1 import ScaledObject, TriggerAuthentication
 from cloudcoil.models.prometheus_operator.v1 import PodMonitor, PrometheusRule
 
-from tests.deploy.manifests import K8S, OVERLAYS, Object, build, containers, named, of_kind, pods, render
+from tests.deploy.manifests import K8S, OVERLAYS, Object, build, containers, find_kubectl, named, of_kind, pods, render
 
 VERSIONS = ("1.31", "1.34", "1.37")
 CUSTOM = {"ScaledObject": ScaledObject, "TriggerAuthentication": TriggerAuthentication, "PodMonitor": PodMonitor}
@@ -207,6 +210,21 @@ def test_the_dashboards_of_the_cluster_are_those_of_every_installation() -> None
     assert {each["metadata"]["labels"]["grafana_dashboard"] for each in maps} == {"1"}
     shown = {name: text for each in maps for name, text in each["data"].items()}
     assert shown == {path.name: path.read_text("utf-8") for path in (K8S.parent / "grafana").glob("*.json")}
+
+
+def test_the_ingress_of_the_readme_sends_to_services_that_there_are() -> None:
+    """As kubectl makes it, without a cluster."""
+    if (kubectl := find_kubectl()) is None:
+        pytest.skip("kubectl is not installed: scripts/kubectl")
+    text = (K8S / "README.md").read_text("utf-8").replace("\\\n", " ")
+    (line,) = re.findall(r"^ +kubectl (.* create ingress .*)$", text, re.MULTILINE)
+    command = [kubectl, *shlex.split(line), "--dry-run=client", "-o", "yaml"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    for rule in yaml.safe_load(made.stdout)["spec"]["rules"]:
+        (path,) = rule["http"]["paths"]
+        told = path["backend"]["service"]
+        service = named(render("eight-gpus"), "Service", told["name"])
+        assert told["port"]["number"] in [port["port"] for port in service["spec"]["ports"]]
 
 
 def test_one_machine_s_volumes_are_its_own() -> None:

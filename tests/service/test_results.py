@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from redis import Redis
 
@@ -171,6 +172,31 @@ def test_results_whose_store_is_away_are_a_503_and_come_when_it_is_back(
     part.unlink()
     kept.rename(part)
     assert len(results(again, job_id)) == 8
+
+
+def test_a_stream_whose_store_goes_away_is_cut_and_told_why_when_it_goes_on(
+    settings: GatewaySettings,
+    start: Callable[..., RunningGateway],
+    gateway: RunningGateway,
+    job_id: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """No end is sent that would look like all of it; the log has a line, and no traceback."""
+    gateway.stop()
+    drain(settings, rows=4)
+    again, (_, part) = start(), sorted(Path(settings.results_uri).rglob("*.parquet"))
+    part.unlink()
+    part.symlink_to(part)  # reading it is an error of the disk
+    lines: list[str] = []
+    with (
+        pytest.raises(httpx.RemoteProtocolError),
+        again.client.stream("GET", f"/v1/jobs/{job_id}/results") as answer,
+    ):
+        for line in answer.iter_lines():
+            lines.append(line)  # noqa: PERF402 - what came before the error counts
+    assert 1 <= len(lines) <= 4  # by pages
+    told = [record for record in caplog.records if "cut short" in record.message]
+    assert len(told) == 1 and not any(record.exc_info for record in caplog.records)
 
 
 def lose_a_part(settings: GatewaySettings) -> Path:

@@ -249,11 +249,17 @@ async def test_a_step_that_fails_is_counted_and_tried_again(redis: Redis, tmp_pa
     sink = ParquetSink(redis, str(blocked), seconds=0.1, settle_seconds=0)
     running = asyncio.create_task(sink.run_forever())
     await async_wait_until(lambda: _errors(sink), what="the first failure")
+    assert str(blocked) in str(sink.fault)
     assert await redis.hlen(KEYS.texts(job.id)) == 2
     blocked.unlink()
     await async_wait_until(lambda: _hot(redis, job.id, 0), what="the part")
+    await async_wait_until(lambda: _works(sink), what="the end of the fault")
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+async def _works(sink: ParquetSink) -> bool:
+    return sink.fault is None
 
 
 async def _errors(sink: ParquetSink) -> int:
