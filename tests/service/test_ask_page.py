@@ -230,12 +230,15 @@ def test_a_view_of_the_viewer_is_asked_about(
 @with_browser
 @pytest.mark.slow
 def test_a_table_is_checked_and_made_on_its_page(gateway: RunningGateway, browser: Browser, sent: Path) -> None:
-    """What is wrong is named by line; after another look at the same rows without it, it is made."""
-    table = sent.with_name("ships.csv")
-    table.write_text("foto,question,answer\nharbour.png,How many?,3\nnone.png,Where?,there\n")
+    """What is wrong is named by line; after another look at the same rows without it, it is made. Files are dropped or chosen."""
+    table = "foto,question,answer\nharbour.png,How many?,3\nnone.png,Where?,there\n"
     tab = browser.new_page()
     tab.goto(f"{gateway.url}/import")
-    tab.locator("#file").set_input_files([table, sent])
+    tab.locator("#folder").set_input_files(sent.parent)
+    dropped = tab.evaluate_handle(
+        "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'ships.csv')); return all; }", table
+    )
+    tab.dispatch_event("body", "drop", {"dataTransfer": dropped})
     expect(tab.get_by_label("Name")).to_have_value("ships")
     expect(tab.get_by_role("button", name="Make the data set")).to_be_disabled()
     tab.get_by_label("Columns called otherwise").fill("foto=image")
