@@ -9,14 +9,17 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gigavqa.service.settings import GatewaySettings
+from gigavqa.workers.engines.simulation.answers import AnswerScript
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.browsing import Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
 from tests.service.openai.pictures import png
-from tests.service.openai.workers import working
+from tests.service.openai.workers import ENTRY, working
 from tests.service.tenants import make_key
 from tests.viewer.viewing import viewing
+from tests.waiting import wait_until
 
 IMAGE = f"{NAME}/images/plaza-0.png"
 
@@ -105,6 +108,29 @@ def test_a_picture_of_this_disk_is_asked_about_and_looked_at_again(
     expect(tab.locator("#said")).to_have_text("harbour.png is ready")
     expect(tab.locator("#region")).to_have_value(f"{x},{y},{width},{height}")
     assert seen.told == []
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_an_answer_is_read_as_it_grows_and_stopped(
+    gateway: RunningGateway, settings: GatewaySettings, browser: Browser
+) -> None:
+    """What was written until then stays to be read; the model writes no more, and the question can be asked again."""
+    answer = "<b>bold</b> " + " ".join(f"ship {number}" for number in range(400))
+    tab = browser.new_page()
+    with working(settings, lambda: SimulatedEngine(ENTRY, speed=0.1, script=AnswerScript([[answer]]))) as worker:
+        elsewhere(lambda: wait_for_worker(gateway))
+        tab.goto(f"{gateway.url}/ask?question=Which%3F")
+        tab.get_by_role("button", name="Ask", exact=True).click()
+        expect(tab.locator(".talk .answer")).to_contain_text("<b>bold</b> ship 0")
+        expect(tab.locator("#said")).to_contain_text("is asked")
+        expect(tab.locator("#model")).to_be_disabled()
+        tab.get_by_role("button", name="Stop").click()
+        expect(tab.locator(".talk .failed")).to_contain_text("Stopped.")
+        expect(tab.locator("#question")).to_have_value("Which?")
+        assert "ship 399" not in tab.locator(".talk .answer").inner_text()
+        elsewhere(lambda: wait_until(lambda: worker.running == 0, what="the end of the answer"))
     tab.close()
 
 
@@ -204,12 +230,15 @@ def test_a_view_of_the_viewer_is_asked_about(
 @with_browser
 @pytest.mark.slow
 def test_a_table_is_checked_and_made_on_its_page(gateway: RunningGateway, browser: Browser, sent: Path) -> None:
-    """What is wrong is named by line; after another look at the same rows without it, it is made."""
-    table = sent.with_name("ships.csv")
-    table.write_text("foto,question,answer\nharbour.png,How many?,3\nnone.png,Where?,there\n")
+    """What is wrong is named by line; after another look at the same rows without it, it is made. Files are dropped or chosen."""
+    table = "foto,question,answer\nharbour.png,How many?,3\nnone.png,Where?,there\n"
     tab = browser.new_page()
     tab.goto(f"{gateway.url}/import")
-    tab.locator("#file").set_input_files([table, sent])
+    tab.locator("#folder").set_input_files(sent.parent)
+    dropped = tab.evaluate_handle(
+        "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'ships.csv')); return all; }", table
+    )
+    tab.dispatch_event("body", "drop", {"dataTransfer": dropped})
     expect(tab.get_by_label("Name")).to_have_value("ships")
     expect(tab.get_by_role("button", name="Make the data set")).to_be_disabled()
     tab.get_by_label("Columns called otherwise").fill("foto=image")

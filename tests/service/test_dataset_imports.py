@@ -98,6 +98,7 @@ def test_questions_about_pictures_of_another_data_set_share_them(gateway: Runnin
         ({"picture": "../secret.png"}, "not a relative path"),
         ({"picture": f"{NAME}/images/none.png"}, "does not exist"),
         ({"images": ["../port.png"]}, "not a relative path"),
+        ({"images": ["port.png", "port.png"]}, "two pictures are called 'port.png'"),
         ({"map": "foto"}, "foto=image"),
         ({"decimal": ";"}, "a comma"),
         ({"check": "yes"}, "true or false"),

@@ -2,7 +2,7 @@
 
 import { costOf, play } from "./chat.js";
 import { drawKept, keepForm } from "./kept.js";
-import { byId, el, link, section } from "./parts.js";
+import { byId, el, link, section, takeDrops } from "./parts.js";
 import { choose, current, drawPicture, drawRegion, isRegion, reference, shownPart } from "./picture.js";
 import { attempt, chosenIn, get, keepChosen, Refusal, repeat, say, show } from "./shell.js";
 
@@ -17,7 +17,7 @@ const keep = (changes) => {
 let served = [];
 const drawModels = () => {
   byId("model").replaceChildren(...served.map((one) => el("option", { value: one.id, selected: one.id === chosen.model },
-    `${one.title}${one.loaded ? "" : one.starting.length ? ": starts" : ": not loaded"}${one.random_weights && !one.title.includes("random weights") ? " (random weights)" : ""}`)));
+    `${one.title}${one.loaded ? "" : one.starting ? ": starts" : ": not loaded"}${one.random && !one.title.includes("random weights") ? " (random weights)" : ""}`)));
   byId("unserved").hidden = served.length > 0;
   byId("asking").hidden = !served.length;
   if (byId("model").value !== chosen.model) begin({ model: byId("model").value });
@@ -76,6 +76,7 @@ const askNow = async () => {
   const question = byId("question").value.trim();
   if (!question || stopping || !isRegion(wanted())) return;
   const region = showsMore() ? wanted() : null;
+  const about = current() && { picture: current(), region: region ?? shown, question };
   const title = served.find((one) => one.id === chosen.model).title;
   const asked = questionTurn(question, region);
   const text = el("p", { class: "answer" });
@@ -83,6 +84,7 @@ const askNow = async () => {
   const answer = turn(title, text, cost);
   byId("talk").append(asked, answer);
   byId("question").value = "";
+  keep({ question: "" });
   busy(true);
   say(`${title} is asked`);
   stopping = new AbortController();
@@ -91,14 +93,15 @@ const askNow = async () => {
   answer.scrollIntoView({ block: "nearest" });
   try {
     const told = await play(chosen.model, sent, (piece) => text.append(piece), stopping.signal);
-    messages = [...sent, { role: "assistant", content: told.text }];
-    if (region !== null) shown = region;
+    if (messages === before) {
+      messages = [...sent, { role: "assistant", content: told.text }];
+      shown = region ?? shown;
+    } // else another conversation began meanwhile
     cost.textContent = costOf(told);
     say(`${title} has answered`);
-    if (current()) answer.append(keepForm({ picture: current(), region: shown, question }));
+    if (about) answer.append(keepForm(about));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    messages = before;
     cost.className = "failed";
     const why = stopping.signal.aborted ? "Stopped." : error.message;
     cost.textContent = `${why} The question is not part of the conversation.`;
@@ -108,7 +111,7 @@ const askNow = async () => {
     stopping = null;
     busy(false);
     tellNext();
-    byId("question").focus();
+    if (matchMedia("(pointer: fine)").matches) byId("question").focus(); // elsewhere a keyboard would cover the answer
   }
 };
 
@@ -132,20 +135,9 @@ const bring = (given, region = "") => attempt(async () => {
 
 const drop = () => {
   const file = el("input", { type: "file", id: "file", onchange: () => { if (file.files.length) bring(file.files[0]); } });
-  const place = el("div", { id: "drop", class: "drop" },
+  return takeDrops(el("div", { id: "drop", class: "drop" },
     el("label", {}, "Drop a picture here, or choose one", file),
-    el("p", { class: "soft" }, "or take one of the ", link("/datasets", "data sets"), ". What is sent here is kept for a week."));
-  place.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    place.classList.add("over");
-  });
-  place.addEventListener("dragleave", () => place.classList.remove("over"));
-  place.addEventListener("drop", (event) => {
-    event.preventDefault();
-    place.classList.remove("over");
-    if (event.dataTransfer.files.length) bring(event.dataTransfer.files[0]);
-  });
-  return place;
+    el("p", { class: "soft" }, "or take one of the ", link("/datasets", "data sets"), ". What is sent here is kept for a week.")), ([first]) => bring(first));
 };
 
 const regions = () => el("div", { class: "actions", id: "regions", hidden: true },
@@ -186,7 +178,8 @@ if (chosen.image) bring(chosen.image, chosen.region);
 
 let listed = "";
 repeat(async () => {
-  const text = JSON.stringify((await get("/v1/models")).data.filter((one) => one.workers));
+  const models = (await get("/v1/models")).data.filter((one) => one.workers);
+  const text = JSON.stringify(models.map(({ id, title, loaded, starting, random_weights: random }) => ({ id, title, loaded, starting: starting.length, random })));
   if (text === listed) return;
   listed = text;
   served = JSON.parse(text);

@@ -1,6 +1,6 @@
 // A table of questions becomes a data set: dropped, checked, looked at, and then made.
 
-import { byId, el, link, section, some, table, whole } from "./parts.js";
+import { byId, el, link, section, some, table, takeDrops, whole } from "./parts.js";
 import { ask, attempt, crumbs, Refusal, say, show } from "./shell.js";
 
 const MOST_FILES = 1500; // pictures of one data set that are sent from a page
@@ -99,20 +99,10 @@ const picker = (words, attributes) => {
   return el("label", {}, words, input);
 };
 
-const drop = () => {
-  const place = el("div", { class: "drop" },
-    picker("Drop a table of questions and its pictures here, or choose them", { id: "file" }),
-    picker("or a folder of pictures", { id: "folder", webkitdirectory: true }),
-    el("p", { class: "soft" }, "CSV, TSV, JSON, JSONL or Parquet, with a question a row; pictures by the names that rows call them, or within the rows."));
-  for (const [event, isOver] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
-    place.addEventListener(event, (happened) => {
-      happened.preventDefault();
-      place.classList.toggle("over", isOver);
-      if (event === "drop") take(happened.dataTransfer.files);
-    });
-  }
-  return place;
-};
+const drop = () => takeDrops(el("div", { class: "drop" },
+  picker("Drop a table of questions and its pictures here, or choose them", { id: "file" }),
+  picker("or a folder of pictures", { id: "folder", webkitdirectory: true }),
+  el("p", { class: "soft" }, "CSV, TSV, JSON, JSONL or Parquet, with a question a row; pictures by the names that rows call them, or within the rows.")), take);
 
 crumbs(["/datasets", "Data sets"], ["", "New"]);
 show(

@@ -79,6 +79,18 @@ export const section = (title, ...children) => {
   return el("section", { "aria-labelledby": id }, el("h2", { id }, title), children);
 };
 
+// Files may be dropped anywhere on a page, which would else be left for them; `place` says so.
+export const takeDrops = (place, onFiles) => {
+  for (const [kind, isOver] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
+    document.addEventListener(kind, (event) => {
+      event.preventDefault();
+      place.classList.toggle("over", isOver);
+      if (kind === "drop" && event.dataTransfer.files.length) onFiles(event.dataTransfer.files);
+    });
+  }
+  return place;
+};
+
 // What a job asks, in a few words.
 export const cellName = (cell) => [cell.protocol, cell.condition, cell.rounds && `n${cell.rounds}`].filter(Boolean).join(" ");
 export const planName = (spec) => {
