@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import is_content, named, stem_of, tokens
-from gigavqa.answers.lexicon import UNSPACED, Words, phrases
+from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
 
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _MARKUP = re.compile(r"[*_`\"“”‘«»「」#>|]|(?<!\w)['’]|['’](?!\w)|^\s*(?:[-•]|\d{1,2}[.)])\s")
@@ -95,11 +95,20 @@ def content(lowered: str, language: str) -> frozenset[str]:
     )
 
 
+_WHOLES = frozenset(
+    word
+    for name in ("everything", "exception", "only")
+    for ones in by_language(name).values()
+    for word in named(tokens(" ; ".join(ones).lower(), "none"))
+)
+"""Words of all options but some, in every language: such a reply may have no other word that tells its language."""
+
+
 @lru_cache(maxsize=16)
 def _known(language: str) -> frozenset[str]:
     """Return the words that only say that a thing is there, or announce an answer."""
     said = " ; ".join(phrase.rstrip("*") for name in _KNOWN for phrase in phrases(f"{name}.{language}"))
-    return named(tokens(said.lower(), language))
+    return named(tokens(said.lower(), language)) | _WHOLES
 
 
 @lru_cache(maxsize=64)

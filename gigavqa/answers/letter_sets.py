@@ -143,8 +143,8 @@ def _behind_retraction(text: str, reader: SetReader) -> ParsedLetters | None:
 
 
 def _alone(line: str, reader: SetReader) -> list[str]:
-    """Return the letters, or the options, that are all of a line, without a mark that ticks or crosses them."""
-    if CROSS.search(line) or TICK.search(line):
+    """Return the letters, or the options, that are all of a line, without a mark that ticks, crosses or doubts them."""
+    if CROSS.search(line) or TICK.search(line) or _ASKS.search(line):
         return []
     if alone := letters_alone(line, [*reader.options]):
         return alone
@@ -199,7 +199,8 @@ def _by_words(text: str, reader: SetReader) -> ParsedLetters | None:
 
 def _ends_open(text: str) -> bool:
     """Return whether a text ends with a word that more must follow, "A, C and"."""
-    return _OPEN.search(text[-_LONGEST_OPEN:]) is not None and _CAPITAL.search(text) is not None
+    found = _OPEN.search(text[-_LONGEST_OPEN:])
+    return found is not None and (len(found[0].strip()) > 1 or _CAPITAL.search(text) is not None)
 
 
 def _is_broken_off(lines: Sequence[str], reader: SetReader) -> bool:
@@ -212,8 +213,9 @@ def _is_broken_off(lines: Sequence[str], reader: SetReader) -> bool:
     return bool(is_prose and mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
 
 
+_ASKS = re.compile("[?？؟]")
 _BORDER = re.compile(r"(?:^|[,，،、;；:：–—-])[\s*_\"']*(?:and\s)?$")
-_OPEN = lazy_pattern(rf"(?:{words('addition', 'alternative', 'copula', 'article')}|[,、،])\s*$")
+_OPEN = lazy_pattern(rf"(?:{words('addition', 'alternative', 'article')}|[,、،])\s*$")
 _CAPITAL = re.compile(r"(?<![^\W_])[A-Z](?![^\W_])")
 _LONGEST_OPEN = 40
 _STOP_WITHIN = re.compile("[;；]")
