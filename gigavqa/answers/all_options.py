@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from gigavqa.answers.asked import Asked
+from gigavqa.answers.known_words import asks_for_lack, denies, states, unknown_words
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.negation import Mention
-from gigavqa.answers.option_stances import asks_for_lack, denies, states, unknown_words
 
 _EVERYTHING = Words("everything", "universal")
 _WHOLE = Words("everything")

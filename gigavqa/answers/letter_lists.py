@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from gigavqa.answers.letters import WORD, latin
 from gigavqa.answers.lexicon import UNSPACED, lazy_pattern, phrases, words
 
-_MARKUP = re.compile(r"\\(?:f?boxed|text|mathrm|mathbf)|</\w+>|[*_`\"'“”‘’$\\{}<>\[\]()«»「」]|^\s*(?:[-•]|\d{1,2}[.)])\s")
-_LEAD = lazy_pattern(
-    rf"\s*(?:(?:{words('opens_list', 'option_noun')}|answers?|答案|[:：])\s*)*", re.IGNORECASE
+_MARKUP = re.compile(
+    r"\\(?:f?boxed|text|mathrm|mathbf)|</\w+>|[*_`\"'“”‘’$\\{}<>\[\]()«»「」]|^\s*(?:[-•]|\d{1,2}[.)])\s"
 )
+_LEAD = lazy_pattern(rf"\s*(?:(?:{words('opens_list', 'option_noun')}|answers?|答案|[:：])\s*)*", re.IGNORECASE)
 _END = re.compile(r"(?:\s*(?:です|だ|である|입니다|이다|हैं|है|项))?[\s.:。।!]*$")
 _SPACED = [phrase for phrase in phrases("addition") if not UNSPACED.search(phrase)]
 _LETTERS_OF_WORDS = frozenset(phrase for phrase in _SPACED if len(phrase) == 1)
@@ -48,13 +48,11 @@ def letters_alone(line: str, options: Sequence[str]) -> list[str]:
     bare = _MARKUP.sub(" ", line)
     bare = _END.sub("", bare[_LEAD.match(bare).end() :])  # type: ignore[union-attr]
     kinds, found, end = list[str](), list[str](), 0
-    for token in iter(lambda: _TOKEN.match(bare, end), None):
+    while end < len(bare) and (token := _TOKEN.match(bare, end)):
         end = token.end()
         if token.lastgroup != "space":
             kinds.append(token.lastgroup or "")
             found.append(token[0].strip())
-        if end == len(bare):
-            break
     is_whole = end == len(bare) and kinds[-1:] != ["joint"]
     return _expanded(_without_words(kinds, found, options), options) if is_whole else []
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from gigavqa.answers.answer_space import AnswerSpace, key_of
 from gigavqa.answers.asked import words_in
@@ -65,7 +66,7 @@ def _stems(options: tuple[tuple[str, str], ...], language: str) -> dict[tuple[st
 def _stand(said: Sequence[Token], at: int, stems: Sequence[str]) -> bool:
     here = said[at : at + len(stems)]
     return tuple(token.stem for token in here) == tuple(stems) and all(
-        other.start - one.end <= _LONGEST_GAP for one, other in zip(here, here[1:], strict=False)
+        other.start - one.end <= _LONGEST_GAP for one, other in pairwise(here)
     )
 
 

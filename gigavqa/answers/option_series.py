@@ -1,4 +1,4 @@
-"""Options that differ in a number alone: "wagons 1, 3 and 4" names three of "Wagon 1", "Wagon 2", "Wagon 3", "Wagon 4"."""
+"""Options that differ in a number alone: "wagons 1, 3 and 4" names "Wagon 1", "Wagon 3" and "Wagon 4"."""
 
 import re
 import unicodedata
@@ -23,7 +23,8 @@ def _any_of(name: str) -> str:
 
 
 _SPACE = r"[^\S\n]*"
-_JOINT = rf"{_SPACE}(?:,{_SPACE}(?:{_any_of('addition')})\s+|[,،、，;；/&+・]{_SPACE}|(?:{_any_of('addition')}){_SPACE})(?:the\s+)?"
+_AND = f"(?:{_any_of('addition')})"
+_JOINT = rf"{_SPACE}(?:,{_SPACE}{_AND}\s+|[,،、，;；/&+・]{_SPACE}|{_AND}{_SPACE})(?:the\s+)?"
 _RANGE = rf"{_SPACE}(?:[-–—~～〜]|(?:{_any_of('range_to')})(?![a-zà-ÿа-я])){_SPACE}"
 _COUNTER = r"(?:\s?[号號番번호])?"
 _MOST = 20
@@ -59,8 +60,7 @@ def _named(found: re.Match[str], names: Mapping[int, str]) -> str:
             return found[0]
         if joint == "range":
             parts += [f", {names[one]}" for one in names if before < one < number]
-            joint = ", "
-        parts.append(f"{joint}{names[number]}")
+        parts.append(f"{', ' if joint == 'range' else joint}{names[number]}")
         before = number
     return "".join(parts)
 
@@ -99,10 +99,15 @@ def _series_of(options: tuple[tuple[str, str], ...]) -> _Series | None:
     return _Series(names, _lists(before, behind)) if len(names) == len(options) else None
 
 
+_NOTHING = re.compile(r"(?!)")
+
+
 def _lists(before: str, behind: str) -> re.Pattern[str]:
     listed = rf"(?P<list>\d{{1,6}}(?:{_COUNTER}(?:{_RANGE}|{_JOINT})\d{{1,6}}){{0,{_MOST}}})"
     noun = _LAST_WORD.search(before)
     end = r"(?!\d|[.,]\d)"
+    if noun is None and not UNSPACED.search(behind):
+        return _NOTHING
     if noun is None:
         return re.compile(rf"(?<!\d)(?<!\d[.,]){listed}{re.escape(behind)}", re.IGNORECASE)
     if UNSPACED.search(noun[1]):

@@ -29,7 +29,9 @@ _BEFORE = lazy_pattern(
 )
 _ARTICLE = re.compile(r"^(?:the|die|la|a)\s")
 _BARE_PLACES = {_ARTICLE.sub("", phrase): at for phrase, at in _PLACES.items()}
-_PLACE = rf"(?<![^\W_])(?:(?:the|die|la|a)\s)?(?:{'|'.join(map(re.escape, sorted(_BARE_PLACES, key=len, reverse=True)))})"
+_PLACE = (
+    rf"(?<![^\W_])(?:(?:the|die|la|a)\s)?(?:{'|'.join(map(re.escape, sorted(_BARE_PLACES, key=len, reverse=True)))})"
+)
 _JOINT = rf"(?:\s?[,،、]\s?(?:{words('addition')}\s)?|\s?{words('addition')}\s?)"
 _SEVERAL = lazy_pattern(rf"(?P<places>(?:{_PLACE}{_JOINT})+{_PLACE})\s?{_NOUN}(?!\s*[A-H]\b)", re.IGNORECASE)
 _ONE_PLACE = lazy_pattern(_PLACE, re.IGNORECASE)

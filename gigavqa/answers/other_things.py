@@ -9,9 +9,13 @@ from gigavqa.answers.content_words import named, tokens
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.text import sentences_of
 
-_CLAUSES = lazy_pattern(rf"[;；]|[,，、،]?(?<![^\W_]){words('set_against')}|[,，](?=\s?{words('contrast')})", re.IGNORECASE)
+_CLAUSES = lazy_pattern(
+    rf"[;；]|[,，、،]?(?<![^\W_]){words('set_against')}|[,，](?=\s?{words('contrast')})", re.IGNORECASE
+)
 _CONCLUDES = Words("conclusion", "summing_up", "exception", "exception_behind")
-_BEHIND = re.compile(r"(?P<noun>[^\W\d_]+)\s?(?:№|#|no\.?|nr\.?|n[.º°]+)?\s?(?P<number>\d{1,4})(?![\d%]|[.,:]\d)", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"(?P<noun>[^\W\d_]+)\s?(?:№|#|no\.?|nr\.?|n[.º°]+)?\s?(?P<number>\d{1,4})(?![\d%]|[.,:]\d)", re.IGNORECASE
+)
 _BEFORE = re.compile(r"(?<![\d.,])(?P<number>\d{1,4})\s?[号號番번호]+\s?(?:の)?(?P<noun>[^\W\d_]{1,4})")
 
 

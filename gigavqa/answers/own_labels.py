@@ -63,6 +63,7 @@ _LABELLED = lazy_pattern(
 )
 """A single letter that labels an option: in brackets, at the beginning or end of a line, or behind "option"."""
 _LISTED = lazy_pattern(
-    rf"(?:^|[:：])\s{{0,3}}[^\W\d_a-zA-Z](?:(?:\s?[,،、;/]\s?|\s(?:и|و|와|と)\s?)[^\W\d_a-zA-Z](?![^\W_])){{1,8}}[.。]?\s*$", re.MULTILINE
+    r"(?:^|[:：])\s{0,3}[^\W\d_a-zA-Z](?:(?:\s?[,،、;/]\s?|\s(?:и|و|와|と)\s?)[^\W\d_a-zA-Z](?![^\W_])){1,8}[.。]?\s*$",
+    re.MULTILINE,
 )
 """Such letters alone in a line, or behind its colon."""

@@ -17,13 +17,13 @@ from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.choices import read_choice
 from gigavqa.answers.choices_asked import stated_choices
 from gigavqa.answers.final import parse_answer
+from gigavqa.answers.known_words import asks_for_lack
 from gigavqa.answers.letter_sets import parse_letters
 from gigavqa.answers.lexicon import Words
 from gigavqa.answers.normalization import json_value, passages, said
 from gigavqa.answers.numbers import read_number
 from gigavqa.answers.option_forms import with_option_words
 from gigavqa.answers.option_numbers import counted_option
-from gigavqa.answers.option_stances import asks_for_lack
 from gigavqa.answers.other_things import without_others
 from gigavqa.answers.parsed_answers import ParsedAnswer
 from gigavqa.answers.readings import Reading
@@ -32,7 +32,7 @@ from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/9"
+JUDGE_VERSION = "questions/10"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")
@@ -126,7 +126,7 @@ class QuestionJudge:
         return _ChoiceReading(letter if letter == found.quoted else None, found.status, found.rule)
 
     def _lacking(self, text: str, found: ParsedAnswer) -> _ChoiceReading:
-        """Read what is said to be missing, or not so, where that is asked for: what is said to be there is no answer."""
+        """Read what is said to be missing, or untrue, where that is asked for; what is there is no answer."""
         if letter := self._letter_understood(text):
             return _ChoiceReading(letter, "option_text", "option text")
         if found.value is None or found.rule in ("concluded", "opening"):
@@ -134,7 +134,12 @@ class QuestionJudge:
         return _ChoiceReading(None, "ambiguous")
 
     def _letter_understood(self, text: str) -> str | None:
-        """Return the letter of the one option that a text affirms, where all of it is understood."""
+        """Return the letter of the one option that a text affirms, where all of it is understood.
+
+        None where an option begins with a number, which may count another thing.
+        """
+        if any(key[:1].isdigit() for key in self._letters):
+            return None
         found = parse_letters(text, self._question.options or {}, self._question_words)
         return found.letters[0] if len(found.letters) == 1 else None
 

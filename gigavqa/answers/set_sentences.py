@@ -1,0 +1,125 @@
+"""Reads the letters of one line as a set, where its sentences name the same ones, and knows options in a language."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from gigavqa.answers.abstention import abstains, commits
+from gigavqa.answers.all_options import all_but
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.known_words import asks_for_lack, denies, unknown_words
+from gigavqa.answers.letter_lists import letters_alone
+from gigavqa.answers.letters import LetterPatterns, letter_mentions
+from gigavqa.answers.lexicon import Words, lazy_pattern, words
+from gigavqa.answers.negation import Mention, joined, said_values
+from gigavqa.answers.option_groups import is_joint
+from gigavqa.answers.option_mentions import option_mentions
+from gigavqa.answers.option_stances import MentionsOf, OptionStances, stances_of
+from gigavqa.answers.parsed_answers import ParseStatus
+from gigavqa.answers.text import sentences
+
+_ALTERNATIVE = lazy_pattern(words("alternative"))
+_ASKS = re.compile(r"[?？؟]\W*$")
+_LEFT_OPEN, _BOUND = Words("possibility", "equal_chance", "undecided"), Words("bound")
+_CAPITALS = re.compile(r"(?:[,;/&]|\band)\s+([A-Z])(?![^\W_]|['’.])")
+"""A capital alone that is joined to others, be it an option's letter or not."""
+
+
+@dataclass(frozen=True)
+class ParsedLetters:
+    """`letters` in the order of the options; none where no single set is meant. `status` says how it was found."""
+
+    letters: tuple[str, ...]
+    status: ParseStatus
+
+
+AMBIGUOUS_LETTERS = ParsedLetters((), "ambiguous")
+
+
+class SetReader(NamedTuple):
+    """What reads replies to one question in one language."""
+
+    options: Mapping[str, str]
+    letters: LetterPatterns
+    asked: Asked | None
+    language: str
+
+    def lettered(self, text: str) -> list[Mention]:
+        """Return where a text names letters."""
+        return letter_mentions(text, self.letters)
+
+    def worded(self, text: str) -> list[Mention]:
+        """Return where a text names options by their words."""
+        return option_mentions(text, self.options, self.language)
+
+    def stances(self, text: str, mentions_of: MentionsOf, asked: Asked | None) -> OptionStances:
+        """Return what a text says of the options that it names so."""
+        return stances_of(text, mentions_of, self.options, asked, self.language)
+
+    def ordered(self, found: Sequence[str] | frozenset[str], status: ParseStatus) -> ParsedLetters:
+        """Return letters in the order of the options."""
+        return ParsedLetters(tuple(letter for letter in self.options if letter in found), status)
+
+
+def letters_of_line(line: str, reader: SetReader, status: ParseStatus) -> ParsedLetters | None:
+    """Return what a line says; of several sentences that name letters and do not deny them, all must name the same."""
+    if alone := letters_alone(line, [*reader.options]):
+        return reader.ordered(alone, status)
+    lead, _, rest = line.replace("：", ":").rpartition(":")
+    if lead and (alone := letters_alone(rest, [*reader.options])) and _is_announcing(lead, reader):
+        return reader.ordered(alone, status)
+    if _ASKS.search(line):
+        return AMBIGUOUS_LETTERS if reader.lettered(line) else None
+    found = [_in_sentence(sentence, reader, status) for sentence in sentences(line)]
+    unclear = next((one for one in found if one and not one.letters), None)
+    told = {one.letters for one in found if one and one.letters}
+    if unclear or len(told) > 1:
+        return unclear or AMBIGUOUS_LETTERS
+    return ParsedLetters(told.pop(), status) if told else None
+
+
+def _in_sentence(sentence: str, reader: SetReader, status: ParseStatus) -> ParsedLetters | None:
+    """Return the letters that a sentence says and does not deny; None where it says none."""
+    mentions = reader.lettered(sentence)
+    left = all_but(sentence, mentions, reader.options, reader.asked, reader.language)
+    if left is not None:
+        return reader.ordered(left, status) if left else AMBIGUOUS_LETTERS
+    said = _said_in(sentence, mentions, reader)
+    if abstains(sentence) and not (said and commits(sentence)):
+        return ParsedLetters((), "abstained")
+    if said is None or (said and not _stand_together(sentence, said, reader)):
+        return AMBIGUOUS_LETTERS
+    return reader.ordered(said, status) if said else None
+
+
+def _is_announcing(lead: str, reader: SetReader) -> bool:
+    """Return whether what stands before a colon says no more than that the answer follows."""
+    if reader.lettered(lead) or reader.worded(lead) or denies(lead.lower(), reader.language):
+        return False
+    return not unknown_words(lead, reader.asked, reader.language)
+
+
+def _said_in(sentence: str, mentions: Sequence[Mention], reader: SetReader) -> frozenset[str] | None:
+    """Return the letters that a sentence says and does not deny; of what is asked to be missing, those it says so of.
+
+    None where it is not known which those are.
+    """
+    if mentions and asks_for_lack(reader.asked):
+        told = reader.stances(sentence, reader.lettered, reader.asked)
+        return told.affirmed if told.is_sure else None
+    return frozenset(map(str, said_values(sentence, mentions)))
+
+
+def _stand_together(sentence: str, said: frozenset[str], reader: SetReader) -> bool:
+    """Return whether letters are one list, "A, B and C", and no alternatives, "A or C"."""
+    mentions = letter_mentions(sentence, reader.letters)
+    between = [sentence[one.end : other.start].lower() for one, other in pairwise(mentions)]
+    behind = sentence[mentions[0].start :].lower()
+    if _LEFT_OPEN.search(behind) or _BOUND.search(sentence[: mentions[0].start].lower()):
+        return False
+    if any(letter not in reader.options for letter in _CAPITALS.findall(sentence[mentions[0].end :])):
+        return False
+    are_joined = joined(sentence, mentions) == said or all(is_joint(text, reader.language) for text in between)
+    return are_joined and not any(map(_ALTERNATIVE.search, between))
