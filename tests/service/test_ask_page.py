@@ -230,7 +230,7 @@ def test_a_view_of_the_viewer_is_asked_about(
 @with_browser
 @pytest.mark.slow
 def test_a_table_is_checked_and_made_on_its_page(gateway: RunningGateway, browser: Browser, sent: Path) -> None:
-    """What is wrong is named by line; after another look at the same rows without it, it is made. Files are dropped or chosen."""
+    """What is wrong is named by line; without it the rows are looked at, and made. Files are dropped or chosen."""
     table = "foto,question,answer\nharbour.png,How many?,3\nnone.png,Where?,there\n"
     tab = browser.new_page()
     tab.goto(f"{gateway.url}/import")
