@@ -1,6 +1,7 @@
 """Settings of all tests: what hypothesis draws is the same in every run, and a slow machine is no failure."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,12 @@ __all__ = ["pytest_terminal_summary"]
 settings.register_profile("gigavqa", deadline=None, derandomize=True)
 settings.load_profile("gigavqa")
 
+# A run starts hundreds of processes, and two that collect: each would compile the same files again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+_ENGINE_MARK = "pytest.mark.engine"
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Name slow tests at the end of every run, and spare every client the system's authorities."""
@@ -25,6 +32,19 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory()
         config.add_cleanup(folder.cleanup)
         os.environ["SSL_CERT_FILE"] = str(_one_authority(Path(folder.name)))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where engines alone are run, leave files without one unread: to import the others takes half a minute."""
+    if config.option.markexpr != "engine" or collection_path.suffix != ".py":
+        return None
+    return _ENGINE_MARK not in collection_path.read_text("utf-8") or None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Fail for a test of an engine whose file does not say so in the words that the above looks for."""
+    if item.get_closest_marker("engine") and _ENGINE_MARK not in item.path.read_text("utf-8"):
+        raise pytest.UsageError(f"{item.path}: write {_ENGINE_MARK} there, lest `pytest -m engine` leaves it out")
 
 
 def _one_authority(folder: Path) -> Path:
