@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import certifi
@@ -12,6 +13,7 @@ from hypothesis import settings
 
 from tests import durations
 from tests.skips import pytest_terminal_summary
+from tests.workers.forked_engines import engines_forked
 
 __all__ = ["pytest_terminal_summary"]
 
@@ -56,6 +58,13 @@ def _one_authority(folder: Path) -> Path:
     file = folder / "authority.pem"
     file.write_text(Path(certifi.where()).read_text().partition(end)[0] + end)
     return file
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _engines_forked(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let engines that a file's tests start in this process be forks of one that has imported vLLM."""
+    with engines_forked() if _ENGINE_MARK in request.path.read_text("utf-8") else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,7 +7,6 @@ import pytest
 
 from tests.flow.installation import Installation
 from tests.flow.pictures import draw_dataset
-from tests.workers.forked_engines import engines_forked
 
 
 @pytest.fixture
@@ -19,10 +18,3 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
         yield installation
     finally:
         installation.stop()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _engines_forked() -> Iterator[None]:
-    """Engines of this process are forks of one that has imported vLLM, which starts with the first of them."""
-    with engines_forked():
-        yield

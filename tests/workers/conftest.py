@@ -9,7 +9,6 @@ from redis.asyncio import Redis
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.store.connection import connect
 from tests.workers.examples import draw_images
-from tests.workers.forked_engines import engines_forked
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +32,3 @@ async def redis(server: StateStoreProcess) -> AsyncIterator[Redis]:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data root with the images that `tests.workers.examples.image` names."""
     return draw_images(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _engines_forked() -> Iterator[None]:
-    """Engines of this process are forks of one that has imported vLLM, which starts with the first of them."""
-    with engines_forked():
-        yield
