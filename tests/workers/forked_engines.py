@@ -34,8 +34,9 @@ class ForkedProcess(ForkServerProcess):
     _environment: Mapping[str, str] = {}
 
     def start(self) -> None:
-        """Take the environment along."""
+        """Take the environment along, to the server that begins with the first process."""
         self._environment = dict(os.environ)
+        _start_server()
         super().start()
 
     def run(self) -> None:
@@ -68,7 +69,7 @@ def engines_forked() -> Iterator[None]:
         return
     contexts: dict[str, Any] = multiprocessing.context._concrete_contexts  # type: ignore[attr-defined]
     spawning = contexts["spawn"]
-    contexts["spawn"] = _context()
+    contexts["spawn"] = ForkedContext()
     try:
         yield
     finally:
@@ -79,7 +80,7 @@ class ForkedProgram:
     """`python -m MODULE ARGUMENTS` without the import of vLLM, to be handled as a `subprocess.Popen`."""
 
     def __init__(self, module: str, arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-        self._process = _context().Process(target=_run_program, args=(module, arguments, dict(environment), log))
+        self._process = ForkedContext().Process(target=_run_program, args=(module, arguments, dict(environment), log))
         self._process.start()
         assert self._process.pid is not None
         self.args = [module, *arguments]
@@ -115,20 +116,20 @@ class ForkedProgram:
         self.send_signal(signal.SIGKILL)
 
 
-def _context() -> ForkedContext:
-    """Return the context, with its server set up to begin with the first process."""
+def _start_server() -> None:
+    """Start the server of this process, where it has none, as a small engine's process is started."""
     server = _server()
-    if server._forkserver_address is None:
-        server.set_forkserver_preload([_IMPORTS])
-        missing = engine_environment("/") | cpu_environment(small=True)
-        before = dict(os.environ)
-        os.environ.update({name: value for name, value in missing.items() if name not in before})
-        try:
-            server.ensure_running()
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-    return ForkedContext()
+    if server._forkserver_address is not None:
+        return
+    server.set_forkserver_preload([_IMPORTS])
+    missing = engine_environment("/") | cpu_environment(small=True)
+    before = dict(os.environ)
+    os.environ.update({name: value for name, value in missing.items() if name not in before})
+    try:
+        server.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _server() -> Any:
