@@ -1,8 +1,10 @@
 """Settings of all tests: what hypothesis draws is the same in every run, and a slow machine is no failure."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import certifi
@@ -11,11 +13,18 @@ from hypothesis import settings
 
 from tests import durations
 from tests.skips import pytest_terminal_summary
+from tests.workers.forked_engines import engines_forked
 
 __all__ = ["pytest_terminal_summary"]
 
 settings.register_profile("gigavqa", deadline=None, derandomize=True)
 settings.load_profile("gigavqa")
+
+# A run starts hundreds of processes, and two that collect: each would compile the same files again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+_ENGINE_MARK = "pytest.mark.engine"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["SSL_CERT_FILE"] = str(_one_authority(Path(folder.name)))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where engines alone are run, leave files without one unread: to import the others takes half a minute."""
+    if config.option.markexpr != "engine" or collection_path.suffix != ".py":
+        return None
+    return _ENGINE_MARK not in collection_path.read_text("utf-8") or None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Fail for a test of an engine whose file does not say so in the words that the above looks for."""
+    if item.get_closest_marker("engine") and _ENGINE_MARK not in item.path.read_text("utf-8"):
+        raise pytest.UsageError(f"{item.path}: write {_ENGINE_MARK} there, lest `pytest -m engine` leaves it out")
+
+
 def _one_authority(folder: Path) -> Path:
     """Write the first of the authorities that clients believe.
 
@@ -36,6 +58,13 @@ def _one_authority(folder: Path) -> Path:
     file = folder / "authority.pem"
     file.write_text(Path(certifi.where()).read_text().partition(end)[0] + end)
     return file
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _engines_forked(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let engines that a file's tests start in this process be forks of one that has imported vLLM."""
+    with engines_forked() if _ENGINE_MARK in request.path.read_text("utf-8") else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -4,14 +4,18 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
+_SHORTEST, _LONGEST, _SHARE = 0.02, 0.1, 0.05
+"""Seconds between two looks, and their share of the time that has passed: what is waited for needs the core."""
+
 
 def wait_until(condition: Callable[[], object], *, timeout: float = 60.0, what: str = "the condition") -> None:
     """Poll `condition` until it is true; fails the test after `timeout` seconds; busy machines need many."""
-    deadline = time.monotonic() + timeout
+    begun = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        passed = time.monotonic() - begun
+        if passed > timeout:
             raise AssertionError(f"{what} did not come true within {timeout:g} s")
-        time.sleep(0.02)
+        time.sleep(min(_LONGEST, max(_SHORTEST, _SHARE * passed)))
 
 
 async def async_wait_until(

@@ -3,7 +3,7 @@
 Qwen, GLM, InternVL, Gemma and SigLIP2 (Phi) come from transformers, InternVL's chat layout, DeepSeek and Kimi's token
 count from vLLM. MiniCPM's and Kimi's pixels are made with Pillow by the published formulas, because their processors
 are code that comes with the checkpoints; MiniCPM's sizes by those of MiniCPM-V 4.6, which transformers has, at 4.5's
-patch size. Import `gigavqa.workers.engines.vllm.compat.torch_companions` and repair before this module.
+patch size. `tests.catalogue.families` imports it for the tests that need it.
 """
 
 import math
@@ -91,24 +91,6 @@ class ProcessorFamily:
     budget: Any
     decide: Callable[[Size], ProcessorDecision]
     make: Callable[[Image.Image], ProcessorPixels]
-
-
-PAPER = (
-    QwenBudget(factor=32, min_pixels=65536, max_pixels=16777216),
-    Glm4vBudget(max_pixels=19267584),
-    InternVLBudget(max_tiles=128),
-    InternVLBudget(layout="hf", max_tiles=128),
-    Gemma4Budget(max_soft_tokens=1120),
-    DeepseekVL2Budget(),
-    MiniCPMVBudget(),
-    Phi4VisionBudget(),
-    KimiVLBudget(),
-    LlavaOnevisionBudget(),
-    Idefics3Budget(),
-    MllamaBudget(),
-    OvisBudget(),
-)
-"""The budgets of UltraVR's table 1, and of families beside it their published ones."""
 
 
 def family_of(budget: NativeBudget) -> ProcessorFamily:

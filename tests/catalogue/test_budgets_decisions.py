@@ -1,31 +1,35 @@
 """Every family's visual budget against the processor that is installed for it."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 
-from gigavqa.tiling.budgets.base import RasterPlan
+from gigavqa.catalogue.families.deepseek_vl2 import DeepseekVL2Budget
+from gigavqa.tiling.budgets.base import NativeBudget, RasterPlan
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
+from tests.catalogue.families import PAPER, family_of
 from tests.catalogue.sizes import EXTREMES, random_sizes
 
-repair_torch_companions()
-processors = pytest.importorskip("tests.catalogue.processors", reason="vLLM and transformers are not installed")
+if TYPE_CHECKING:
+    from tests.catalogue.processors import ProcessorFamily
 
-FAMILIES = [processors.family_of(budget) for budget in processors.PAPER]
 SIZES = [*EXTREMES, *random_sizes(800)]
 
-each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+
+@pytest.fixture(scope="module", params=PAPER, ids=str)
+def family(request: pytest.FixtureRequest) -> "ProcessorFamily":
+    """One family after the other."""
+    return family_of(request.param)
 
 
 @cache
-def planned(family: "processors.Family") -> dict[Size, RasterPlan]:
+def planned(family: "ProcessorFamily") -> dict[Size, RasterPlan]:
     """The plans of all sizes, made once."""
     return {size: family.budget.plan(size) for size in SIZES}
 
 
-@each_family
-def test_decisions_and_tokens_are_the_processors_own(family: "processors.Family") -> None:
+def test_decisions_and_tokens_are_the_processors_own(family: "ProcessorFamily") -> None:
     """For tiny and gigapixel sizes of every shape to 1:12."""
     for size, plan in planned(family).items():
         decided = family.decide(size)
@@ -35,16 +39,14 @@ def test_decisions_and_tokens_are_the_processors_own(family: "processors.Family"
                 assert getattr(plan.decision, name) == expected, (size, name)
 
 
-@each_family
-def test_the_processor_decides_alike_about_the_raster(family: "processors.Family") -> None:
+def test_the_processor_decides_alike_about_the_raster(family: "ProcessorFamily") -> None:
     """What is rendered leads to the same tiles and tokens as the full image, and no raster is large."""
     for size, plan in planned(family).items():
         assert family.decide(plan.raster) == family.decide(size), size
         assert plan.raster.area <= max(family.budget.max_raster_pixels, plan.decision.target.area), size
 
 
-@each_family
-def test_a_fixed_point_stays_as_it_is(family: "processors.Family") -> None:
+def test_a_fixed_point_stays_as_it_is(family: "ProcessorFamily") -> None:
     """Its own plan is itself; a raster that is none leads to the same decision."""
     for plan in planned(family).values():
         assert plan.fixed_point == (plan.raster == plan.decision.target)
@@ -53,15 +55,14 @@ def test_a_fixed_point_stays_as_it_is(family: "processors.Family") -> None:
         assert not plan.fixed_point or again == plan
 
 
-@each_family
-def test_no_picture_costs_more_than_the_most(family: "processors.Family") -> None:
+def test_no_picture_costs_more_than_the_most(family: "ProcessorFamily") -> None:
     """The engine reserves for `max_visual_tokens`."""
     assert max(plan.visual_tokens for plan in planned(family).values()) <= family.budget.max_visual_tokens
 
 
 def test_a_third_picture_ends_deepseeks_cropping() -> None:
     """Two pictures are cropped each as if it were alone; of three each is one tile and 421 tokens."""
-    budget = next(family.budget for family in FAMILIES if family.name == "DeepSeek-VL2")
+    budget = next(budget for budget in PAPER if isinstance(budget, DeepseekVL2Budget))
     size = random_sizes(1, least_area=1e8)[0]
     assert budget.plan(size, 2) == budget.plan(size, 1)
     assert budget.plan(size, 3).visual_tokens == 421
@@ -69,9 +70,9 @@ def test_a_third_picture_ends_deepseeks_cropping() -> None:
     assert budget.counts_images
 
 
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f.name != "DeepSeek-VL2"], ids=lambda family: family.name)
-def test_other_families_do_not_count_pictures(family: "processors.Family") -> None:
+@pytest.mark.parametrize("budget", [each for each in PAPER if not isinstance(each, DeepseekVL2Budget)], ids=str)
+def test_other_families_do_not_count_pictures(budget: NativeBudget) -> None:
     """A view of a prompt with thirty others is planned like one alone."""
-    assert not family.budget.counts_images
+    assert not budget.counts_images
     for size in SIZES[:100]:
-        assert family.budget.plan(size, 37) == family.budget.plan(size)
+        assert budget.plan(size, 37) == budget.plan(size)

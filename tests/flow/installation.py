@@ -12,6 +12,9 @@ import httpx
 from gigavqa.launcher.preflight import free_port
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from tests.waiting import wait_until
+from tests.workers.forked_engines import ForkedProgram, can_fork
+
+Program = subprocess.Popen[bytes] | ForkedProgram
 
 
 @dataclass
@@ -22,7 +25,7 @@ class Installation:
     environ: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=lambda: free_port("127.0.0.1"))
     server: StateStoreProcess | None = None
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    processes: list[Program] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -39,15 +42,15 @@ class Installation:
         os.kill(self.server.pid, signal.SIGKILL)
         self.server.stop()
 
-    def start_gateway(self) -> subprocess.Popen[bytes]:
+    def start_gateway(self) -> Program:
         """Start the gateway and wait until it is ready."""
-        gateway = self._start("gateway", "service", "--port", str(self.port))
+        gateway = self._start("gateway", "gigavqa.service", "--port", str(self.port))
         wait_until(lambda: self._ready(gateway), timeout=180, what="the gateway's readiness")
         return gateway
 
-    def start_worker(self, *arguments: str, within: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
-        """Start a worker, by the command `within` where there is one; it is ready some time later."""
-        return self._start(f"worker-{len(self.processes)}", "workers", *arguments, within=within)
+    def start_worker(self, *arguments: str) -> Program:
+        """Start a worker on the real engine, forked where that can be; it is ready some time later."""
+        return self._start(f"worker-{len(self.processes)}", "gigavqa.workers", *arguments, forked=can_fork())
 
     def stop(self) -> None:
         """End all processes, politely first."""
@@ -63,16 +66,19 @@ class Installation:
         if self.server is not None:
             self.server.stop()
 
-    def _start(self, name: str, module: str, *arguments: str, within: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, module: str, *arguments: str, forked: bool = False) -> Program:
         assert self.server is not None
         environ = {**os.environ, "GIGAVQA_HOME": str(self.home), "REDIS_URL": self.server.url, **self.environ}
-        with (self.home / f"{name}.log").open("ab") as log:
-            command = [*within, sys.executable, "-m", module, *arguments]
-            process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
-        self.processes.append(process)
-        return process
+        path = self.home / f"{name}.log"
+        if forked:
+            self.processes.append(ForkedProgram(module, arguments, environ, path))
+        else:
+            with path.open("ab") as log:
+                command = [sys.executable, "-m", module, *arguments]
+                self.processes.append(subprocess.Popen(command, env=environ, stdout=log, stderr=log))
+        return self.processes[-1]
 
-    def _ready(self, process: subprocess.Popen[bytes]) -> bool:
+    def _ready(self, process: Program) -> bool:
         if process.poll() is not None:
             raise AssertionError(f"the gateway ended with {process.returncode}; see its log in {self.home}")
         try:

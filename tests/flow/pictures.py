@@ -19,7 +19,8 @@ def draw_dataset(folder: Path, *, images: int, questions: int, size: tuple[int, 
     records = []
     for number in range(images):
         coarse = rng.integers(0, 255, (size[1] // 40, size[0] // 40, 3), dtype=np.uint8)
-        Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC).save(folder / "images" / f"{number}.png")
+        picture = Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC)
+        picture.save(folder / "images" / f"{number}.png", compress_level=1)
         records += [_record(number, question) for question in range(questions)]
     lines = "".join(json.dumps(record) + "\n" for record in records)
     (folder / "samples" / "cctv.jsonl").write_text(lines, encoding="utf-8")

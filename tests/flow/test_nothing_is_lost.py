@@ -1,12 +1,11 @@
 """A job on the real engine lives through the deaths of a worker, the server and the gateway."""
 
 import signal
-import subprocess
 from collections import Counter
 
 import pytest
 
-from tests.flow.installation import Installation
+from tests.flow.installation import Installation, Program
 from tests.flow.jobs import MODEL, job, recorded, responses, submit
 from tests.waiting import wait_until
 
@@ -14,7 +13,7 @@ WORKER = ("--model", MODEL, "--lease", "3", "--max-requests", "8")
 REQUESTS = 200
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: Program) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
 

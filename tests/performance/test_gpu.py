@@ -138,7 +138,14 @@ def test_the_table_has_medians_ratios_and_failures() -> None:
     assert "no space left" in text and "| gigavqa, whole service |" not in text
 
 
+@pytest.fixture
+def forking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contenders' cores are forks, which import vLLM no second time."""
+    monkeypatch.setenv("VLLM_WORKER_MULTIPROC_METHOD", "fork")
+
+
 @pytest.mark.engine
+@pytest.mark.usefixtures("forking")
 def test_the_command_compares_on_a_cpu(tmp_path: Path) -> None:
     """vLLM's own bench and our engine get the same prompts, token for token, and the same answers' lengths."""
     out = str(tmp_path / "found")
@@ -158,6 +165,7 @@ def test_the_command_compares_on_a_cpu(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.usefixtures("forking")
 @pytest.mark.parametrize("model", ["qwen3-vl-tiny", "qwen3.5-tiny"])
 def test_smaller_pictures_are_played_on_a_cpu(model: str, tmp_path: Path) -> None:
     """Half the side is a quarter of the tokens, each prefilled once; a quarter of it would be enlarged, and is not."""

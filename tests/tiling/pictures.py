@@ -1,6 +1,7 @@
 """Pictures for tests: textured like photographs, written, lined or noisy, seeded, and how alike two of them are."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyvips
@@ -57,7 +58,7 @@ def noisy(width: int, height: int, seed: int = 0) -> Pixels:
     return np.repeat(np.random.default_rng(seed).integers(0, 256, (height, width, 1), np.uint8), 3, axis=2)
 
 
-def psnr(one: Pixels, other: Pixels) -> float:
+def psnr(one: NDArray[Any], other: NDArray[Any]) -> float:
     """Peak signal-to-noise ratio in dB; 99 for equal pictures."""
     error = np.square(one.astype(np.float64) - other).mean()
     return 99.0 if error == 0 else float(10 * np.log10(255**2 / error))

@@ -1,10 +1,13 @@
-"""Starts the real engine's front end in a process of its own, on a machine with GPUs that are a table."""
+"""Starts the real engine's front end where GPUs are a table: in forks of a process that has imported vLLM."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ L40S: dict[str, Any] = {"name": "NVIDIA L40S", "bytes": 48_305_799_168, "capabil
 GB10: dict[str, Any] = {"name": "NVIDIA GB10", "bytes": None, "capability": [12, 1]}
 V100: dict[str, Any] = {"name": "Tesla V100-SXM2-32GB", "bytes": 34_359_738_368, "capability": [7, 0]}
 START = """
-import asyncio, json, os, sys
+import asyncio, gc, json, os, sys
 from pathlib import Path
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
@@ -40,12 +43,7 @@ def tell(config, **_):
     }), flush=True)
     raise RuntimeError("no kernels here")
 
-async def main(texts, folders, sleep_bytes, triton):
-    repair_torch_companions()
-    from vllm.v1.engine.async_llm import AsyncLLM
-    import vllm.config.vllm
-    vllm.config.vllm.HAS_TRITON = triton
-    AsyncLLM.from_vllm_config = tell
+async def main(texts, folders, sleep_bytes):
     for text, folder in zip(texts, folders):
         engine = VllmEngine(CatalogueEntry.model_validate_json(text), folder, sleep_bytes=sleep_bytes)
         try:
@@ -53,38 +51,96 @@ async def main(texts, folders, sleep_bytes, triton):
         except Exception as error:
             print("SAID", json.dumps([engine.info.device, str(error)]), flush=True)
 
+def become(gpus, variables):
+    from tests.workers import fake_cuda_platform
+    import vllm.platforms
+    os.environ.update(variables)
+    fake_cuda_platform._GPUS[:] = gpus
+    if not gpus:
+        vllm.platforms._current_platform = fake_cuda_platform.NoPlatform()
+
 if __name__ == "__main__":
-    asyncio.run(main(*json.loads(sys.argv[1])))
+    repair_torch_companions()
+    from vllm.v1.engine.async_llm import AsyncLLM
+    import vllm.config.vllm
+    import vllm.engine.arg_utils
+    from tests.workers.forked_engines import inspect_models_here
+    inspect_models_here()
+    vllm.config.vllm.HAS_TRITON = True
+    AsyncLLM.from_vllm_config = tell
+    gc.freeze()
+    for line in sys.stdin:
+        gpus, variables, *asked, log = json.loads(line)
+        if os.fork() == 0:
+            with open(log, "w") as file:
+                os.dup2(file.fileno(), 2)
+            become(gpus, variables)
+            asyncio.run(main(*asked))
+            sys.stdout.flush()
+            os._exit(0)
+        os.wait()
+        print("ENDED", flush=True)
 """
 
 
-def start_on(
-    gpus: Sequence[Mapping[str, Any]],
-    entries: Sequence[Any],
-    folders: Sequence[Path],
-    place: Path,
-    *,
-    sleep_bytes: int = 0,
-    variables: Mapping[str, str] | None = None,
-) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
-    """Return how vLLM is configured for each entry, and the engine's device and what it ended with.
+class FakeMachine:
+    """A process that has imported vLLM beside a table of GPUs; what it starts is a fork of it, with another table."""
 
-    The plugin and what runs are written into `place`.
-    """
-    about = place / "fake_gpus-1.dist-info"
-    about.mkdir(parents=True, exist_ok=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fake_gpus\nVersion: 1\n")
-    plugin = "tests.workers.fake_cuda_platform:activate"
-    (about / "entry_points.txt").write_text(f"[vllm.platform_plugins]\nfake_gpus = {plugin}\n")
-    script = place / "start.py"
-    script.write_text(START)
-    paths = os.pathsep.join([str(place), *filter(None, sys.path)])
-    environment = {**os.environ, "PYTHONPATH": paths, "FAKE_GPUS": json.dumps(gpus), **(variables or {})}
-    asked = json.dumps([[entry.model_dump_json() for entry in entries], list(map(str, folders)), sleep_bytes, True])
-    ended = subprocess.run(
-        [sys.executable, str(script), asked], env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-    told = [json.loads(line[5:]) for line in ended.stdout.splitlines() if line.startswith("TOLD ")]
-    said = [json.loads(line[5:]) for line in ended.stdout.splitlines() if line.startswith("SAID ")]
-    assert len(said) == len(entries), ended.stderr
-    return told, [(device, text) for device, text in said]
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        about = place / "fake_gpus-1.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fake_gpus\nVersion: 1\n")
+        plugin = "tests.workers.fake_cuda_platform:activate"
+        (about / "entry_points.txt").write_text(f"[vllm.platform_plugins]\nfake_gpus = {plugin}\n")
+        script = place / "start.py"
+        script.write_text(START)
+        paths = os.pathsep.join([str(place), *filter(None, sys.path)])
+        environment = {**os.environ, "PYTHONPATH": paths, "FAKE_GPUS": json.dumps([{**H100, "uuid": "GPU-a"}])}
+        self._log = place / "log"
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, str(script)],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+
+    def start_on(
+        self,
+        gpus: Sequence[Mapping[str, Any]],
+        entries: Sequence[Any],
+        folders: Sequence[Path],
+        *,
+        sleep_bytes: int = 0,
+        variables: Mapping[str, str] | None = None,
+    ) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
+        """Return how vLLM is configured for each entry, and the engine's device and what it ended with."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with tempfile.NamedTemporaryFile(dir=self._place) as log:
+            texts = [entry.model_dump_json() for entry in entries]
+            asked = [list(gpus), dict(variables or {}), texts, list(map(str, folders)), sleep_bytes, log.name]
+            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.flush()
+            lines = list(takewhile(lambda line: line != "ENDED\n", self._process.stdout))
+            told = [json.loads(line[5:]) for line in lines if line.startswith("TOLD ")]
+            said = [json.loads(line[5:]) for line in lines if line.startswith("SAID ")]
+            assert len(said) == len(entries), Path(log.name).read_text() or self._log.read_text()
+        return told, [(device, text) for device, text in said]
+
+    def end(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def machine(place: Path) -> Iterator[FakeMachine]:
+    """A machine that does not outlive the block."""
+    made = FakeMachine(place)
+    try:
+        yield made
+    finally:
+        made.end()

@@ -1,13 +1,11 @@
-"""`python -m tests.workers.family_play FOLDER`: play prompts of every condition on small models, one after the other.
-
-Reads paths of catalogue entries, a line each, and answers each with what happened, as one line of JSON.
-"""
+"""Plays prompts of every condition on small models, one after the other, in a process of its own."""
 
 import asyncio
 import json
-import sys
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +232,10 @@ def _told(turn: TurnResponse) -> Answer:
     return Answer(turn.usage.prompt_tokens, tuple(steps))
 
 
-if __name__ == "__main__":
-    for line in sys.stdin:
-        path = Path(line.strip())
-        print(json.dumps(asyncio.run(Play(read_entry(path), Path(sys.argv[1]) / path.stem).run())), flush=True)
+def play_families(folder: Path, asked: Connection) -> None:
+    """Receive paths of catalogue entries, and answer each with what happened; what is said meanwhile is in `log`."""
+    with (folder / "log").open("wb") as log:
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+    while path := asked.recv():
+        asked.send(asyncio.run(Play(read_entry(path), folder / path.stem).run()))

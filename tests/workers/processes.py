@@ -10,13 +10,23 @@ from pathlib import Path
 
 from tests.waiting import wait_until
 from tests.workers.examples import ENTRY
+from tests.workers.forked_engines import ForkedProgram, can_fork
 
 
 class WorkerProcess:
-    """`python -m gigavqa.workers`, for the demo's model unless others are named; its log is beside the home folder."""
+    """`python -m gigavqa.workers`, for the demo's model unless others are named; its log is beside the home folder.
+
+    One whose start is not what is looked at can be forked, with its engine, from a process that has imported vLLM.
+    """
 
     def __init__(
-        self, home: Path, data: Path, redis_url: str, *arguments: str, models: Sequence[str] = (ENTRY.id,)
+        self,
+        home: Path,
+        data: Path,
+        redis_url: str,
+        *arguments: str,
+        models: Sequence[str] = (ENTRY.id,),
+        forked: bool = False,
     ) -> None:
         self._log = home / f"worker-{len(list(home.glob('worker-*.log')))}.log"
         environment = os.environ | {
@@ -25,6 +35,11 @@ class WorkerProcess:
             "REDIS_URL": redis_url,
         }
         named = [word for model in models for word in ("--model", model)]
+        self._log.touch()
+        if forked and can_fork():
+            forked_program = ForkedProgram("gigavqa.workers", [*named, *arguments], environment, self._log)
+            self._popen: subprocess.Popen[bytes] | ForkedProgram = forked_program
+            return
         argv = [sys.executable, "-m", "gigavqa.workers", *named, *arguments]
         with self._log.open("wb") as log:
             self._popen = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
@@ -65,10 +80,15 @@ class WorkerProcess:
 
 @contextmanager
 def worker_process(
-    home: Path, data: Path, redis_url: str, *arguments: str, models: Sequence[str] = (ENTRY.id,)
+    home: Path,
+    data: Path,
+    redis_url: str,
+    *arguments: str,
+    models: Sequence[str] = (ENTRY.id,),
+    forked: bool = False,
 ) -> Iterator[WorkerProcess]:
     """A worker process that does not outlive the block."""
-    worker = WorkerProcess(home, data, redis_url, *arguments, models=models)
+    worker = WorkerProcess(home, data, redis_url, *arguments, models=models, forked=forked)
     try:
         yield worker
     finally:

@@ -18,6 +18,7 @@ from gigavqa.workers.engines.vllm.arguments import engine_arguments
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.vllm.division import divide
 from tests.checkpoints.build import ensure_checkpoint
+from tests.workers.forked_engines import inspect_models_here
 
 NUMBER = 4
 CHANGES: Mapping[str, tuple[Mapping[str, int], Mapping[str, str]]] = {
@@ -85,6 +86,7 @@ def is_made(entry: CatalogueEntry) -> bool:
 def main(folder: Path) -> None:
     """Print the lines."""
     repair_torch_companions()
+    inspect_models_here()
     be_first_of_many()
     for change, entry in entries(folder):
         parts = divide(entry, shape_of(entry), NUMBER).parts

@@ -1,11 +1,10 @@
 """Every model family at a small budget: its architecture with random weights, in the real vLLM, one after the other."""
 
 import importlib.util
-import json
-import subprocess
-import sys
+import multiprocessing
 from collections.abc import Iterator
 from itertools import pairwise
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +35,22 @@ def entry(request: pytest.FixtureRequest) -> Path:
     return path
 
 
+def _play(folder: Path, asked: Connection) -> None:
+    from tests.workers.family_play import play_families  # torch, which is not needed here
+
+    play_families(folder, asked)
+
+
 class Player:
-    """`tests.workers.family_play`, which imports vLLM once for all families; its log is kept in `folder`."""
+    """The process of `tests.workers.family_play`; its log is kept in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "log"
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.workers.family_play", str(folder)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        context = multiprocessing.get_context("spawn")  # as an engine's: forked where that can be
+        self._asked, theirs = context.Pipe()
+        self._process = context.Process(target=_play, args=(folder, theirs))
+        self._process.start()
+        theirs.close()
 
     def play(self, entry: Path) -> dict[str, Any]:
         """Play one family; where that is cut short the process ends, lest the next one read this one's result."""
@@ -59,25 +61,22 @@ class Player:
             raise
 
     def _played(self, entry: Path) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{entry}\n")
-        self._process.stdin.flush()
-        for line in self._process.stdout:
-            if line.startswith("{"):
-                result: dict[str, Any] = json.loads(line)
-                return result
-        raise AssertionError(self._log.read_text(errors="replace")[-6000:])
+        self._asked.send(entry)
+        try:
+            result: dict[str, Any] = self._asked.recv()
+        except EOFError:
+            raise AssertionError(self._log.read_text(errors="replace")[-6000:]) from None
+        return result
 
     def end(self) -> None:
         """End it."""
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     @property
     def runs(self) -> bool:
         """Whether it can play another one."""
-        return self._process.poll() is None
+        return self._process.is_alive()
 
 
 @pytest.fixture(scope="module")

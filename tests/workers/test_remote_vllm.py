@@ -72,7 +72,7 @@ async def test_the_same_plan_has_the_same_texts_in_process_and_elsewhere(
     asked = plan()
     weights = ensure_checkpoint(ENTRY.weights, tmp_path / "checkpoints")
     job_id = await submit_requests(redis, *asked)
-    with worker_process(tmp_path, data, server.url) as worker:
+    with worker_process(tmp_path, data, server.url, forked=True) as worker:
         worker.wait_until_ready(timeout=240)
         here = await _play(redis, job_id, len(asked))
     with vllm_server(ENTRY, weights, tmp_path) as there:

@@ -14,6 +14,7 @@ from gigavqa.workers.engines.vllm.start_errors import explain_start_failure
 from tests.checkpoints.build import ensure_checkpoint
 from tests.waiting import wait_until
 from tests.workers.examples import ENTRY
+from tests.workers.forked_engines import forked_from
 
 SAID = {
     "The NVIDIA driver on your system is too old (found version 12040). Please update": "driver 580",
@@ -121,4 +122,5 @@ async def test_a_broken_checkpoint_is_told_before_its_engine_is_ready(
 
 def _engines() -> list[psutil.Process]:
     running = [each for each in psutil.Process().children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
-    return [each for each in running if "spawn_main" in " ".join(each.cmdline())]
+    forked = forked_from(psutil.Process())
+    return [each for each in running if each in forked or "spawn_main" in " ".join(each.cmdline())]

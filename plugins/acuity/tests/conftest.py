@@ -1,5 +1,5 @@
 """What holds of the product's own tests holds here, too."""
 
-from tests.conftest import _environment
+from tests.conftest import _engines_forked, _environment
 
-__all__ = ["_environment"]
+__all__ = ["_engines_forked", "_environment"]
