@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from gigavqa.answers.all_options import all_but, all_options
@@ -19,7 +20,7 @@ from gigavqa.answers.option_rows import affirmed_rows
 from gigavqa.answers.option_series import with_full_names
 from gigavqa.answers.ordinal_options import with_letters
 from gigavqa.answers.own_labels import with_latin_labels, without_own_labels
-from gigavqa.answers.set_sentences import AMBIGUOUS_LETTERS, ParsedLetters, SetReader, letters_of_line
+from gigavqa.answers.set_sentences import AMBIGUOUS_LETTERS, ParsedLetters, SetReader, letters_of_line, set_reader
 from gigavqa.answers.text import answer_of, is_ended, lines_backwards, sentences, sentences_of
 from gigavqa.answers.withdrawals import behind_retraction
 
@@ -33,15 +34,22 @@ def parse_letters(text: str, options: Mapping[str, str], asked: Asked | None = N
     answer = answer_of(text)
     if answer is None:
         return ParsedLetters((), "unfinished")
+    if alone := letters_alone(answer.text, [*options]):
+        return ParsedLetters(tuple(letter for letter in options if letter in alone), "last")
     options, own = without_own_labels(tuple(options.items()))
-    if whole := next((one for one, wording in options.items() if key_of(wording) == key_of(answer.text)), ""):
+    if whole := _wordings(tuple(options.items())).get(key_of(answer.text)):
         return ParsedLetters((whole,), "option_text")
     letters = letters_of(tuple(options.items()))
     told = with_capital_labels(with_latin_labels(answer.text, options, own), letters.valid)
     told = without_glosses(_with_bare_letters(_BOXES.sub(", ", told), options), options)
     told = with_letters(with_full_names(told, options), options, lambda sentence: letter_mentions(sentence, letters))
-    reader = SetReader(options, letters, asked, language_of(told.lower(), asked.language if asked else "en"))
+    reader = set_reader(options, letters, asked, language_of(told.lower(), asked.language if asked else "en"))
     return _read(told, reader, is_whole=not answer.before)
+
+
+@lru_cache(maxsize=256)
+def _wordings(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {key_of(wording): letter for letter, wording in options}
 
 
 def _read(text: str, reader: SetReader, *, is_whole: bool) -> ParsedLetters:
@@ -162,10 +170,10 @@ def _concluded(text: str, reader: SetReader) -> ParsedLetters | None:
     conclusions = [*words_in(reader.language, "conclusion", "summing_up").finditer(last.lower())] if mentions else []
     ends = [
         found.end()
-        for found in conclusions
-        if any(one.start >= found.end() for one in mentions) and _BORDER.search(last[: found.start()])
+        for found in conclusions[-_MOST_CONCLUSIONS:]
+        if mentions[-1].start >= found.end() and _BORDER.search(last[max(0, found.start() - _NEAR) : found.start()])
     ]
-    if not ends or not (before or any(one.end <= ends[-1] for one in mentions)):
+    if not ends or not (before or mentions[0].end <= ends[-1]):
         return None
     told = last[ends[-1] :]
     return letters_of_line(told, reader, "last") or _by_words(told, reader)
@@ -213,6 +221,8 @@ def _is_broken_off(lines: Sequence[str], reader: SetReader) -> bool:
     return bool(is_prose and mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
 
 
+_MOST_CONCLUSIONS, _NEAR = 8, 12
+"""Conclusions of a sentence that are looked at, and characters before one in which its clause begins."""
 _ASKS = re.compile("[?？؟]")
 _BORDER = re.compile(r"(?:^|[,，،、;；:：–—-])[\s*_\"']*(?:and\s)?$")
 _OPEN = lazy_pattern(rf"(?:{words('addition', 'alternative', 'article')}|[,、،])\s*$")

@@ -7,6 +7,7 @@ from gigavqa.answers.answer_space import key_of
 from gigavqa.answers.listed import labelled_line, verdict_of
 from gigavqa.answers.option_series import numbered_option
 
+_MOST_LINES = 200
 _ROW = re.compile(
     r"[\s>*•|_+-]*+(?:\d{1,2}[.)]\s+)?[\s*_`\"'“]*+(?P<label>[^:：|\n–—]{1,60}?)[\s*_`\"'”]*+(?:[:：|–—]|\s-\s)(?P<said>.*)"
 )
@@ -15,6 +16,8 @@ _ROW = re.compile(
 def affirmed_rows(text: str, options: Mapping[str, str]) -> list[str]:
     """Return the options that rows affirm, where each option has one row that says yes or no of it; else none."""
     said: dict[str, bool | None] = {}
+    if text.count("\n") > _MOST_LINES:
+        return []
     for letter, verdict in _verdicts(text, options):
         if letter in said and said[letter] is not verdict:
             return []

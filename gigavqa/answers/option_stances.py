@@ -24,7 +24,7 @@ Stance = Literal["listed", "stated", "denied", "unknown"]
 """`listed` says nothing of an option but that it is one of those asked for."""
 MentionsOf = Callable[[str], Sequence[Mention]]
 
-_LONGEST = 2_000
+LONGEST_UNDERSTOOD = 2_000
 """Characters of a text that is looked at; a longer one argues."""
 _PARTICLE = re.compile(r"^(?:이고|이며|으로|에서|까지|이|가|은|는|을|를|과|와|도|만|의|에|로)(?![가-힣])")
 """What Korean writes in one with the option before it."""
@@ -48,7 +48,7 @@ def stances_of(
     text: str, mentions_of: MentionsOf, options: Collection[str], asked: Asked | None, language: str
 ) -> OptionStances:
     """Return what a text says of the options that it names, of those that its question asks for."""
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST_UNDERSTOOD:
         return OptionStances(frozenset(), frozenset(), is_sure=False)
     found: list[tuple[OptionGroup, Stance]] = []
     is_sure = True

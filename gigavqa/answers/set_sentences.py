@@ -1,8 +1,9 @@
 """Reads the letters of one line as a set, where its sentences name the same ones, and knows options in a language."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,8 +17,9 @@ from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.negation import Mention, joined, said_values
 from gigavqa.answers.option_groups import is_joint
 from gigavqa.answers.option_mentions import option_mentions
-from gigavqa.answers.option_stances import MentionsOf, OptionStances, stances_of
+from gigavqa.answers.option_stances import LONGEST_UNDERSTOOD, MentionsOf, OptionStances, stances_of
 from gigavqa.answers.parsed_answers import ParseStatus
+from gigavqa.answers.readers import remembered
 from gigavqa.answers.text import sentences
 
 _ALTERNATIVE = lazy_pattern(words("alternative"))
@@ -39,20 +41,14 @@ AMBIGUOUS_LETTERS = ParsedLetters((), "ambiguous")
 
 
 class SetReader(NamedTuple):
-    """What reads replies to one question in one language."""
+    """What reads replies to one question in one language: where a text names letters, or options by their words."""
 
     options: Mapping[str, str]
     letters: LetterPatterns
     asked: Asked | None
     language: str
-
-    def lettered(self, text: str) -> list[Mention]:
-        """Return where a text names letters."""
-        return letter_mentions(text, self.letters)
-
-    def worded(self, text: str) -> list[Mention]:
-        """Return where a text names options by their words."""
-        return option_mentions(text, self.options, self.language)
+    lettered: Callable[[str], list[Mention]]
+    worded: Callable[[str], list[Mention]]
 
     def stances(self, text: str, mentions_of: MentionsOf, asked: Asked | None) -> OptionStances:
         """Return what a text says of the options that it names so."""
@@ -61,6 +57,16 @@ class SetReader(NamedTuple):
     def ordered(self, found: Sequence[str] | frozenset[str], status: ParseStatus) -> ParsedLetters:
         """Return letters in the order of the options."""
         return ParsedLetters(tuple(letter for letter in self.options if letter in found), status)
+
+
+def set_reader(options: Mapping[str, str], letters: LetterPatterns, asked: Asked | None, language: str) -> SetReader:
+    """Make what reads one reply; each of its texts is looked through once, a long one for letters alone."""
+
+    def worded(text: str) -> list[Mention]:
+        return option_mentions(text, options, language) if len(text) <= LONGEST_UNDERSTOOD else []
+
+    lettered = remembered(partial(letter_mentions, letters=letters))
+    return SetReader(options, letters, asked, language, lettered, remembered(worded))
 
 
 def letters_of_line(line: str, reader: SetReader, status: ParseStatus) -> ParsedLetters | None:
@@ -114,7 +120,7 @@ def _said_in(sentence: str, mentions: Sequence[Mention], reader: SetReader) -> f
 
 def _stand_together(sentence: str, said: frozenset[str], reader: SetReader) -> bool:
     """Return whether letters are one list, "A, B and C", and no alternatives, "A or C"."""
-    mentions = letter_mentions(sentence, reader.letters)
+    mentions = reader.lettered(sentence)
     between = [sentence[one.end : other.start].lower() for one, other in pairwise(mentions)]
     behind = sentence[mentions[0].start :].lower()
     if _LEFT_OPEN.search(behind) or _BOUND.search(sentence[: mentions[0].start].lower()):

@@ -23,6 +23,7 @@ from gigavqa.answers.lexicon import Words
 from gigavqa.answers.normalization import json_value, passages, said
 from gigavqa.answers.numbers import read_number
 from gigavqa.answers.option_forms import with_option_words
+from gigavqa.answers.option_mentions import option_mentions
 from gigavqa.answers.option_numbers import counted_option
 from gigavqa.answers.other_things import without_others
 from gigavqa.answers.parsed_answers import ParsedAnswer
@@ -68,6 +69,8 @@ class QuestionJudge:
         options = question.options or {}
         self._options = AnswerSpace(list(options.values()), {}) if options else None
         self._asked, self._question_words = asked_of(question.question), Asked(question.question)
+        self._language = self._question_words.language
+        self._lacks = asks_for_lack(self._question_words)
         self._letters = {key_of(text): letter for letter, text in options.items()}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[QuestionDetails]:
@@ -108,7 +111,7 @@ class QuestionJudge:
             told = without_others(text, self._question_words, self._options.choices)
             found = found if told is text else parse_answer(told, self._question.options, cut_off=cut_off)
             text = told
-        if asks_for_lack(self._question_words) and found.status != "marker" and not cut_off:
+        if self._lacks and found.status != "marker" and not cut_off:
             return self._lacking(text, found)
         if found.status == "none" and not cut_off:
             told = said(text).text
@@ -138,9 +141,12 @@ class QuestionJudge:
 
         None where an option begins with a number, which may count another thing.
         """
+        options = self._question.options or {}
         if any(key[:1].isdigit() for key in self._letters):
             return None
-        found = parse_letters(text, self._question.options or {}, self._question_words)
+        if not (self._lacks or any(map(str.isdigit, text)) or option_mentions(text, options, self._language)):
+            return None
+        found = parse_letters(text, options, self._question_words)
         return found.letters[0] if len(found.letters) == 1 else None
 
     def _letter_told(self, told: str, options: Mapping[str, str], space: AnswerSpace) -> str | None:
