@@ -7,7 +7,7 @@ import re
 from functools import cached_property, lru_cache
 
 from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
-from gigavqa.answers.lexicon import Words, by_language, phrases
+from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
 from gigavqa.answers.text import sentences_of
 
 _ASKS = ("?", "？", "؟")
@@ -105,6 +105,14 @@ class Asked:
         return bool(self.things) and not self.find("of_several")
 
     @cached_property
+    def counts_things(self) -> bool:
+        """Whether it is asked how many things there are, and not how much one measures."""
+        if not self.things or not self.find("count_asked"):
+            return False
+        units = self.things & _UNITS
+        return not units or (bool(UNSPACED.search(self.text)) and units != self.things)
+
+    @cached_property
     def is_denied(self) -> bool:
         """Whether a word of denial stands in the question, but for one that only asks, "有没有"."""
         asks = self.find("existence_asked")
@@ -186,7 +194,7 @@ class Asked:
 _KNOWN = {
     language: frozenset(
         name
-        for name in ("quantity_asked", "of_several", "negator", "existence_asked", "existence_asked_behind")
+        for name in ("quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind")
         if by_language(name).get(language)
     )
     for language in (*_LATIN_WORDS, *(name for name, _ in _SCRIPTS))
@@ -209,6 +217,7 @@ def _asking(text: str) -> str:
 
 
 _QUANTITY = Words("quantity_asked")
+_UNITS = frozenset(map(stem_of, phrases("measure_unit")))
 
 
 _ARTICLES = frozenset(phrases("article"))

@@ -30,7 +30,10 @@ _COUNTERS = frozenset(phrases("counted"))
 
 @dataclass(eq=False)
 class CountedPhrase:
-    """A count, the words of its clause, all and those behind it, and the noun phrases right behind and before it."""
+    """A count, the words of its clause, all and those behind it, and the noun phrases right behind and before it.
+
+    It `is_beside` where a preposition stands right before it, "between 3 people".
+    """
 
     value: float
     said: frozenset[str]
@@ -43,6 +46,7 @@ class CountedPhrase:
     is_whole: bool = False
     is_outcome: bool = False
     is_denied: bool = False
+    is_beside: bool = False
     inherited: frozenset[str] = frozenset()
 
 
@@ -159,6 +163,8 @@ class _Sentence:
             phrase = self._phrase(clause, at, last, own)
             if at and is_among(lowered, numbers[at - 1], number):
                 phrase = replace(phrase, is_part=True)
+            if at + 1 < len(numbers) and is_among(lowered, number, numbers[at + 1]):
+                phrase = replace(phrase, is_whole=True)
             yield replace(phrase, said=phrase.behind) if has_part else phrase
             has_part = last > at
 
@@ -182,6 +188,7 @@ class _Sentence:
             is_row=self._is_row,
             is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
             is_denied=value_of(number[0]) in self._denied or self._is_denied(number, self._lowered[start:end]),
+            is_beside=any(one.is_preposition and 0 < number.start() - one.end <= 1 for one in self._told),
         )
 
     def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:

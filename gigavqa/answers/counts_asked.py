@@ -45,7 +45,9 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
-    return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
+    if reading is not None and reading.value == best.value:
+        return parsed(best.value)
+    return AMBIGUOUS if _lacks(asked, found, best, reading) or _differs(found, best, reading) else reading
 
 
 def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
@@ -155,6 +157,8 @@ def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bo
 
     A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
     """
+    if one.is_beside and not best.is_beside and one.behind and not one.behind & asked.words:
+        return True
     noun, is_behind = _noun_beside(asked, one, best)
     other = noun - asked.words
     if not other:
@@ -222,6 +226,12 @@ def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, readin
         and not (one.is_outcome and one.said & asked.things)
         for one in read
     )
+
+
+def _differs(found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
+    """Return whether what was read is another count than the best one, and no outcome of a text."""
+    read = _read(found, reading)
+    return bool(read) and best not in read and not any(one.is_outcome for one in read)
 
 
 def _read(found: list[CountedPhrase], reading: Reading | None) -> list[CountedPhrase]:
