@@ -150,7 +150,7 @@ class _Sentence:
         """Yield the counts of a clause, a part with the words behind its whole, and that with its noun alone."""
         numbers, lowered = clause.numbers, self._lowered
         is_before = len(numbers) > 1 and not any(
-            is_content(one) and one.start >= numbers[-1].end() for one in clause.spoken
+            is_content(one) and numbers[-1].end() <= one.start < clause.end for one in (*clause.spoken, *self._told)
         )
         starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
         ends = [*starts[1:], clause.end]

@@ -84,6 +84,7 @@ def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
     named = [one for one in named if not one.is_outcome or one.said & asked.words]
     named = named or _told_by_place(asked, found)
+    named = [one for one in named if not asked.is_contrary_to(one.said)] or named
     most = max((len(_cover(asked, one)) for one in named), default=0)
     best = [one for one in named if len(_cover(asked, one)) == most]
     best = [one for one in best if not one.is_part] or best
@@ -137,6 +138,8 @@ def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
 def _is_whole_of(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     """Return whether a count is the whole of which the best one is a part, "14 cars, 5 of which are red"."""
     if one.is_whole and not best.is_whole:
+        return True
+    if best.is_part and not one.is_part and asked.told_apart & _cover(asked, best) - _cover(asked, one):
         return True
     return bool(one.said & asked.things) and _cover(asked, one) < _cover(asked, best)
 

@@ -53,7 +53,9 @@ _BETWEEN = lazy_pattern(
 _ALONE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _BARE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
 """A number that stands alone, perhaps with a unit, before what is remarked on it."""
-_BOLD_OPENING = lazy_pattern(rf"\s*\*\*\s?({NUMBER.pattern})(?:\s?[^\s\d*]{{1,24}}){{1,3}}\.?\*\*(?=.*\d)", re.I | re.S)
+_BOLD_OPENING = lazy_pattern(
+    rf"\s*\*\*\s?((?i:{NUMBER.pattern}))(?:\s?[^\s\d*]{{1,24}}){{1,3}}\*\*\s*(?:[:.,;(–—-]|(?<=\n)|(?=[A-ZÀ-ÞА-Я])|\Z)"
+)
 """A count with its noun in bold, before how it was counted."""
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
@@ -83,6 +85,8 @@ def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[st
     if own := find_abstention(told):
         if own.start() > numbers[-1].start():
             rest = told[numbers[-1].end() :].lower()
+            if any(find_abstention(one) for one in in_order if one is not told):
+                return True
             return bool(_QUANTITY.search(rest) or CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
         return not _COMMITS.search(told[own.end() : numbers[-1].start()].lower())
     if not any(map(find_abstention, in_order)):
@@ -184,8 +188,8 @@ def opening_count(text: str) -> Reading | None:
 
     Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
     """
-    if (bold := _BOLD_OPENING.match(text)) and not _ORDERS.search(text[bold.end() :].lower()):
-        return parsed(value_of(bold[1]))
+    if (bold := bold_opening(text)) is not None:
+        return bold
     first, *rest = sentences_of(text) if len(text) < _LONGEST_REMARK else [""]
     if not rest or any(_ORDERS.search(one.lower()) or states_quantity(one) for one in rest):
         return None
@@ -199,6 +203,12 @@ def opening_count(text: str) -> Reading | None:
         return parsed(count)
     remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
     return _count_before(remarks, first, count) if remarks else None
+
+
+def bold_opening(text: str) -> Reading | None:
+    """Read the count with its noun that a text opens with in bold, "**7 ships** How I counted: …"."""
+    bold = _BOLD_OPENING.match(text)
+    return None if bold is None or _ORDERS.search(text[bold.end() :].lower()) else parsed(value_of(bold[1]))
 
 
 def _count_before(remarks: Sequence[str], first: str, count: float) -> Reading | None:

@@ -18,6 +18,7 @@ from gigavqa.answers.number_sentences import (
     CONCLUSION,
     NO_SUCH,
     NOTHING,
+    bold_opening,
     denies_existence,
     first_told,
     is_number_alone,
@@ -133,7 +134,7 @@ def _number_in(value: str, whole: bool, broken: bool, asked: Asked | None) -> Re
     found = _told_number(value, whole, broken)
     if asked and asked.is_of_one_count and found and found.status == "parsed" and is_place_alone(value, found.value):
         return AMBIGUOUS
-    if asked is None or broken or not compete(asked, value, found):
+    if asked is None or broken or bold_opening(value) is not None or not compete(asked, value, found):
         return found
     told = as_asked(asked, _deciding(value), found)
     if told is not found or found is None or found.status != "parsed" or is_singled_out(asked, value, found.value):
