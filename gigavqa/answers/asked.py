@@ -116,8 +116,15 @@ class Asked:
     def is_denied(self) -> bool:
         """Whether a word of denial stands in the question, but for one that only asks, "有没有"."""
         asks = self.find("existence_asked")
-        rest = self.text.replace(asks[0], " ") if asks else self.text
+        rest = _EITHER_WAY.sub(" ", self.text.replace(asks[0], " ") if asks else self.text)
         return words_in(self.language, "negator").search(rest) is not None
+
+    @cached_property
+    def affirmed(self) -> "Asked":
+        """The same question without the denial, of which what is asked to be there is the same."""
+        found = Asked(self._sentence)
+        found.is_denied = False
+        return found
 
     @cached_property
     def existing(self) -> frozenset[str]:
@@ -131,7 +138,7 @@ class Asked:
 
     @cached_property
     def _existing_run(self) -> tuple[Token, ...]:
-        if self.find("of_several") and not self.is_denied:
+        if self.find("of_several") and not words_in(self.language, "negator").search(self.text):
             return ()
         if found := self.find("existence_asked"):
             return self._first_run(found.end())
@@ -191,10 +198,12 @@ class Asked:
         return words_in(self.language, name).search(self.text) if name in _KNOWN[self.language] else None
 
 
+_EITHER_WAY = re.compile(r"([㐀-鿿])[不没]\1")
+"""What asks in Chinese whether something is so, and denies nothing."""
 _KNOWN = {
     language: frozenset(
         name
-        for name in ("quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind")
+        for name in ("quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind", "falsehood_asked", "truth_denied_asked")
         if by_language(name).get(language)
     )
     for language in (*_LATIN_WORDS, *(name for name, _ in _SCRIPTS))
