@@ -24,7 +24,7 @@ _SCRIPTS = (
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORDS = {
-    language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "es", "pt")
+    language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "pt", "es")
 }
 
 
@@ -62,6 +62,8 @@ class Asked:
         if script := next((name for name, letters in _SCRIPTS if letters.search(self.text)), ""):
             return script
         said = _WORD.findall(self.text)
+        if "¿" in self._sentence:
+            return "es"
         return max(_LATIN_WORDS, key=lambda language: sum(word in _LATIN_WORDS[language] for word in said))
 
     @cached_property
@@ -156,6 +158,12 @@ class Asked:
         return bool(self.tokens) and bool(self.tokens[0].stem)
 
     @cached_property
+    def has_subject(self) -> bool:
+        """Whether the first of several words is one of its own, for which a pronoun can stand, "Is the man armed?"."""
+        first = next((token for token in self.tokens if token.stem), None)
+        return len(self.in_order) > 1 and first is not None and not first.is_preposition
+
+    @cached_property
     def has_no_preposition(self) -> bool:
         """Whether no word of the question sets its things in an order."""
         return not any(token.is_preposition for token in self.tokens)
@@ -200,12 +208,12 @@ class Asked:
 
 _EITHER_WAY = re.compile(r"([㐀-鿿])[不没]\1")
 """What asks in Chinese whether something is so, and denies nothing."""
+_CLASSES = (
+    "quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind",
+    "falsehood_asked", "truth_denied_asked", "somebody_asked",
+)  # fmt: skip
 _KNOWN = {
-    language: frozenset(
-        name
-        for name in ("quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind", "falsehood_asked", "truth_denied_asked")
-        if by_language(name).get(language)
-    )
+    language: frozenset(name for name in _CLASSES if by_language(name).get(language))
     for language in (*_LATIN_WORDS, *(name for name, _ in _SCRIPTS))
 }
 

@@ -11,19 +11,21 @@ from gigavqa.answers.letters import behind_glue
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import verdicts
 from gigavqa.answers.normalization import passages
-from gigavqa.answers.plain_truths import CONTRARY_TOLD, is_according_to_others, is_said_by_others, truths_apart
+from gigavqa.answers.plain_truths import (
+    CONTRARY_TOLD,
+    is_according_to_others,
+    is_first_impression,
+    is_of_others,
+    truths_apart,
+)
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.statements import as_stated
 from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences, sentences_of
 from gigavqa.answers.turned_questions import as_turned
 from gigavqa.answers.withdrawals import (
     behind_retraction,
-    is_ascribed,
     is_conditional,
     is_first_thought,
-    is_hypothesis,
-    is_unreal,
 )
 
 _TRUTH = {
@@ -62,7 +64,7 @@ def read_boolean(value: Any, *, cut_off: bool = False, asked: Asked | None = Non
 
 def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     if (known := _truth(value)) is not None:
-        return AMBIGUOUS if asked is not None and asked.find("truth_denied_asked") else parsed(known)
+        return parsed(known) if asked is None else as_turned(asked, value, parsed(known), as_stated) or parsed(known)
     if asked is not None and asked.language == "pt":
         value = _PORTUGUESE_IN.sub("em", value)
     if len(value) <= _LONGEST_PAIR and _says_both(value):
@@ -185,10 +187,10 @@ def _last_verdict(text: str) -> Reading:
             or verdicts(sentence)
             or _known(sentence)
         )
-        if said and _is_of_others(sentence):
+        if said and is_of_others(sentence):
             of_others |= said
             continue
-        if said and (is_conditional(sentence) or _is_but_first_thought(sentence)):
+        if said and (is_conditional(sentence) or is_first_impression(sentence)):
             continue
         if said and (not abstains(sentence) or commits(sentence)):
             unknown = any(map(find_abstention, backwards[at + 1 :])) and not _CONCLUDES.search(sentence.lower())
@@ -208,36 +210,6 @@ def _apart(sentence: str) -> frozenset[bool]:
     return said if len(said) == 1 else frozenset()
 
 
-def _is_but_first_thought(sentence: str) -> bool:
-    """Return whether what a sentence says is in the clause of a first impression, "Yes, it seems so at first"."""
-    lowered = sentence.lower()
-    thought = next(_FIRST_THOUGHT.finditer(lowered), None)
-    if thought is None:
-        return False
-    rest = lowered[: thought.start()] + lowered[thought.end() :]
-    if _TURNS.search(lowered) is None:
-        return VERDICT.search(rest) is not None and VERDICT.search(_BEHIND_CLAUSE.sub(" ", lowered[thought.end() :], 1)) is None
-    return VERDICT.search(_TURNS.split(lowered)[-1]) is None and VERDICT.search(_TURNS.split(lowered)[0]) is not None
-
-
-_FIRST_THOUGHT, _TURNS = Words("first_thought"), Words("contrast", "concession", "conclusion")
-_BEHIND_CLAUSE = re.compile(r"^[^,;:.，；：。、،]*")
-
-
-def _is_of_others(sentence: str) -> bool:
-    """Return whether what a sentence says is what another said, or would be so on a condition."""
-    lowered = sentence.lower()
-    found = VERDICT.search(lowered) or _PLAIN.search(lowered)
-    if found is None:
-        return False
-    before, behind = sentence[: found.start()], sentence[found.end() :]
-    if is_said_by_others(before, behind) and not VERDICT.search(_TURNED_BY.split(behind.lower())[-1] if _TURNED_BY.search(behind.lower()) else ""):
-        return True
-    return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
-
-
-_PLAIN = Words("yes_ending", "no_ending")
-_TURNED_BY = Words("contrast", "conclusion")
 _DENIES = Words("negator")
 _DRAWN = lazy_pattern(rf"{START}{words('conclusion')}")
 _COMMA = re.compile(r"[,，;；、،:：]")

@@ -155,7 +155,9 @@ def _settles(sentence: str, numbers: list[re.Match[str]], value: float) -> bool:
 
 
 _EQUATION = re.compile("[=≈＝]")
-_OUTCOME = Words("total", "conclusion", "announcement", "retraction", "remainder", "right_is", "preference", "second_look")
+_OUTCOME = Words(
+    "total", "conclusion", "announcement", "retraction", "remainder", "right_is", "preference", "second_look"
+)
 BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
 """A number in bold, perhaps with its unit or noun."""
 

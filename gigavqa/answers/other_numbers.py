@@ -9,8 +9,8 @@ from functools import lru_cache
 from gigavqa.answers.asked import Asked
 from gigavqa.answers.content_words import function_words, preposition_words, stem_of, tokens
 from gigavqa.answers.counting import numbers_in
-from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.lexicon import UNSPACED, Words, lazy_pattern, phrases, words
+from gigavqa.answers.numerals import NUMBER, NUMERALS
 
 _REACH = 32
 """Characters before a number in which it is told what it names."""
@@ -85,11 +85,15 @@ def _is_other(asked: Asked, text: str, lowered: str, number: re.Match[str]) -> b
         return True
     if _is_counted_behind(asked, lowered, end):
         return False
-    if _PER.search(before) or _MONTH_BEFORE.search(before) or _MONTH_BEHIND.match(lowered, end):
+    return _is_date(lowered, before, number) or _is_name(asked, text, lowered, number)
+
+
+def _is_date(lowered: str, before: str, number: re.Match[str]) -> bool:
+    """Return whether a number is a year, a day of a month, or what something is counted per."""
+    if _PER.search(before) or _MONTH_BEFORE.search(before) or _MONTH_BEHIND.match(lowered, number.end()):
         return True
-    if _YEAR.fullmatch(number[0]) and (_YEAR_BEFORE.search(before) or _YEAR_BEHIND.match(lowered, end)):
-        return True
-    return _is_name(asked, text, lowered, number)
+    is_year = _YEAR.fullmatch(number[0]) is not None
+    return is_year and bool(_YEAR_BEFORE.search(before) or _YEAR_BEHIND.match(lowered, number.end()))
 
 
 def _is_name(asked: Asked, text: str, lowered: str, number: re.Match[str]) -> bool:

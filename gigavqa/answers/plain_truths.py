@@ -3,9 +3,13 @@
 import re
 
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
+from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.text import plain, sentences_of
+from gigavqa.answers.withdrawals import is_ascribed, is_hypothesis, is_unreal
 
-PLAIN = {plain(phrase): truth for truth, name in ((True, "yes_ending"), (False, "no_ending")) for phrase in phrases(name)}
+PLAIN = {
+    plain(phrase): truth for truth, name in ((True, "yes_ending"), (False, "no_ending")) for phrase in phrases(name)
+}
 """Words that say yes or no, and not that something is true or false."""
 _AGAINST = frozenset(map(plain, phrases("against_denial")))
 _SEGMENTS = re.compile(r"[,:;.!?，：；、。！？،؛*()—–\n]|\s-\s")
@@ -52,16 +56,6 @@ def opens_against_denial(text: str) -> bool:
     return plain(_SEGMENTS.split(text.lower().lstrip(" *_"), maxsplit=1)[0]) in _AGAINST
 
 
-def is_said_by_others(before: str, behind: str) -> bool:
-    """Return whether what stands about a yes or no has somebody else say it, "the guard said yes"."""
-    before, behind = before.lower(), behind.lower()
-    if is_according_to_others(behind) or _SAID_BY.search(before):
-        return True
-    if (said := _SAID.search(before)) is not None:
-        return not _FIRST_PERSON.search(before[: said.start()])
-    return _SAID_BEHIND.search(behind) is not None and not _FIRST_PERSON.search(before)
-
-
 def is_according_to_others(behind: str) -> bool:
     """Return whether what stands right behind a yes or no tells whose it is, "Yes, according to the log"."""
     return _ACCORDING.match(behind.lower()) is not None
@@ -69,3 +63,49 @@ def is_according_to_others(behind: str) -> bool:
 
 CONTRARY_TOLD = Words("contrary_told")
 """What says that the contrary of what somebody said is so."""
+
+
+def is_of_others(sentence: str) -> bool:
+    """Return whether what a sentence says is what another said, or would be so on a condition."""
+    lowered = sentence.lower()
+    found = VERDICT.search(lowered) or _ANY.search(lowered)
+    if found is None:
+        return False
+    before, behind = lowered[: found.start()], lowered[found.end() :]
+    if _is_said_by_others(before, behind) and not _is_answered_anew(behind):
+        return True
+    return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
+
+
+def _is_said_by_others(before: str, behind: str) -> bool:
+    """Return whether what stands about a yes or no has somebody else say it, "the guard said yes"."""
+    if is_according_to_others(behind) or _SAID_BY.search(before):
+        return True
+    if (said := _SAID.search(before)) is not None:
+        return not _FIRST_PERSON.search(before[: said.start()])
+    return _SAID_BEHIND.search(behind) is not None and not _FIRST_PERSON.search(before)
+
+
+def _is_answered_anew(behind: str) -> bool:
+    """Return whether what stands behind a yes or no goes against it, and says one of its own."""
+    _, *anew = _GOES_AGAINST.split(behind)
+    return bool(anew) and VERDICT.search(anew[-1]) is not None
+
+
+def is_first_impression(sentence: str) -> bool:
+    """Return whether what a sentence says is in the clause of a first impression, "Yes, it seems so at first"."""
+    lowered = sentence.lower()
+    thought = _FIRST_THOUGHT.search(lowered)
+    if thought is None:
+        return False
+    if _GOES_AGAINST.search(lowered):
+        first, *_, last = _GOES_AGAINST.split(lowered)
+        return VERDICT.search(first) is not None and VERDICT.search(last) is None
+    _, _, rest = _END_OF_CLAUSE.sub("\0", lowered[thought.end() :], count=1).partition("\0")
+    is_told = VERDICT.search(lowered[: thought.start()] + " " + lowered[thought.end() :]) is not None
+    return is_told and VERDICT.search(rest) is None
+
+
+_FIRST_THOUGHT, _GOES_AGAINST = Words("first_thought"), Words("contrast", "concession", "conclusion")
+_END_OF_CLAUSE = re.compile(r"[,;:.，；：。、،]")
+_COMMA = re.compile(r"[,，;；、،:：]")

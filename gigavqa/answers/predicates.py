@@ -16,7 +16,7 @@ _CONCLUSION = Words("conclusion")
 
 def of_predicate(asked: Asked, text: str, reading: Reading, is_explicit: bool) -> Reading:
     """Return what a text states of all that is asked; what it only denies of something else is no answer."""
-    if reading.status == "unparsable":
+    if reading.status != "parsed":
         return _predicate(asked, text) or reading
     if reading.value is not False or is_explicit:
         return reading
@@ -28,12 +28,12 @@ def of_predicate(asked: Asked, text: str, reading: Reading, is_explicit: bool) -
 
 def _denies(asked: Asked, text: str) -> bool:
     """Return whether a clause denies what is asked, or a part of it, and nothing else: "It isn't.", "not armed"."""
-    negator = words_in(asked.language, "negator")
+    negator, none = words_in(asked.language, "negator"), words_in(asked.language, "nothing", "none_there")
     for clause in clauses(asked, text):
         if not negator.search(clause):
             continue
         spoken = named(tokens(negator.sub(" ", clause), asked.language))
-        if spoken <= asked.words and not words_in(asked.language, "nothing", "none_there").search(clause):
+        if spoken <= asked.words and (asked.find("existence_asked") or not none.search(clause)):
             return True
         if spoken >= asked.words:
             return True
@@ -81,9 +81,9 @@ def _with_contrary(asked: Asked, said: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_same(asked: Asked, said: Sequence[str]) -> bool:
-    """Return whether a clause has the words of a question in its order, but for its subject, or a verb that opens it."""
+    """Return whether a clause has the words of a question in its order, but for its subject or an opening verb."""
     said, in_order = tuple(said), asked.in_order
-    if said == in_order or (len(in_order) > 1 and said == in_order[1:]):
+    if said == in_order or (asked.has_subject and said == in_order[1:]):
         return True
     if len(said) != len(in_order):
         return False

@@ -6,20 +6,19 @@ no to it. What is supposed, sought or only likely says nothing (decision 0010).
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains, find_abstention
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.clauses import clauses, is_unsure
 from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
 from gigavqa.answers.counting import numbers_in
-from gigavqa.answers.lexicon import UNSPACED, phrases, words
+from gigavqa.answers.lexicon import Words, phrases
 from gigavqa.answers.numerals import NUMBER, NUMERALS
+from gigavqa.answers.plain_truths import says_plainly
 from gigavqa.answers.predicates import of_predicate
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.text import sentences_of
-from gigavqa.answers.withdrawals import is_ascribed, is_conditional, is_first_thought, is_hypothesis
 
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
@@ -43,6 +42,9 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
     if len(said) == 1 and None not in said:
         return parsed(said.pop())
     is_open = bool(said) or asked.is_denied or _is_of_others(asked, text)
+    if not said and reading.value is False and _denies_people(asked, text):
+        return reading
+    is_open = is_open or not said
     return AMBIGUOUS if len(said) > 1 or (is_open and reading.status == "parsed") else reading
 
 
@@ -70,9 +72,17 @@ def _is_of_others(asked: Asked, text: str) -> bool:
     return False
 
 
+def _denies_people(asked: Asked, text: str) -> bool:
+    """Return whether a text says that nobody is there, where people were asked for."""
+    is_told = words_in(asked.language, "nobody_told").search(text.lower()) is not None
+    return is_told and not asked.is_denied and asked.find("somebody_asked") is not None
+
+
 def _is_explicit(asked: Asked, text: str) -> bool:
     """Return whether a text holds a word of truth or falsehood that is no mere denial of a noun."""
     lowered, denial = text.lower(), words_in(asked.language, "negator", "none_there")
+    if _FALSEHOOD.search(lowered) or says_plainly(text, False) or says_plainly(text, True):
+        return True
     rest = denial.sub(" ", lowered)
     return rest == lowered or VERDICT.search(rest) is not None
 
@@ -103,6 +113,9 @@ def _denies_all(asked: Asked, clause: str) -> bool:
     """Return whether a clause without a noun denies that there is any, "none can be seen", "it is not visible"."""
     kinds = ("nothing", "none_alone", "none_there", "none_behind", "existence_asked_behind", "existence_told")
     return words_in(asked.language, *kinds).search(clause) is not None
+
+
+_FALSEHOOD = Words("falsehood_told")
 
 
 def _spoken(asked: Asked, clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
