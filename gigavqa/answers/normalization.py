@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from gigavqa.answers.lexicon import lazy_pattern, phrases
@@ -146,8 +147,17 @@ def _is_empty_list(text: str) -> bool:
     return not plain(text) and bool(_EMPTY.search(text))
 
 
-def passages(text: str) -> Iterator[str]:
-    """Yield where an answer may stand, best first: behind the last announcements, then the whole text."""
+def passages(text: str) -> tuple[str, ...]:
+    """Return where an answer may stand, best first: behind the last announcements, then the whole text."""
+    return _passages(text)
+
+
+@lru_cache(maxsize=64)
+def _passages(text: str) -> tuple[str, ...]:
+    return tuple(_passages_of(text))
+
+
+def _passages_of(text: str) -> Iterator[str]:
     for found in (final_markers(text), answer_markers(text)):
         last = next((one for one in reversed(found) if not is_conditional(clause_before(text, one))), None)
         if last is not None:

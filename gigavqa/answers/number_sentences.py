@@ -127,7 +127,7 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
 
 def is_singled_out(asked: Asked, text: str, value: float) -> bool:
     """Return whether a text with several counts says that one is the outcome, or has but that one of what was asked."""
-    if opening_count(text) is not None or next(passages(text)) != text:
+    if opening_count(text) is not None or passages(text)[0] != text:
         return True
     told = [(sentence, numbers) for sentence in sentences_of(text) if (numbers := counts_in(sentence))]
     values = [value_of(one[0]) for _, numbers in told for one in numbers]
@@ -209,7 +209,7 @@ def opening_count(text: str) -> Reading | None:
 
 def bold_opening(text: str) -> Reading | None:
     """Read the count with its noun that a text opens with in bold, "**7 ships** How I counted: …"."""
-    bold = _BOLD_OPENING.match(text)
+    bold = _BOLD_OPENING.match(text) if "**" in text else None
     return None if bold is None or _ORDERS.search(text[bold.end() :].lower()) else parsed(value_of(bold[1]))
 
 

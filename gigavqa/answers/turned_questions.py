@@ -6,6 +6,7 @@ A plain yes or no to one is an answer as it stands. A statement says no to what 
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from gigavqa.answers.asked import Asked, asked_of, words_in
 from gigavqa.answers.lexicon import Words
@@ -21,6 +22,8 @@ _LONGEST = 1_000
 
 def as_turned(asked: Asked, text: str, reading: Reading, stated: Stated) -> Reading | None:
     """Return what a text answers to a question that turns its statement, as `stated` reads that; None of any other."""
+    if not _is_turned(asked):
+        return None
     if asked.find("truth_denied_asked"):
         return AMBIGUOUS if reading.status == "parsed" else reading
     if found := asked.find("falsehood_asked"):
@@ -31,6 +34,13 @@ def as_turned(asked: Asked, text: str, reading: Reading, stated: Stated) -> Read
     if reading.status == "parsed" and says_plainly(text, bool(reading.value)):
         return None
     return _changed(asked, text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_turned(asked: Asked) -> bool:
+    if asked.find("truth_denied_asked") or asked.find("falsehood_asked") or _direction(asked.text):
+        return True
+    return asked.is_denied and bool(asked.existing)
 
 
 def _turned(text: str, reading: Reading, inner: Asked | None, stated: Stated) -> Reading:
