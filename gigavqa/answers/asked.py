@@ -111,8 +111,13 @@ class Asked:
         """Whether it is asked how many things there are, and not how much one measures."""
         if not self.things or not self.find("count_asked"):
             return False
-        units = self.things & _UNITS
+        units = self.things & _UNITS & named(tokens(_MEASURED.sub(" ", self.text), self.language))
         return not units or (bool(UNSPACED.search(self.text)) and units != self.things)
+
+    @cached_property
+    def measures(self) -> bool:
+        """Whether the question names a unit of what it asks for."""
+        return bool(self.words & _UNITS)
 
     @cached_property
     def is_denied(self) -> bool:
@@ -233,6 +238,8 @@ def _asking(text: str) -> str:
     return (asking or counting[:1] or found[:1])[-1]
 
 
+_MEASURED = re.compile(r"\d\s?[^\W\d_]+")
+"""A number with its unit, by which a question tells things apart, "larger than 5 mm"."""
 _QUANTITY = Words("quantity_asked")
 _UNITS = frozenset(map(stem_of, phrases("measure_unit")))
 

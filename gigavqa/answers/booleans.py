@@ -115,7 +115,7 @@ def _read_told(value: str, cut_off: bool) -> Reading:
         return parsed(bool(_truth(turned[-1]["truth"])))
     value = behind
     for passage in passages(value):
-        for told in (passage,) if passage == value else (passage, behind_glue(passage)):
+        for told in (passage,) if passage is value else (passage, behind_glue(passage)):
             opening = _OPENING.match(told)
             if opening and told[opening.end() : opening.end() + 1] in _ASKS:
                 continue

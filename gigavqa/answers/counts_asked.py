@@ -36,7 +36,7 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
-    best = _best(asked, found) or _sum_of(asked, found)
+    best = None if _is_but_whole(asked, found) else _best(asked, found) or _sum_of(asked, found)
     if best is None:
         is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
         unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
@@ -48,6 +48,13 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     if reading is not None and reading.value == best.value:
         return parsed(best.value)
     return AMBIGUOUS if _lacks(asked, found, best, reading) or _differs(found, best, reading) else reading
+
+
+def _is_but_whole(asked: Asked, found: list[CountedPhrase]) -> bool:
+    """Return whether a text counts parts of a whole by other words than the question has: "of 22, 17 are blurred"."""
+    most = [one for one in found if one.is_whole and asked.things <= _cover(asked, one)]
+    parts = [one for one in found if one.is_part]
+    return any(asked.words - _cover(asked, one) for one in most) and not any(one.said & asked.words for one in parts)
 
 
 def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:

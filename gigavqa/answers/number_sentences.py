@@ -11,6 +11,7 @@ from gigavqa.answers.lexicon import Words, lazy_pattern, words
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.parts_of_wholes import is_whole_of_words, opens_with_whole
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 
@@ -131,7 +132,10 @@ def is_singled_out(asked: Asked, text: str, value: float) -> bool:
         return True
     told = [(sentence, numbers) for sentence in sentences_of(text) if (numbers := counts_in(sentence))]
     values = [value_of(one[0]) for _, numbers in told for one in numbers]
-    if len({*values}) < 2 or sum(values) == 2 * value:
+    if len({*values}) < 2:
+        return not is_whole_of_words(text, value)
+    is_of_whole = opens_with_whole(asked.language, told[0][0][: told[0][1][0].start()].lower())
+    if sum(values) == 2 * value and not is_of_whole:
         return True
     holding = [(sentence, numbers) for sentence, numbers in told if value in map(_value, numbers)]
     if holding and _settles(*holding[-1], value):

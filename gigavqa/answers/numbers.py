@@ -28,7 +28,7 @@ from gigavqa.answers.number_sentences import (
     opening_count,
 )
 from gigavqa.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, is_number, value_of, with_plain_digits
-from gigavqa.answers.other_numbers import with_few_in_digits, without_other_numbers
+from gigavqa.answers.other_numbers import tells_of_others, with_few_in_digits, without_other_numbers
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.text import is_ended, last_sentence, plain, sentences, sentences_of
 from gigavqa.answers.withdrawals import behind_retraction
@@ -120,6 +120,8 @@ def _read_number(value: str, whole: bool, broken: bool, asked: Asked | None) -> 
         return AMBIGUOUS
     value = with_plain_digits(value)
     if asked is not None:
+        if tells_of_others(asked, value) and passages(value)[0] is value:
+            return AMBIGUOUS
         value = without_other_numbers(asked, with_few_in_digits(asked, value))
     if NUMBER.search(value) and (found := _number_in(value, whole, broken, asked)):
         return found

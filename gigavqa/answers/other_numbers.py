@@ -19,7 +19,7 @@ _JOINT = rf"\d{{1,4}}\s?(?:[,–-]|{words('addition', 'alternative', 'range_join
 _NAME = Words(
     "named_by_number", "place", "reference", pattern=rf"(?P<noun>{{}})\.?\s*(?:no\.?|nr\.?|#|№)?\s?(?:{_JOINT}){{0,4}}$"
 )
-_ARTICLE = lazy_pattern(rf"{words('article.en', 'article.de')}\s+(?:[^\W\d_]+\s+)?$")
+_ARTICLE = lazy_pattern(rf"{words('article.en')}\s+(?:[^\W\d_]+\s+)?$")
 _SIGN = re.compile(r"(?:№|#|n[°º]|\bnr\.|\bno\.|\bnos\.)\s*$")
 _CAPITAL = re.compile(r"(?:[a-zà-ÿа-я,;(]\s)([A-ZÀ-ÞА-Я][\w-]*)\s$")
 _ACRONYM = re.compile(r"(?:[a-zà-ÿа-я,;(]\s)([A-ZÀ-Þ]{1,4})\s$")
@@ -34,8 +34,9 @@ _MONTH_BEHIND = lazy_pattern(rf"\.?\s?(?:de\s|of\s)?{words('month')}")
 _PER = Words("per", pattern=r"{}\s$")
 _DATED = re.compile(
     r"(?<!\d)\d{1,2}[:h]\d{2}(?::\d{2})?(?!\d)|(?<!\d)\d{4}-\d{2}(?:-\d{2})?(?!\d)|(?<!\d)\d{1,2}[./]\d{1,2}[./]\d{2,4}(?!\d)"
+    r"|(?<!\d)\d{1,3}/\d{1,4}(?!\d)"
 )
-"""A time of day, or a date in digits."""
+"""A time of day, a date in digits, or a fraction."""
 _LOCATED = re.compile(
     r"[(\[]\s?-?\d+(?:\.\d+)?(?:\s?[,;]\s?-?\d+(?:\.\d+)?){1,3}\s?[)\]]|\b[xy]\s?[=≈]\s?-?\d+(?:\.\d+)?"
 )
@@ -54,6 +55,8 @@ def without_other_numbers(asked: Asked, text: str) -> str:
     if asked.counts_things:
         text = _DATED.sub(_hidden, text)
         text = text if _is_no_row(text) else _LISTED.sub(_hidden, text)
+        if (named := _NUMBERED.search(asked.text)) and stem_of(named["noun"]) not in asked.things:
+            text = re.sub(rf"\b{re.escape(named['noun'])}\s\d{{1,4}}(?!\d)", _hidden, text, flags=re.IGNORECASE)
     lowered = text.lower()
     if len(lowered) != len(text):
         return text
@@ -104,6 +107,8 @@ def _is_name(asked: Asked, text: str, lowered: str, number: re.Match[str]) -> bo
         return True
     if not number[0][-1].isdigit() or _UNIT.match(lowered, end):
         return False
+    if not asked.counts_things and asked.measures and _is_date(lowered, before, number):
+        return True
     return _names(asked, lowered, before, end) or _is_proper(asked, text[max(0, start - _REACH) : start], lowered, end)
 
 
@@ -178,9 +183,13 @@ def with_few_in_digits(asked: Asked, text: str) -> str:
 
 
 _FEW = Words("single", "pair")
+_DENIED = Words("negator", "negation", pattern=r"{}\s$")
+_SHORT_REACH = 12
 
 
 def _digit(asked: Asked, found: re.Match[str], digit: str) -> str:
+    if _DENIED.search(found.string[max(0, found.start() - _SHORT_REACH) : found.start()].lower()):
+        return found[0]
     is_sure = " " in found[0] or _is_counted_behind(asked, found.string.lower(), found.end())
     return digit if is_sure else found[0]
 
@@ -188,3 +197,15 @@ def _digit(asked: Asked, found: re.Match[str], digit: str) -> str:
 @lru_cache(maxsize=32)
 def _few(name: str, language: str) -> re.Pattern[str]:
     return re.compile(rf"{words(f'{name}.{language}')}(?=\s)", re.IGNORECASE)
+
+
+def tells_of_others(asked: Asked, text: str) -> bool:
+    """Return whether a text tells of another thing of a name that a question asks about by its number, "booth 3"."""
+    named = _NUMBERED.search(asked.text)
+    if named is None:
+        return False
+    others = re.finditer(rf"{re.escape(named['noun'])}s?\s(\d+)", text.lower())
+    return any(other[1] != named["number"] for other in others)
+
+
+_NUMBERED = re.compile(r"(?P<noun>[^\W\d_]{2,})\s(?P<number>\d{1,4})(?!\d|\s?(?:mm|cm|m|km)\b)")

@@ -27,6 +27,9 @@ _FIRST_PERSON = Words("first_person", pattern=r"{}(?:\s[^\s]{1,12}){0,2}\s?$")
 _ACCORDING = lazy_pattern(
     rf"[\s,，;:–—-]{{0,4}}{words('according_to')}\s(?!(?:the\s|this\s|what\s)?(?:image|picture|photo|frame|scan|video|footage|i\b))"
 )
+_ACCORDING_BEFORE = Words(
+    "according_to", pattern=r"{}\s(?!(?:the\s|this\s)?(?:image|picture|photo|frame|scan))[^.;!?]{1,32}$"
+)
 
 
 def truths_apart(sentence: str) -> frozenset[bool]:
@@ -79,7 +82,7 @@ def is_of_others(sentence: str) -> bool:
 
 def _is_said_by_others(before: str, behind: str) -> bool:
     """Return whether what stands about a yes or no has somebody else say it, "the guard said yes"."""
-    if is_according_to_others(behind) or _SAID_BY.search(before):
+    if is_according_to_others(behind) or _SAID_BY.search(before) or _ACCORDING_BEFORE.search(before):
         return True
     if (said := _SAID.search(before)) is not None:
         return not _FIRST_PERSON.search(before[: said.start()])

@@ -28,7 +28,7 @@ def of_predicate(asked: Asked, text: str, reading: Reading, is_explicit: bool) -
 
 def _denies(asked: Asked, text: str) -> bool:
     """Return whether a clause denies what is asked, or a part of it, and nothing else: "It isn't.", "not armed"."""
-    negator, none = words_in(asked.language, "negator"), words_in(asked.language, "nothing", "none_there")
+    negator, none = words_in(asked.language, "negator"), words_in(asked.language, "nothing", "none_there", "none_alone")
     for clause in clauses(asked, text):
         if not negator.search(clause):
             continue

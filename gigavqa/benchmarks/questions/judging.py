@@ -193,7 +193,7 @@ def phrase_key(text: str) -> str:
 def read_phrase(text: str) -> _ValueAndStatus:
     """Read a short answer: the line behind the last announcement, else the last line of all."""
     for passage in passages(text):
-        announced = passage != text
+        announced = passage is not text
         lines = passage.splitlines() if announced else list(lines_backwards(passage))
         if line := next((line.strip() for line in lines if phrase_key(line)), ""):
             if abstains(line) and not commits(line):

@@ -44,7 +44,7 @@ def complete_part(raw: str, text: str, *, is_list: bool, is_boxes: bool) -> str 
 
 def opening_sentence(text: str) -> str | None:
     """Return the sentence or line that opens a cut-off text; None where it does not end, or a later one announces."""
-    end = _line_end(text, 0) if passages(text)[0] == text else 0
+    end = _line_end(text, 0) if passages(text)[0] is text else 0
     return text[:end].strip() if end else None
 
 
