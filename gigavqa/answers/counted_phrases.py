@@ -109,9 +109,12 @@ class _Sentence:
     def _without_numbers(self, numbers: Sequence[re.Match[str]]) -> list[Token]:
         """Return the words of the sentence without its numbers, their measure words, and verbs of posture."""
         ends = {one.end() for one in numbers}
+        several = {one.end() for one in numbers if value_of(one[0]) > 1}
 
         def is_spoken(one: Token) -> bool:
             said = self._lowered[one.start : one.end]
+            if one.is_posture and self._language == "en" and said.endswith("s") and one.start - 1 in several:
+                return True  # "11 stands" are things, "one stands" tells where it is
             if one.is_posture or one.stem.isdigit() or said in NUMERALS or (one.start in ends and said in _COUNTERS):
                 return False
             return not any(number.start() <= one.start < number.end() for number in numbers)

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -92,7 +93,14 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False, asked
         return reading
     if abs(reading.value) > _LARGEST:
         return UNPARSABLE
-    return AMBIGUOUS if is_unsafe(with_plain_digits(value), reading.value, _mentions) else reading
+    return AMBIGUOUS if is_unsafe(_without_other_numbers(value, asked), reading.value, _mentions) else reading
+
+
+@lru_cache(maxsize=64)
+def _without_other_numbers(text: str, asked: Asked | None) -> str:
+    """Return a text in plain digits, and without those that count nothing of what was asked for."""
+    text = with_plain_digits(text)
+    return text if asked is None else without_other_numbers(asked, with_few_in_digits(asked, text))
 
 
 def _read_object(value: dict[str, Any], whole: bool, asked: Asked | None) -> Reading:
@@ -118,11 +126,10 @@ def _read_number(value: str, whole: bool, broken: bool, asked: Asked | None) -> 
         return parsed(float(known))
     if _VAGUE.search(value.lower()):
         return AMBIGUOUS
-    value = with_plain_digits(value)
-    if asked is not None:
-        if tells_of_others(asked, value) and passages(value)[0] is value:
-            return AMBIGUOUS
-        value = without_other_numbers(asked, with_few_in_digits(asked, value))
+    plain_digits = with_plain_digits(value)
+    if asked is not None and tells_of_others(asked, plain_digits) and passages(plain_digits)[0] is plain_digits:
+        return AMBIGUOUS
+    value = _without_other_numbers(value, asked)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken, asked)):
         return found
     if (NOTHING.search(value.lower()) or NO_SUCH.search(value.lower())) and not abstains(value):

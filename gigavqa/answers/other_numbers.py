@@ -19,7 +19,7 @@ _JOINT = rf"\d{{1,4}}\s?(?:[,–-]|{words('addition', 'alternative', 'range_join
 _NAME = Words(
     "named_by_number", "place", "reference", pattern=rf"(?P<noun>{{}})\.?\s*(?:no\.?|nr\.?|#|№)?\s?(?:{_JOINT}){{0,4}}$"
 )
-_ARTICLE = lazy_pattern(rf"{words('article.en')}\s+(?:[^\W\d_]+\s+)?$")
+_ARTICLE = re.compile(r"(?<![^\W_])(?:the|an?)\s+(?:[^\W\d_]+\s+)?$")
 _SIGN = re.compile(r"(?:№|#|n[°º]|\bnr\.|\bno\.|\bnos\.)\s*$")
 _CAPITAL = re.compile(r"(?:[a-zà-ÿа-я,;(]\s)([A-ZÀ-ÞА-Я][\w-]*)\s$")
 _ACRONYM = re.compile(r"(?:[a-zà-ÿа-я,;(]\s)([A-ZÀ-Þ]{1,4})\s$")
@@ -160,7 +160,8 @@ _OF_ITS_OWN = lazy_pattern(rf"[,.;:()，。；：、]|(?:{NUMBER.pattern})", re.
 
 
 def _is_asked(asked: Asked, unit: str) -> bool:
-    return unit in asked.text if UNSPACED.match(unit) else stem_of(unit) in asked.words
+    """Return whether a unit is what a question counts, as Chinese counts carriages by a sign of degrees."""
+    return UNSPACED.match(unit) is not None and unit in asked.text
 
 
 _NUMBERING = re.compile(r"\b(ones|they|[^\W\d_]{3,}s) number(?=\s\d)", re.IGNORECASE)

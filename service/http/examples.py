@@ -268,7 +268,7 @@ REPORT: dict[str, Any] = {
     "dataset_digest": "5f2c9a",
     "samples": 48,
     "awaiting_expert": [],
-    "versions": {"answers": "answers/12"},
+    "versions": {"answers": "answers/13"},
     "tables": [
         {
             "name": "table1",
