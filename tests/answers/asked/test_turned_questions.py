@@ -9,7 +9,8 @@ from gigavqa.answers.normalization import said
 
 def read(question: str, text: str) -> bool | None:
     """Return the truth that a text tells of a question."""
-    return read_boolean(said(text).text, asked=asked_of(question)).value
+    truth: bool | None = read_boolean(said(text).text, asked=asked_of(question)).value
+    return truth
 
 
 @pytest.mark.parametrize(
