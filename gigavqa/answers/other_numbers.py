@@ -43,6 +43,8 @@ _LOCATED = re.compile(
 """A place in the picture, "(310, 77)"."""
 _LISTED = re.compile(r"(?:(?<=\n)|(?<=\A)|(?<=[.:;]\s)|(?<=[。：；]))[ \t]*\d{1,2}[.)](?=\s?[^\s\d])")
 """The number of a list's row."""
+_MOST = 200
+"""Numbers of a text that are looked at."""
 _LONGEST = 4_000
 """Characters of a text that is looked at: a longer one works its answer out."""
 
@@ -61,7 +63,8 @@ def without_other_numbers(asked: Asked, text: str) -> str:
     if len(lowered) != len(text):
         return text
     is_other = _is_other if asked.counts_things else _is_name
-    for one in reversed([one for one in numbers_in(text) if is_other(asked, text, lowered, one)]):
+    found = numbers_in(text)[:_MOST]
+    for one in reversed([one for one in found if is_other(asked, text, lowered, one)]):
         text = f"{text[: one.start()]}{'·' * len(one[0])}{text[one.end() :]}"
     return text
 
