@@ -7,7 +7,7 @@ import re
 from functools import cached_property, lru_cache
 
 from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
-from gigavqa.answers.lexicon import Words, by_language, phrases
+from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
 from gigavqa.answers.text import sentences_of
 
 _ASKS = ("?", "？", "؟")
@@ -24,7 +24,7 @@ _SCRIPTS = (
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORDS = {
-    language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "es", "pt")
+    language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "pt", "es")
 }
 
 
@@ -70,7 +70,7 @@ class Asked:
     @cached_property
     def language(self) -> str:
         """The language of the question."""
-        return language_of(self.text)
+        return "es" if "¿" in self._sentence else language_of(self.text)
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -113,11 +113,31 @@ class Asked:
         return bool(self.things) and not self.find("of_several")
 
     @cached_property
+    def counts_things(self) -> bool:
+        """Whether it is asked how many things there are, and not how much one measures."""
+        if not self.things or not self.find("count_asked"):
+            return False
+        units = self.things & _UNITS & named(tokens(_MEASURED.sub(" ", self.text), self.language))
+        return not units or (bool(UNSPACED.search(self.text)) and units != self.things)
+
+    @cached_property
+    def measures(self) -> bool:
+        """Whether the question names a unit of what it asks for."""
+        return bool(self.words & _UNITS)
+
+    @cached_property
     def is_denied(self) -> bool:
         """Whether a word of denial stands in the question, but for one that only asks, "有没有"."""
         asks = self.find("existence_asked")
-        rest = self.text.replace(asks[0], " ") if asks else self.text
+        rest = _EITHER_WAY.sub(" ", self.text.replace(asks[0], " ") if asks else self.text)
         return words_in(self.language, "negator").search(rest) is not None
+
+    @cached_property
+    def affirmed(self) -> "Asked":
+        """The same question without the denial, of which what is asked to be there is the same."""
+        found = Asked(self._sentence)
+        found.is_denied = False
+        return found
 
     @cached_property
     def existing(self) -> frozenset[str]:
@@ -131,7 +151,7 @@ class Asked:
 
     @cached_property
     def _existing_run(self) -> tuple[Token, ...]:
-        if self.find("of_several") and not self.is_denied:
+        if self.find("of_several") and not words_in(self.language, "negator").search(self.text):
             return ()
         if found := self.find("existence_asked"):
             return self._first_run(found.end())
@@ -147,6 +167,12 @@ class Asked:
     def opens_with_verb(self) -> bool:
         """Whether the question begins with a word of its own, as verbs do: "Trägt der Mann einen Helm?"."""
         return bool(self.tokens) and bool(self.tokens[0].stem)
+
+    @cached_property
+    def has_subject(self) -> bool:
+        """Whether the first of several words is one of its own, for which a pronoun can stand, "Is the man armed?"."""
+        first = next((token for token in self.tokens if token.stem), None)
+        return len(self.in_order) > 1 and first is not None and not first.is_preposition
 
     @cached_property
     def has_no_preposition(self) -> bool:
@@ -191,12 +217,14 @@ class Asked:
         return words_in(self.language, name).search(self.text) if name in _KNOWN[self.language] else None
 
 
+_EITHER_WAY = re.compile(r"([㐀-鿿])[不没]\1")
+"""What asks in Chinese whether something is so, and denies nothing."""
+_CLASSES = (
+    "quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind",
+    "falsehood_asked", "truth_denied_asked", "somebody_asked",
+)  # fmt: skip
 _KNOWN = {
-    language: frozenset(
-        name
-        for name in ("quantity_asked", "of_several", "negator", "existence_asked", "existence_asked_behind")
-        if by_language(name).get(language)
-    )
+    language: frozenset(name for name in _CLASSES if by_language(name).get(language))
     for language in (*_LATIN_WORDS, *(name for name, _ in _SCRIPTS))
 }
 
@@ -216,7 +244,10 @@ def _asking(text: str) -> str:
     return (asking or counting[:1] or found[:1])[-1]
 
 
+_MEASURED = re.compile(r"\d\s?[^\W\d_]+")
+"""A number with its unit, by which a question tells things apart, "larger than 5 mm"."""
 _QUANTITY = Words("quantity_asked")
+_UNITS = frozenset(map(stem_of, phrases("measure_unit")))
 
 
 _ARTICLES = frozenset(phrases("article"))

@@ -11,17 +11,21 @@ from gigavqa.answers.letters import behind_glue
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import verdicts
 from gigavqa.answers.normalization import passages
+from gigavqa.answers.plain_truths import (
+    CONTRARY_TOLD,
+    is_according_to_others,
+    is_first_impression,
+    is_of_others,
+    truths_apart,
+)
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
-from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.statements import as_stated
 from gigavqa.answers.text import is_ended, last_sentence, lines_backwards, plain, sentences, sentences_of
+from gigavqa.answers.turned_questions import as_turned
 from gigavqa.answers.withdrawals import (
     behind_retraction,
-    is_ascribed,
     is_conditional,
     is_first_thought,
-    is_hypothesis,
-    is_unreal,
 )
 
 _TRUTH = {
@@ -60,13 +64,23 @@ def read_boolean(value: Any, *, cut_off: bool = False, asked: Asked | None = Non
 
 def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     if (known := _truth(value)) is not None:
-        return parsed(known)
+        return parsed(known) if asked is None else as_turned(asked, value, parsed(known), as_stated) or parsed(known)
+    if asked is not None and asked.language == "pt":
+        value = _PORTUGUESE_IN.sub("em", value)
     if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
     reading = _read_told(value, cut_off)
-    if asked is not None and not cut_off and not _opens(value):
-        reading = as_stated(asked, value, reading)
+    if asked is not None and not cut_off:
+        turned = as_turned(asked, value, reading, as_stated)
+        if turned is not None:
+            reading = turned
+        elif not _opens(value):
+            reading = as_stated(asked, value, reading)
     return AMBIGUOUS if reading.status == "parsed" and _is_left_open(value) else reading
+
+
+_PORTUGUESE_IN = re.compile(r"(?<![^\W_])[Nn]o(?=\s[^\W\d_])")
+"""What says no in English and Spanish."""
 
 
 def _opens(text: str) -> bool:
@@ -106,6 +120,8 @@ def _read_told(value: str, cut_off: bool) -> Reading:
             if opening and told[opening.end() : opening.end() + 1] in _ASKS:
                 continue
             if opening and (known := _truth(opening[0])) is not None and not _is_withdrawn(told):
+                if is_according_to_others(told[opening.end() :]):
+                    return AMBIGUOUS
                 if (concluded := _on_proposition(told)) not in (None, known):
                     return parsed(concluded)
                 return AMBIGUOUS if _opens_otherwise(told, known) else parsed(known)
@@ -162,9 +178,19 @@ def _last_verdict(text: str) -> Reading:
     if _is_of_parts(lines):
         return AMBIGUOUS
     backwards = [sentence for line in lines for sentence in reversed(sentences(line))]
+    of_others = frozenset[bool]()
     for at, sentence in enumerate(backwards):
-        said = _of_proposition(sentence) or _yes_before_contrast(sentence) or verdicts(sentence) or _known(sentence)
-        if said and (is_conditional(sentence) or _is_of_others(sentence)):
+        said = (
+            _of_proposition(sentence)
+            or _yes_before_contrast(sentence)
+            or _apart(sentence)
+            or verdicts(sentence)
+            or _known(sentence)
+        )
+        if said and is_of_others(sentence):
+            of_others |= said
+            continue
+        if said and (is_conditional(sentence) or is_first_impression(sentence)):
             continue
         if said and (not abstains(sentence) or commits(sentence)):
             unknown = any(map(find_abstention, backwards[at + 1 :])) and not _CONCLUDES.search(sentence.lower())
@@ -173,16 +199,15 @@ def _last_verdict(text: str) -> Reading:
             return UNPARSABLE
         if not said and _DRAWN.match(sentence.lower()) and _DENIES.search(sentence.lower()):
             return AMBIGUOUS  # a conclusion in words of its own, which may be the contrary of a yes before it
+    if len(of_others) == 1 and CONTRARY_TOLD.search(text.lower()):
+        return parsed(of_others != {True})
     return UNPARSABLE
 
 
-def _is_of_others(sentence: str) -> bool:
-    """Return whether what a sentence says is what another said, or would be so on a condition."""
-    found = VERDICT.search(sentence.lower())
-    if found is None:
-        return False
-    before, behind = sentence[: found.start()], sentence[found.end() :]
-    return is_ascribed(before) or is_hypothesis(_COMMA.split(before)[-1]) or is_unreal(before, behind)
+def _apart(sentence: str) -> frozenset[bool]:
+    """Return the one truth that stands apart in a sentence."""
+    said = truths_apart(sentence)
+    return said if len(said) == 1 else frozenset()
 
 
 _DENIES = Words("negator")

@@ -94,6 +94,11 @@ def function_words(language: str) -> frozenset[str]:
     return _phrases("function_word", language)
 
 
+def preposition_words(language: str) -> frozenset[str]:
+    """Return the words of a language that tell a place or how many."""
+    return _phrases("preposition", language)
+
+
 def stem_of(word: str) -> str:
     """Return what all forms of a lower-case word have in common."""
     if (known := _SAME.get(word)) is not None:

@@ -30,7 +30,10 @@ _COUNTERS = frozenset(phrases("counted"))
 
 @dataclass(eq=False)
 class CountedPhrase:
-    """A count, the words of its clause, all and those behind it, and the noun phrases right behind and before it."""
+    """A count, the words of its clause, all and those behind it, and the noun phrases right behind and before it.
+
+    It `is_beside` where a preposition stands right before it, "between 3 people".
+    """
 
     value: float
     said: frozenset[str]
@@ -43,6 +46,7 @@ class CountedPhrase:
     is_whole: bool = False
     is_outcome: bool = False
     is_denied: bool = False
+    is_beside: bool = False
     inherited: frozenset[str] = frozenset()
 
 
@@ -105,9 +109,12 @@ class _Sentence:
     def _without_numbers(self, numbers: Sequence[re.Match[str]]) -> list[Token]:
         """Return the words of the sentence without its numbers, their measure words, and verbs of posture."""
         ends = {one.end() for one in numbers}
+        several = {one.end() for one in numbers if value_of(one[0]) > 1}
 
         def is_spoken(one: Token) -> bool:
             said = self._lowered[one.start : one.end]
+            if one.is_posture and self._language == "en" and said.endswith("s") and one.start - 1 in several:
+                return True  # "11 stands" are things, "one stands" tells where it is
             if one.is_posture or one.stem.isdigit() or said in NUMERALS or (one.start in ends and said in _COUNTERS):
                 return False
             return not any(number.start() <= one.start < number.end() for number in numbers)
@@ -146,7 +153,7 @@ class _Sentence:
         """Yield the counts of a clause, a part with the words behind its whole, and that with its noun alone."""
         numbers, lowered = clause.numbers, self._lowered
         is_before = len(numbers) > 1 and not any(
-            is_content(one) and one.start >= numbers[-1].end() for one in clause.spoken
+            is_content(one) and numbers[-1].end() <= one.start < clause.end for one in (*clause.spoken, *self._told)
         )
         starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
         ends = [*starts[1:], clause.end]
@@ -159,6 +166,8 @@ class _Sentence:
             phrase = self._phrase(clause, at, last, own)
             if at and is_among(lowered, numbers[at - 1], number):
                 phrase = replace(phrase, is_part=True)
+            if at + 1 < len(numbers) and is_among(lowered, number, numbers[at + 1]):
+                phrase = replace(phrase, is_whole=True)
             yield replace(phrase, said=phrase.behind) if has_part else phrase
             has_part = last > at
 
@@ -182,6 +191,7 @@ class _Sentence:
             is_row=self._is_row,
             is_outcome=bool(_EQUALS.search(before) or total.search(self._lowered[clause.start : clause.end])),
             is_denied=value_of(number[0]) in self._denied or self._is_denied(number, self._lowered[start:end]),
+            is_beside=any(one.is_preposition and 0 < number.start() - one.end <= 1 for one in self._told),
         )
 
     def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:

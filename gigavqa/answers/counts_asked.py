@@ -36,7 +36,7 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
-    best = _best(asked, found) or _sum_of(asked, found)
+    best = None if _is_but_whole(asked, found) else _best(asked, found) or _sum_of(asked, found)
     if best is None:
         is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
         unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
@@ -45,7 +45,16 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
-    return AMBIGUOUS if _lacks(asked, found, best, reading) else reading
+    if reading is not None and reading.value == best.value:
+        return parsed(best.value)
+    return AMBIGUOUS if _lacks(asked, found, best, reading) or _differs(found, best, reading) else reading
+
+
+def _is_but_whole(asked: Asked, found: list[CountedPhrase]) -> bool:
+    """Return whether a text counts parts of a whole by other words than the question has: "of 22, 17 are blurred"."""
+    most = [one for one in found if one.is_whole and asked.things <= _cover(asked, one)]
+    parts = [one for one in found if one.is_part]
+    return any(asked.words - _cover(asked, one) for one in most) and not any(one.said & asked.words for one in parts)
 
 
 def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
@@ -82,6 +91,7 @@ def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
     named = [one for one in named if not one.is_outcome or one.said & asked.words]
     named = named or _told_by_place(asked, found)
+    named = [one for one in named if not asked.is_contrary_to(one.said)] or named
     most = max((len(_cover(asked, one)) for one in named), default=0)
     best = [one for one in named if len(_cover(asked, one)) == most]
     best = [one for one in best if not one.is_part] or best
@@ -136,6 +146,8 @@ def _is_whole_of(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
     """Return whether a count is the whole of which the best one is a part, "14 cars, 5 of which are red"."""
     if one.is_whole and not best.is_whole:
         return True
+    if best.is_part and not one.is_part and asked.told_apart & _cover(asked, best) - _cover(asked, one):
+        return True
     return bool(one.said & asked.things) and _cover(asked, one) < _cover(asked, best)
 
 
@@ -155,6 +167,8 @@ def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bo
 
     A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
     """
+    if one.is_beside and not best.is_beside and one.behind and not one.behind & asked.words:
+        return True
     noun, is_behind = _noun_beside(asked, one, best)
     other = noun - asked.words
     if not other:
@@ -222,6 +236,12 @@ def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, readin
         and not (one.is_outcome and one.said & asked.things)
         for one in read
     )
+
+
+def _differs(found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
+    """Return whether what was read is another count than the best one, and no outcome of a text."""
+    read = _read(found, reading)
+    return bool(read) and best not in read and not any(one.is_outcome for one in read)
 
 
 def _read(found: list[CountedPhrase], reading: Reading | None) -> list[CountedPhrase]:

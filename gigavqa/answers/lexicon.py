@@ -64,6 +64,33 @@ def _tokens(text: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(text))
 
 
+_SCRIPTS = {
+    "Cyrillic": re.compile(r"[\u0400-\u04ff]"),
+    "Arabic": _ARABIC,
+    "Devanagari": re.compile(r"[\u0900-\u097f]"),
+    "kana": re.compile(r"[\u3040-\u30ff]"),
+    "hangul": re.compile(r"[\uac00-\ud7a3]"),
+    "Han": re.compile(r"[\u3400-\u9fff]"),
+    "other": re.compile(r"[\u0080-\u03ff\u2000-\u33ff]"),
+}
+
+
+@lru_cache(maxsize=256)
+def _scripts_in(text: str) -> tuple[str, ...]:
+    """Return the scripts of a text, ASCII always among them: no phrase of another one can stand in it."""
+    if text.isascii():
+        return ("ASCII",)
+    return ("ASCII", *(script for script, letters in _SCRIPTS.items() if letters.search(text)))
+
+
+def _by_script(parts: Collection[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        script = next((script for script, letters in _SCRIPTS.items() if letters.search(part)), "ASCII")
+        found.setdefault(script, []).append(part)
+    return {script: tuple(ones) for script, ones in found.items()}
+
+
 class Words:
     """A pattern that begins with a phrase of some classes, and is searched only where the longest word of one stands.
 
@@ -77,8 +104,7 @@ class Words:
         whole = {key for phrase, key in keys.items() if not UNSPACED.search(phrase) and f"{key}*" not in phrase}
         self._tokens = frozenset(key for key in whole if _TOKEN.fullmatch(key) and not _ARABIC.match(key))
         parts = {phrase if UNSPACED.search(phrase) else key for phrase, key in keys.items() if key not in self._tokens}
-        self._parts, self._stems = _stems(parts), _stems(parts | self._tokens)
-        self._ascii_parts, self._ascii_stems = (tuple(filter(str.isascii, ones)) for ones in (self._parts, self._stems))
+        self._parts, self._stems = _by_script(_stems(parts)), _by_script(_stems(parts | self._tokens))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -87,14 +113,14 @@ class Words:
 
     def may_be_in(self, lowered: str) -> bool:
         """Return whether the longest word of a phrase stands in a lower-case text."""
-        is_ascii = lowered.isascii()
+        parts = self._stems
         if len(lowered) <= _LONGEST_SPLIT:
             if not self._tokens.isdisjoint(_tokens(lowered)):
                 return True
-            parts = self._ascii_parts if is_ascii else self._parts
-        else:
-            parts = self._ascii_stems if is_ascii else self._stems
-        return any(map(lowered.__contains__, parts))
+            parts = self._parts
+        if not parts:
+            return False
+        return any(any(map(lowered.__contains__, parts[script])) for script in _scripts_in(lowered) if script in parts)
 
     def search(self, lowered: str) -> re.Match[str] | None:
         """Find the first match."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from gigavqa.answers.lexicon import lazy_pattern, phrases
@@ -146,13 +146,18 @@ def _is_empty_list(text: str) -> bool:
     return not plain(text) and bool(_EMPTY.search(text))
 
 
-def passages(text: str) -> Iterator[str]:
-    """Yield where an answer may stand, best first: behind the last announcements, then the whole text."""
-    for found in (final_markers(text), answer_markers(text)):
-        last = next((one for one in reversed(found) if not is_conditional(clause_before(text, one))), None)
-        if last is not None:
-            yield _behind(text, last)
-    yield text
+def passages(text: str) -> tuple[str, ...]:
+    """Return where an answer may stand, best first: behind the last announcements, then the whole text."""
+    return (*_announced(text), text)
+
+
+@lru_cache(maxsize=64)
+def _announced(text: str) -> tuple[str, ...]:
+    last = (
+        next((one for one in reversed(found) if not is_conditional(clause_before(text, one))), None)
+        for found in (final_markers(text), answer_markers(text))
+    )
+    return tuple(_behind(text, marker) for marker in last if marker is not None)
 
 
 def _behind(text: str, marker: Marker) -> str:

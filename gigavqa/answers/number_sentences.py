@@ -4,9 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from gigavqa.answers.abstention import abstains, find_abstention
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.content_words import named, tokens
 from gigavqa.answers.counting import chief_among, counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
+from gigavqa.answers.negation import Mention, settled
+from gigavqa.answers.normalization import passages
 from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.parts_of_wholes import is_whole_of_words, opens_with_whole
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 
@@ -39,7 +44,7 @@ _QUANTITY, _COMMITS, _GUESSES = (
     Words("commitment", "likely", "guess"),
     Words("likely", "guess"),
 )
-_ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding")
+_ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding", "remainder")
 """What tells that a later number is the outcome."""
 TOTALS, CONCLUSION = Words("total"), Words("conclusion", "right_is")
 _SUMS = Words("total", "conclusion")
@@ -49,6 +54,10 @@ _BETWEEN = lazy_pattern(
 _ALONE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 _BARE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
 """A number that stands alone, perhaps with a unit, before what is remarked on it."""
+_BOLD_OPENING = lazy_pattern(
+    rf"\s*\*\*\s?((?i:{NUMBER.pattern}))(?:\s?[^\s\d*]{{1,24}}){{1,3}}\*\*\s*(?:[:.,;(–—-]|(?<=\n)|(?=[A-ZÀ-ÞА-Я])|\Z)"
+)
+"""A count with its noun in bold, before how it was counted."""
 _LONGEST_REMARK = 1_000
 """Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
 
@@ -77,6 +86,8 @@ def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[st
     if own := find_abstention(told):
         if own.start() > numbers[-1].start():
             rest = told[numbers[-1].end() :].lower()
+            if any(find_abstention(one) for one in in_order if one is not told):
+                return True
             return bool(_QUANTITY.search(rest) or CONCLUSION.search(rest[: own.end() - numbers[-1].end()]))
         return not _COMMITS.search(told[own.end() : numbers[-1].start()].lower())
     if not any(map(find_abstention, in_order)):
@@ -115,6 +126,46 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
     return (last, []) if is_denied and NOTHING.search(last.lower()) and not abstains(last) else told
 
 
+def is_singled_out(asked: Asked, text: str, value: float) -> bool:
+    """Return whether a text with several counts says that one is the outcome, or has but that one of what was asked."""
+    if opening_count(text) is not None or passages(text)[0] != text:
+        return True
+    told = [(sentence, numbers) for sentence in sentences_of(text) if (numbers := counts_in(sentence))]
+    values = [value_of(one[0]) for _, numbers in told for one in numbers]
+    if len({*values}) < 2:
+        return not is_whole_of_words(text, value)
+    is_of_whole = opens_with_whole(asked.language, told[0][0][: told[0][1][0].start()].lower())
+    if sum(values) == 2 * value and not is_of_whole:
+        return True
+    holding = [(sentence, numbers) for sentence, numbers in told if value in map(_value, numbers)]
+    if holding and _settles(*holding[-1], value):
+        return True
+    of_it = [numbers for one, numbers in told if asked.things <= named(tokens(one.lower(), asked.language))]
+    return {_value(one) for numbers in of_it for one in numbers} == {value}
+
+
+def _value(number: re.Match[str]) -> float:
+    return value_of(number[0])
+
+
+def _settles(sentence: str, numbers: list[re.Match[str]], value: float) -> bool:
+    """Return whether a sentence says of its number that it is the outcome, or sets it against the others."""
+    if _EQUATION.search(sentence) or _OUTCOME.search(sentence.lower()):
+        return True
+    if any(value_of(one[1]) == value for one in BOLD.finditer(sentence)):
+        return True
+    mentions = [Mention(*one.span(), _value(one)) for one in numbers]
+    return len({mention.value for mention in mentions}) > 1 and settled(sentence, mentions) == {value}
+
+
+_EQUATION = re.compile("[=≈＝]")
+_OUTCOME = Words(
+    "total", "conclusion", "announcement", "retraction", "remainder", "right_is", "preference", "second_look"
+)
+BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
+"""A number in bold, perhaps with its unit or noun."""
+
+
 def _is_sum(sentence: str) -> bool:
     if not counts_in(sentence):
         return False
@@ -143,6 +194,8 @@ def opening_count(text: str) -> Reading | None:
 
     Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
     """
+    if (bold := bold_opening(text)) is not None:
+        return bold
     first, *rest = sentences_of(text) if len(text) < _LONGEST_REMARK else [""]
     if not rest or any(_ORDERS.search(one.lower()) or states_quantity(one) for one in rest):
         return None
@@ -156,6 +209,12 @@ def opening_count(text: str) -> Reading | None:
         return parsed(count)
     remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
     return _count_before(remarks, first, count) if remarks else None
+
+
+def bold_opening(text: str) -> Reading | None:
+    """Read the count with its noun that a text opens with in bold, "**7 ships** How I counted: …"."""
+    bold = _BOLD_OPENING.match(text) if "**" in text else None
+    return None if bold is None or _ORDERS.search(text[bold.end() :].lower()) else parsed(value_of(bold[1]))
 
 
 def _count_before(remarks: Sequence[str], first: str, count: float) -> Reading | None:

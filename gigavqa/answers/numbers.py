@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -14,17 +15,21 @@ from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.negation import Mention, settled
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.number_sentences import (
+    BOLD,
     CONCLUSION,
     NO_SUCH,
     NOTHING,
+    bold_opening,
     denies_existence,
     first_told,
     is_number_alone,
+    is_singled_out,
     is_unknown,
     last_told,
     opening_count,
 )
 from gigavqa.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, is_number, value_of, with_plain_digits
+from gigavqa.answers.other_numbers import tells_of_others, with_few_in_digits, without_other_numbers
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.text import is_ended, last_sentence, plain, sentences, sentences_of
 from gigavqa.answers.withdrawals import behind_retraction
@@ -88,7 +93,14 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False, asked
         return reading
     if abs(reading.value) > _LARGEST:
         return UNPARSABLE
-    return AMBIGUOUS if is_unsafe(with_plain_digits(value), reading.value, _mentions) else reading
+    return AMBIGUOUS if is_unsafe(_without_other_numbers(value, asked), reading.value, _mentions) else reading
+
+
+@lru_cache(maxsize=64)
+def _without_other_numbers(text: str, asked: Asked | None) -> str:
+    """Return a text in plain digits, and without those that count nothing of what was asked for."""
+    text = with_plain_digits(text)
+    return text if asked is None else without_other_numbers(asked, with_few_in_digits(asked, text))
 
 
 def _read_object(value: dict[str, Any], whole: bool, asked: Asked | None) -> Reading:
@@ -114,7 +126,10 @@ def _read_number(value: str, whole: bool, broken: bool, asked: Asked | None) -> 
         return parsed(float(known))
     if _VAGUE.search(value.lower()):
         return AMBIGUOUS
-    value = with_plain_digits(value)
+    plain_digits = with_plain_digits(value)
+    if asked is not None and tells_of_others(asked, plain_digits) and passages(plain_digits)[0] is plain_digits:
+        return AMBIGUOUS
+    value = _without_other_numbers(value, asked)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken, asked)):
         return found
     if (NOTHING.search(value.lower()) or NO_SUCH.search(value.lower())) and not abstains(value):
@@ -128,9 +143,12 @@ def _number_in(value: str, whole: bool, broken: bool, asked: Asked | None) -> Re
     found = _told_number(value, whole, broken)
     if asked and asked.is_of_one_count and found and found.status == "parsed" and is_place_alone(value, found.value):
         return AMBIGUOUS
-    if asked is None or broken or not compete(asked, value, found):
+    if asked is None or broken or bold_opening(value) is not None or not compete(asked, value, found):
         return found
-    return as_asked(asked, _deciding(value), found)
+    told = as_asked(asked, _deciding(value), found)
+    if told is not found or found is None or found.status != "parsed" or is_singled_out(asked, value, found.value):
+        return told
+    return AMBIGUOUS
 
 
 def _deciding(text: str) -> list[str]:
@@ -164,7 +182,7 @@ def _number_told(sentence: str, numbers: list[re.Match[str]], whole: bool) -> Re
 
 
 def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
-    bold = {value_of(found[1]) for found in _BOLD.finditer(sentence)}
+    bold = {value_of(found[1]) for found in BOLD.finditer(sentence)}
     if len(numbers) > 1 and len(bold) != 1 and (choices := _choices(sentence, numbers)) is not None:
         return choices
     numbers = chief_among(sentence, numbers)
@@ -182,10 +200,6 @@ def _number_of(sentence: str, numbers: list[re.Match[str]]) -> Reading:
         return parsed(float(str(next(iter(meant)))))
     told = {value_of(number[0]) for number in numbers if _is_told(sentence, number, numbers)}
     return parsed(told.pop()) if len(told) == 1 else AMBIGUOUS
-
-
-_BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
-"""A number in bold, perhaps with its unit or noun."""
 
 
 _VAGUE = Words("roughly", pattern=rf"{{}}\s{words('vague_article')}\s{words('vague_unit')}")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeGuard
 
 from gigavqa.answers.lexicon import UNSPACED, by_language, lazy_pattern, phrases, words
@@ -202,6 +203,7 @@ def _spelled_digits(spelled: re.Match[str]) -> str:
     return f"{NUMERALS[spelled[1].lower()]}.{''.join(str(NUMERALS[word]) for word in spelled[2].lower().split())}"
 
 
+@lru_cache(maxsize=1 << 10)
 def value_of(text: str) -> float:
     """Return the number that a match of `NUMBER` is."""
     lowered = text.lower()

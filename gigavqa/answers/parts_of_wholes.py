@@ -10,7 +10,7 @@ from itertools import pairwise
 from gigavqa.answers.content_words import function_words
 from gigavqa.answers.counting import counts_in, is_bound, numbers_in
 from gigavqa.answers.lexicon import by_language, lazy_pattern, words
-from gigavqa.answers.numerals import NUMERALS
+from gigavqa.answers.numerals import NUMERALS, value_of
 
 _WHOLE_BEHIND = lazy_pattern(rf"\s*{words('part_of')}\s+(?:{words('article')}\s+)?", re.IGNORECASE)
 _WHOLE_BEFORE = lazy_pattern(rf"\s?{words('counted')}?\s?(?:중|中|のうち)에?서?\s?")
@@ -85,7 +85,7 @@ def _opening(language: str) -> re.Pattern[str]:
     if not by_language("part_of").get(language):
         return re.compile(r"(?!)")
     article = words(f"article.{language}") if language in by_language("article") else "(?!)"
-    return re.compile(rf"\W*{words(f'part_of.{language}')}\s+(?:{article}\s+)?")
+    return re.compile(rf"\W*{words(f'part_of.{language}')}\s+(?:{article}\s+)?(?:[^\W\d_]+['’]s?\s+)?")
 
 
 def has_part_in_words(lowered: str) -> bool:
@@ -98,3 +98,10 @@ def with_parts_in_digits(sentence: str) -> str:
     if not has_part_in_words(sentence.lower()):
         return sentence
     return _PART_IN_WORDS.sub(lambda word: f"{NUMERALS[word[0].lower()]}", sentence)
+
+
+def is_whole_of_words(sentence: str, value: float) -> bool:
+    """Return whether a number is but the whole of a part that is told in words, "nine of twelve"."""
+    if not has_part_in_words(sentence.lower()):
+        return False
+    return any(value_of(whole[0]) == value for whole in _shares_in(with_parts_in_digits(sentence))[1::2])

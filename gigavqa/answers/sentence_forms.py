@@ -106,4 +106,19 @@ PREDICATE = lazy_pattern(
 """The same, where words are written apart, and what is said is no mere "is"."""
 
 JOINED = lazy_pattern(rf"{FIRST_ONE}(?:(?:{AND}|\s*+[,，،、;；]\s*+){ONE})*+")
-VERDICT = lazy_pattern(rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]")
+
+
+class _Verdict(Words):
+    """Words, or signs, that say that something holds, or holds not."""
+
+    def may_be_in(self, lowered: str) -> bool:
+        return super().may_be_in(lowered) or (not lowered.isascii() and _SIGN_OF_VERDICT.search(lowered) is not None)
+
+
+_SIGN_OF_VERDICT = re.compile("[❌✗✘✖✅✓✔]")
+VERDICT = _Verdict(
+    "certain",
+    "holds",
+    "holds_not",
+    pattern=rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]",
+)

@@ -6,35 +6,25 @@ no to it. What is supposed, sought or only likely says nothing (decision 0010).
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains, find_abstention
 from gigavqa.answers.asked import Asked, words_in
+from gigavqa.answers.clauses import clauses, is_unsure
 from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
-from gigavqa.answers.lexicon import UNSPACED, phrases, words
+from gigavqa.answers.counting import numbers_in
+from gigavqa.answers.lexicon import Words, phrases
 from gigavqa.answers.numerals import NUMBER, NUMERALS
+from gigavqa.answers.plain_truths import says_plainly
+from gigavqa.answers.predicates import of_predicate
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.text import sentences_of
-from gigavqa.answers.withdrawals import is_ascribed, is_conditional, is_first_thought, is_hypothesis
 
 _LONGEST = 1_000
 """Characters of a text whose statements are read; a longer one argues."""
-_MOST_STATEMENTS = 2
-_ASKS = ("?", "？", "؟")
-_NEVER_APART = frozenset({"zh", "ja", "ko"})
-"""Languages whose "and" may stand within a word."""
-
 _NUMBER_BEHIND = frozenset({"ja", "ko"})
 _CONCORD = frozenset({"fr", "es", "pt", "ru"})
 """Languages in which two words of denial deny once."""
-
-
-@lru_cache(maxsize=16)
-def _border(language: str) -> re.Pattern[str]:
-    """Return what stands between two clauses of one language."""
-    joints = rf"(?<=[않없있이])(?:고|으며|며)(?=\s)|\s(?=و(?:لا|ليس|لم)\s)|\s-\s|{words(f'contrast.{language}')}"
-    return re.compile(rf"[,，、،;；:：()（）—–|]|{joints}")
 
 
 def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
@@ -45,13 +35,16 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
     if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable") or find_abstention(text):
         return reading
     if not asked.existing:
-        return _of_predicate(asked, text, reading)
+        return of_predicate(asked, text, reading, _is_explicit(asked, text))
     if reading.status != "unparsable" and _is_explicit(asked, text):
         return reading
     said = _said(asked, text)
     if len(said) == 1 and None not in said:
         return parsed(said.pop())
     is_open = bool(said) or asked.is_denied or _is_of_others(asked, text)
+    if not said and reading.value is False and _denies_people(asked, text):
+        return reading
+    is_open = is_open or not said
     return AMBIGUOUS if len(said) > 1 or (is_open and reading.status == "parsed") else reading
 
 
@@ -65,44 +58,33 @@ def _said(asked: Asked, text: str) -> set[bool | None]:
         for sentence in sentences_of(text)
         if negator.search(lowered := sentence.lower()) or asked.existing <= named(tokens(lowered, asked.language))
     ]
-    return {truth for one in speaking for clause in _clauses(asked, one) for truth in _existence(asked, clause)}
+    return {truth for one in speaking for clause in clauses(asked, one) for truth in _existence(asked, clause)}
 
 
 def _is_of_others(asked: Asked, text: str) -> bool:
     """Return whether a sentence denies something that was not asked for beside something that it affirms."""
     negator = words_in(asked.language, "negator")
     for sentence in sentences_of(text):
-        found = [(clause, [*negator.finditer(clause)]) for clause in _clauses(asked, sentence)]
+        found = [(clause, [*negator.finditer(clause)]) for clause in clauses(asked, sentence)]
         denies = {bool(negators) for clause, negators in found if named(_spoken(asked, clause, negators))}
         if len(denies) > 1:
             return True
     return False
 
 
+def _denies_people(asked: Asked, text: str) -> bool:
+    """Return whether a text says that nobody is there, where people were asked for."""
+    is_told = words_in(asked.language, "nobody_told").search(text.lower()) is not None
+    return is_told and not asked.is_denied and asked.find("somebody_asked") is not None
+
+
 def _is_explicit(asked: Asked, text: str) -> bool:
     """Return whether a text holds a word of truth or falsehood that is no mere denial of a noun."""
     lowered, denial = text.lower(), words_in(asked.language, "negator", "none_there")
+    if _FALSEHOOD.search(lowered) or says_plainly(text, False) or says_plainly(text, True):
+        return True
     rest = denial.sub(" ", lowered)
     return rest == lowered or VERDICT.search(rest) is not None
-
-
-def _clauses(asked: Asked, text: str) -> Iterator[str]:
-    """Yield the clauses of a text that state something; those that an "and" joins apart where one of them denies."""
-    negator = words_in(asked.language, "negator")
-    for sentence in sentences_of(text):
-        if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
-            continue
-        for clause in _parts(asked.language, sentence.lower()):
-            parts = [clause] if asked.language in _NEVER_APART else words_in(asked.language, "addition").split(clause)
-            yield from parts if any(map(negator.search, parts)) else [clause]
-
-
-def _parts(language: str, lowered: str) -> Iterator[str]:
-    start = 0
-    for border in _border(language).finditer(lowered):
-        yield lowered[start : border.end() if UNSPACED.match(border[0]) else border.start()]
-        start = border.end()
-    yield lowered[start:]
 
 
 def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
@@ -117,7 +99,7 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
         if negators and said <= asked.words and is_of_it and not abstains(clause):
             yield False
         return
-    if _is_unsure(asked, clause):
+    if is_unsure(asked, clause):
         yield None
     elif negators:
         yield False if _is_denied(asked, clause, found, negators) else None
@@ -133,26 +115,19 @@ def _denies_all(asked: Asked, clause: str) -> bool:
     return words_in(asked.language, *kinds).search(clause) is not None
 
 
+_FALSEHOOD = Words("falsehood_told")
+
+
 def _spoken(asked: Asked, clause: str, negators: Sequence[re.Match[str]]) -> list[Token]:
     """Return the words of a clause; those are empty that deny, say that a thing is there, or how many there are."""
 
     def is_empty(token: Token) -> bool:
         if token.is_posture or token.stem.isdigit() or clause[token.start : token.end] in NUMERALS:
             return True
-        return any(one.start() <= token.start < one.end() for one in negators)
+        return any(one.start() <= token.start < one.end() for one in (*negators, *numbers))
 
+    numbers = numbers_in(clause)
     return [Token("", *one[1:]) if is_empty(one) else one for one in tokens(clause, asked.language)]
-
-
-def _is_unsure(asked: Asked, clause: str) -> bool:
-    """Return whether a clause only seeks, supposes, doubts or cites."""
-    return bool(
-        is_ascribed(clause.rstrip(" .!。।"))
-        or words_in(asked.language, "sought").search(clause)
-        or abstains(clause)
-        or is_conditional(clause)
-        or is_hypothesis(clause)
-    )
 
 
 def _is_denied(asked: Asked, clause: str, found: Sequence[Token], negators: Sequence[re.Match[str]]) -> bool:
@@ -198,55 +173,3 @@ def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: s
             return any(map(is_content, before))
         before.pop()
     return False
-
-
-def _of_predicate(asked: Asked, text: str, reading: Reading) -> Reading:
-    """Return what a text states of all that is asked; what it only denies of something else is no answer."""
-    if reading.status == "unparsable":
-        return _predicate(asked, text) or reading
-    if reading.value is not False or asked.is_denied or _is_explicit(asked, text):
-        return reading
-    negator = words_in(asked.language, "negator")
-    said = [(bool(negator.search(clause)), named(tokens(clause, asked.language))) for clause in _clauses(asked, text)]
-    is_of_it = any(denies and (spoken & asked.words or not spoken) for denies, spoken in said)
-    is_beside = any(not denies and spoken & asked.words for denies, spoken in said)
-    return AMBIGUOUS if is_beside and not is_of_it else reading
-
-
-def _predicate(asked: Asked, text: str) -> Reading | None:
-    """Read a statement of all words of a question, in its order and no others, as yes; with a word of denial, as no.
-
-    One that much else follows, or a contrast, is only a part of what the text says.
-    """
-    in_order = sentences_of(text)
-    if asked.is_denied or not asked.in_order or len(in_order) > _MOST_STATEMENTS:
-        return None
-    if words_in(asked.language, "contrast", "exception", "left_out").search(text.lower()):
-        return None
-    said: set[bool] = set()
-    negator = words_in(asked.language, "negator")
-    for sentence in in_order:
-        if sentence.rstrip().endswith(_ASKS) or is_first_thought(sentence):
-            continue
-        for clause in _parts(asked.language, sentence.lower()):
-            spoken = tuple(one.stem for one in tokens(clause, asked.language) if one.stem)
-            if len(spoken) != len(asked.in_order) or not _is_same(asked, spoken):
-                continue
-            denials = len([*negator.finditer(clause)])
-            if denials > 1 or _is_unsure(asked, clause):
-                return None
-            said.add(not denials)
-    return parsed(said.pop()) if len(said) == 1 else None
-
-
-def _is_same(asked: Asked, said: tuple[str, ...]) -> bool:
-    """Return whether a clause has the words of a question in its order, but for a verb that opens that."""
-    if asked.in_order == said:
-        return True
-    if len(said) == 2 and asked.has_no_preposition:
-        return said == asked.in_order[::-1]
-    if not asked.opens_with_verb:
-        return False
-    first, *rest = asked.in_order
-    at = said.index(first) if first in said else 0
-    return at > 0 and [*said[:at], *said[at + 1 :]] == rest

@@ -31,7 +31,7 @@ def complete_part(raw: str, text: str, *, is_list: bool, is_boxes: bool) -> str 
     start = 0 if text[:1] and text[0] in _JSON else text.find("{")
     if start >= 0 and (end := _closed(text, start, is_list=is_list, is_boxes=is_boxes)):
         return text[start:end]
-    announced = next(passages(text))
+    announced = passages(text)[0]
     if announced is text:
         return None
     start = len(text) - len(announced)
@@ -44,7 +44,7 @@ def complete_part(raw: str, text: str, *, is_list: bool, is_boxes: bool) -> str 
 
 def opening_sentence(text: str) -> str | None:
     """Return the sentence or line that opens a cut-off text; None where it does not end, or a later one announces."""
-    end = _line_end(text, 0) if next(passages(text)) is text else 0
+    end = _line_end(text, 0) if passages(text)[0] is text else 0
     return text[:end].strip() if end else None
 
 
