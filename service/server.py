@@ -6,6 +6,7 @@ import time
 
 import uvicorn
 from fastapi import FastAPI
+from sse_starlette.sse import AppStatus
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gigavqa.service.openai.pending_chats import PendingChats
@@ -28,6 +29,8 @@ class GatewayServer(uvicorn.Server):
     def __init__(self, app: FastAPI, settings: GatewaySettings) -> None:
         self._app = app
         self._settings = settings
+        # Streams end by `stopping`; sse_starlette would cut them at the signal, before what they wait for is told.
+        AppStatus.disable_automatic_graceful_drain()
         super().__init__(
             uvicorn.Config(
                 app,

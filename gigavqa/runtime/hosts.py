@@ -23,9 +23,14 @@ class TrustedHosts:
         """Return whether a request with this Host header may be answered; programs send none at times, and may pass."""
         if not host:
             return True
-        name = _name_of(f"//{host}")
+        name = host_name(host)
         trusted = name in self._names or "*" in self._names or name.endswith(".localhost")
         return trusted or _address(name) is not None or f"*.{name.partition('.')[2]}" in self._names
+
+
+def host_name(host: str) -> str:
+    """Return the name or address of a Host header, without port and brackets; nothing of one that is none."""
+    return _name_of(f"//{host}")
 
 
 def is_local_name(name: str) -> bool:

@@ -24,7 +24,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreRefusedError, StateStoreUnavailableError
-from gigavqa.store.reachability import StoreRisk, is_refusal, kind_fault, read_risks, refusal
+from gigavqa.store.reachability import (
+    StoreRisk,
+    describe_fault,
+    is_refusal,
+    kind_fault,
+    read_risks,
+    refusal,
+    require_rights,
+)
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +47,7 @@ _REFUSAL_ERRORS = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDown
 _REFUSAL_MESSAGE = re.compile(r"""(?:^|caused error: \(["'])(?:MISCONF|NOREPLICAS|BUSY) """)  # replies without a class
 
 
-def connect(url: str, *, max_connections: int = 32) -> Redis:
+def connect(url: str, *, max_connections: int = 32, retries: int = _RETRIES) -> Redis:
     """Make a client of the state store at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
 
     Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
@@ -53,7 +61,7 @@ def connect(url: str, *, max_connections: int = 32) -> Redis:
         protocol=2,
         socket_timeout=_SOCKET_TIMEOUT,
         socket_connect_timeout=5,
-        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), _RETRIES),
+        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), retries),
         retry_on_error=[ReadOnlyError],  # the server was replaced by another one: its address must be looked up anew
         health_check_interval=0,
         driver_info=_DRIVER,
@@ -67,19 +75,24 @@ async def require_usable(url: str, *, within_seconds: float = 5.0) -> None:
 
     Raises StateStoreEvictsError, StateStoreRefusedError.
     """
-    client = connect(url)
+    client = connect(url, retries=0)
     try:
         async with asyncio.timeout(within_seconds):
             for risk in await _read_risks(client):
                 log.warning("%s", risk.sentence)
     except (TimeoutError, *_DOWN_ERRORS) as error:
-        log.warning("the state store at REDIS_URL does not answer yet%s", f" ({error})" if str(error) else "")
+        silence = TimeoutError(f"Timeout, nothing said within {within_seconds:g} s")
+        log.warning("REDIS_URL %s; waiting for it", describe_fault(error if str(error) else silence))
     finally:
         await client.aclose()
 
 
 async def _read_risks(client: Redis) -> tuple[StoreRisk, ...]:
     await client.ping()
+    try:
+        await require_rights(client)
+    except NoPermissionError as error:
+        raise refusal(error) from error
     try:
         return read_risks(await client.info())
     except NoPermissionError:

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -13,7 +14,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from gigavqa.runtime.embedded_store import running_store
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.home import Home
-from gigavqa.runtime.hosts import is_local_name, is_loopback
+from gigavqa.runtime.hosts import host_name, is_local_name, is_loopback
 from gigavqa.runtime.settings import CommaSeparated, FieldSpelling
 from gigavqa.store.api_keys import ApiKeys
 from gigavqa.store.connection import connect
@@ -26,6 +27,7 @@ _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
 """What holds for every page, beside what it says of its own scripts."""
 
 _PATIENCE_SECONDS = 5.0
+_FORWARDED = re.compile(r"""(?:for|host)="?([^\s",;]+)""", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
@@ -94,13 +96,27 @@ def proxy_fault(settings: HttpServerSettings, scope: Mapping[str, Any]) -> str:
     proxy alone, whose X-Forwarded-For uvicorn takes the client from.
     """
     client = scope.get("client")
-    if settings.allow_unauthenticated or not client or is_local_name(client[0]):
+    if settings.allow_unauthenticated or not client:
+        return ""
+    brought = next((name for name in _told_names(client[0], scope["headers"]) if not is_local_name(name)), None)
+    if brought is None:
         return ""
     prefix = _prefix(settings)
     return (
-        f"a proxy brings this from {client[0]}, and nobody is asked for a key here; set {prefix}REQUIRE_KEYS=1, or "
+        f"a proxy brings this from {brought}, and nobody is asked for a key here; set {prefix}REQUIRE_KEYS=1, or "
         f"{prefix}ALLOW_UNAUTHENTICATED=1 where the proxy lets in only who may {settings.everybody_may}"
     )
+
+
+def _told_names(client: str, headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
+    """Yield the client, which uvicorn takes of X-Forwarded-For, and what else proxies tell of clients and hosts."""
+    yield client
+    told = {name: value.decode("latin-1") for name, value in headers}
+    for name in (b"x-real-ip", b"x-forwarded-host"):
+        if value := told.get(name, "").strip():
+            yield host_name(value.rpartition(",")[2].strip())
+    for value in _FORWARDED.findall(told.get(b"forwarded", "")):
+        yield host_name(value)
 
 
 def require_protected(settings: HttpServerSettings) -> None:

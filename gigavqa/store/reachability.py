@@ -18,6 +18,7 @@ from redis.exceptions import (
 )
 
 from gigavqa.runtime.errors import StateStoreRefusedError, StateStoreUnavailableError
+from gigavqa.store.redis_keys import KEYS
 
 _SECONDS = 5
 _REFUSALS = (AuthenticationError, AuthorizationError, NoPermissionError, InvalidResponse)
@@ -39,6 +40,13 @@ async def require_answer(url: str) -> None:
             raise StateStoreRefusedError(f"REDIS_URL names {fault}")
 
 
+async def require_rights(redis: Redis) -> None:
+    """Try a key, a script and a channel, as gigavqa uses them all the time. Raises NoPermissionError."""
+    await redis.exists(KEYS.outstanding())
+    await redis.eval("return 1", 0)
+    await redis.publish(KEYS.listener("rights"), b"")
+
+
 async def read_info(url: str) -> Mapping[str, Any]:
     """Return what the state store at `url` tells of itself, nothing where its user may not ask.
 
@@ -46,6 +54,7 @@ async def read_info(url: str) -> Mapping[str, Any]:
     """
     async with _answering(url) as redis:
         await redis.ping()
+        await require_rights(redis)
         try:
             info = dict(await redis.info())
         except NoPermissionError:
@@ -100,7 +109,7 @@ def described_store_errors() -> Iterator[None]:
     except RedisError as error:
         if is_refusal(error):
             raise refusal(error) from error
-        raise StateStoreUnavailableError(f"REDIS_URL {_describe(error)}") from error
+        raise StateStoreUnavailableError(f"REDIS_URL {describe_fault(error)}") from error
 
 
 def is_refusal(error: BaseException) -> bool:
@@ -115,7 +124,7 @@ def is_refusal(error: BaseException) -> bool:
 
 def refusal(error: BaseException) -> StateStoreRefusedError:
     """Describe an error that is one."""
-    return StateStoreRefusedError(f"REDIS_URL {_describe(error)}")
+    return StateStoreRefusedError(f"REDIS_URL {describe_fault(error)}")
 
 
 @asynccontextmanager
@@ -125,7 +134,7 @@ async def _answering(url: str) -> AsyncIterator[Redis]:
         with described_store_errors():
             yield redis
     except OSError as error:
-        raise StateStoreUnavailableError(f"REDIS_URL {_describe(error)}") from error
+        raise StateStoreUnavailableError(f"REDIS_URL {describe_fault(error)}") from error
     finally:
         await redis.aclose()
 
@@ -137,7 +146,7 @@ def _replica_fault(info: Mapping[str, Any]) -> str | None:
     return f"a replica, which takes no jobs; name its primary, {primary}"
 
 
-def _describe(error: BaseException) -> str:
+def describe_fault(error: BaseException) -> str:
     """Tell what an error says of the address, and what helps."""
     said = " ".join(str(cause) for cause in (error, error.__cause__, error.__context__) if cause)
     for signs, sentence in _SENTENCES:
@@ -180,6 +189,10 @@ _SENTENCES = (
     (
         ("SSL", "ssl", "certificate"),
         "has no TLS in common with the server: {}; write rediss:// where it speaks TLS, redis:// elsewhere",
+    ),
+    (
+        ("reset by peer", "closed by server", "Timeout"),
+        "breaks off: {}; where its port speaks TLS the address begins with rediss://, elsewhere with redis://",
     ),
     (("Protocol Error",), "names a server that is no Redis or Valkey, or that speaks TLS (rediss://)"),
 )

@@ -103,7 +103,14 @@ def test_a_proxy_before_a_gateway_without_keys_is_refused(gateway: RunningGatewa
         gateway.client.get("/v1/jobs", headers={"X-Forwarded-For": "203.0.113.9"}), 403, "proxy-unexpected"
     )
     assert "GIGAVQA_REQUIRE_KEYS=1" in problem["detail"]
-    assert gateway.client.get("/v1/jobs", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 200
+    for told in (
+        {"X-Real-IP": "203.0.113.9"},
+        {"X-Forwarded-Host": "vqa.example.org:443"},
+        {"Forwarded": 'for="[2001:db8::1]:4711";proto=https'},
+    ):
+        problem_of(gateway.client.get("/v1/jobs", headers=told), 403, "proxy-unexpected")
+    here = {"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "localhost:8470", "Forwarded": "for=127.0.0.1"}
+    assert gateway.client.get("/v1/jobs", headers=here).status_code == 200
 
 
 def test_trusted_hosts_come_as_a_list_with_commas(tmp_path: Path) -> None:

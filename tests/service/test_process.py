@@ -15,8 +15,11 @@ from gigavqa.launcher.preflight import free_port
 from gigavqa.runtime.embedded_store import start_store
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.redis_keys import KEYS
+from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
+from tests.service.openai.pictures import asking
+from tests.service.openai.workers import ENTRY, working
 from tests.service.tenants import make_key
 from tests.service.workers import play
 from tests.waiting import wait_until
@@ -84,6 +87,25 @@ def test_a_gateway_process_ends_cleanly_with_an_open_stream(launch: Launch, tmp_
             pass
     process.wait(timeout=60)
     assert "graceful shutdown exceeded" not in (tmp_path / "gateway.log").read_text()
+
+
+def test_a_streamed_chat_goes_on_to_its_end_when_the_gateway_is_told_to_end(
+    launch: Launch, settings: GatewaySettings
+) -> None:
+    """Within its grace: the signal cuts nothing that is still written."""
+    process, url = launch(GIGAVQA_GRACE_SECONDS="60")
+    wait_until(lambda: answers(url), timeout=60, what="readiness")
+    body = {"model": MODEL, "messages": asking(text="Which one?"), "stream": True, "max_tokens": 64, "ignore_eos": True}
+    with working(settings, lambda: SimulatedEngine(ENTRY, speed=0.1)):
+        wait_until(lambda: httpx.get(f"{url}/v1/workers").json()["data"], what="the worker")
+        with httpx.stream("POST", f"{url}/v1/chat/completions", json=body, timeout=60) as response:
+            lines = response.iter_lines()
+            assert next(lines).startswith("data: ")
+            process.send_signal(signal.SIGTERM)
+            rest = [line for line in lines if line]
+    assert rest[-1] == "data: [DONE]"
+    assert '"finish_reason":null' in rest[-10]
+    assert process.wait(timeout=60) == 0
 
 
 def test_a_job_that_a_killed_gateway_was_validating_is_taken_up(launch: Launch, settings: GatewaySettings) -> None:

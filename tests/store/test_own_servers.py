@@ -85,6 +85,25 @@ async def test_a_sentinel_is_told_from_a_store(tmp_path: Path) -> None:
         assert "a Sentinel" in await _refusal(f"redis://127.0.0.1:{sentinel}/0")
 
 
+@pytest.mark.parametrize("rights", ["+ping", "~* &* +@all -@scripting", "~* resetchannels +@all", "~other:* &* +@all"])
+async def test_a_user_without_the_rights_of_a_run_is_named_at_the_start(tmp_path: Path, rights: str) -> None:
+    """Keys, scripts and channels are tried, not what it may by its lists."""
+    fault = pytest.raises(StateStoreRefusedError, match="names a user who may not do all that gigavqa does")
+    with redis_server(tmp_path / "redis", f"user health on >health {rights}") as port, fault:
+        await require_usable(f"redis://health:health@127.0.0.1:{port}/0")
+
+
+async def test_tls_that_only_one_side_speaks_is_said_before_waiting(
+    port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With both ways to write the address."""
+    with redis_server(tmp_path / "plain") as plain, caplog.at_level(logging.WARNING):
+        await require_usable(f"redis://vqa:{IN_URL}@localhost:{port}/3")
+        await require_usable(f"rediss://127.0.0.1:{plain}/0", within_seconds=0.5)
+    assert len(caplog.records) == 2
+    assert all("rediss://" in record.message and "redis://" in record.message for record in caplog.records)
+
+
 async def test_a_policy_that_is_hidden_is_said_once_at_the_start(ask: str, caplog: pytest.LogCaptureFixture) -> None:
     """With the right that shows it."""
     with caplog.at_level(logging.WARNING):
