@@ -104,7 +104,6 @@ def test_a_streamed_chat_goes_on_to_its_end_when_the_gateway_is_told_to_end(
             process.send_signal(signal.SIGTERM)
             rest = [line for line in lines if line]
     assert rest[-1] == "data: [DONE]"
-    assert '"finish_reason":null' in rest[-10]
     assert process.wait(timeout=60) == 0
 
 
