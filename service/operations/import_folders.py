@@ -1,4 +1,4 @@
-"""Folders in the data root that last as long as an import: each is locked by who uses it, so that dead ones are known."""
+"""Folders in the data root that last as long as an import, locked by who uses them, so that dead ones are known."""
 
 import fcntl
 import os

@@ -2,7 +2,7 @@
 
 import { byId, el, link, section, some } from "./parts.js";
 import { bringUpload } from "./picture.js";
-import { ask, attempt, say } from "./shell.js";
+import { ask, Refusal, say, tell, wordsOf } from "./shell.js";
 
 const PLACE = "gigavqa.kept";
 const all = () => JSON.parse(sessionStorage.getItem(PLACE) ?? "[]");
@@ -61,7 +61,13 @@ const row = (sample, number) => el("li", {},
 
 const maker = () => el("form", { id: "make", onsubmit: (event) => {
   event.preventDefault();
-  attempt(() => make(byId("name").value.trim(), byId("named").value.trim()));
+  const button = byId("make").querySelector("button");
+  button.disabled = true;
+  tell("made", "The data set is being made");
+  make(byId("name").value.trim(), byId("named").value.trim()).catch((error) => {
+    if (!(error instanceof Refusal)) throw error;
+    tell("made", `Nothing is made. ${wordsOf(error)}`);
+  }).finally(() => { button.disabled = false; });
 } },
   el("label", {}, "Name of the data set", el("input", { id: "name", required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]*", autocomplete: "off", title: "letters, digits, dots, dashes" })),
   el("label", {}, "Title", el("input", { id: "named", autocomplete: "off", placeholder: "as the name" })),
