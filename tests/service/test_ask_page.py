@@ -191,11 +191,14 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
     tab.locator("#file").set_input_files(sent)
     expect(tab.locator("#said")).to_have_text("harbour.png is ready")
     put(tab, "What is this?")
+    tab.get_by_label("True answer").fill("N/A")
     tab.get_by_role("button", name="Keep as a sample").click()
+    expect(tab.locator("#question")).to_be_focused()
     tab.reload()
     expect(tab.locator("#samples li")).to_have_count(2)
     tab.get_by_label("Name of the data set").fill("mine")
     tab.get_by_role("button", name="Make a data set").click()
+    expect(tab.locator("#made li").first).to_contain_text("mine.jsonl")
     tab.locator("#made").get_by_role("link", name="mine").click()
     expect(tab.locator("#title")).to_have_text("mine")
     samples = served.client.get("/v1/datasets/mine/samples").json()["data"]
@@ -210,7 +213,7 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
 def test_the_page_says_what_to_do_where_no_model_is_served(
     gateway: RunningGateway, settings: GatewaySettings, browser: Browser
 ) -> None:
-    """And goes on by itself as soon as one is."""
+    """And goes on by itself as soon as one is, with the model and the conversation of before."""
     tab = browser.new_page()
     tab.goto(f"{gateway.url}/ask")
     expect(tab.locator("#unserved")).to_contain_text("gigavqa up --model MODEL")
@@ -219,6 +222,17 @@ def test_the_page_says_what_to_do_where_no_model_is_served(
         expect(tab.locator("#model")).to_have_value(MODEL)
         expect(tab.locator("#unserved")).to_be_hidden()
         put(tab, "Who are you?")
+    expect(tab.locator("#unserved")).to_be_visible()
+    asked = chats(tab)
+    with working(settings):
+        expect(tab.locator("#asking")).to_be_visible()
+        put(tab, "And who am I?")
+    assert [message["role"] for message in asked[0]] == ["user", "assistant", "user"]
+    tab.goto(f"{gateway.url}/ask?model=gone")
+    with working(settings):
+        expect(tab.locator("#shows")).to_contain_text("gone is served by nobody now")
+        expect(tab.locator("#model")).to_have_value("gone")
+        expect(tab.get_by_role("button", name="Ask", exact=True)).to_be_disabled()
     tab.close()
 
 
@@ -313,7 +327,7 @@ def test_a_table_is_checked_and_made_on_its_page(gateway: RunningGateway, browse
 @with_browser
 @pytest.mark.slow
 def test_a_check_counts_for_what_was_checked_alone(gateway: RunningGateway, browser: Browser, tmp_path: Path) -> None:
-    """Pictures are told apart by their paths, tables by their names, and whatever is changed meanwhile is checked anew."""
+    """Pictures are told apart by their paths, two tables are refused, and what is changed meanwhile is checked anew."""
     for folder, number in (("tree/a", 1), ("tree/b", 2), ("wood/a", 3)):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.png").write_bytes(png(number))
@@ -362,6 +376,10 @@ def test_a_key_asks_and_sends(locked: RunningGateway, browser: Browser, sent: Pa
         tab.get_by_role("button", name="Make a data set").click()
         expect(tab.locator("#made")).to_contain_text("needs 'operate'")
         expect(tab.locator("#samples li")).to_have_count(1)
+        tab.on("dialog", lambda dialog: dialog.accept())
+        tab.get_by_role("button", name="Forget key").click()
+        expect(tab.locator("#key")).to_be_visible()
+        expect(tab.locator("#samples li")).to_have_count(0)
         tab.close()
 
 

@@ -15,11 +15,13 @@ const keep = (changes) => {
 // --- whom -----------------------------------------------------------------------------------------------------------
 
 let served = [];
+const isAway = () => chosen.model && !served.some((one) => one.id === chosen.model);
+// Who was chosen stays so: a worker may be away for a moment.
 const drawModels = () => {
-  byId("model").replaceChildren(...served.map((one) => el("option", { value: one.id, selected: one.id === chosen.model },
+  byId("model").replaceChildren(isAway() ? el("option", { value: chosen.model, selected: true }, `${chosen.model}: served by nobody now`) : "", ...served.map((one) => el("option", { value: one.id, selected: one.id === chosen.model },
     `${one.title}${one.loaded ? "" : one.starting ? ": starts" : ": not loaded"}${one.random && !one.title.includes("random weights") ? " (random weights)" : ""}`)));
   byId("unserved").hidden = served.length > 0;
-  byId("asking").hidden = !served.length;
+  byId("asking").hidden = !served.length && !stopping;
   if (byId("model").value !== chosen.model) begin({ model: byId("model").value });
   tellNext();
 };
@@ -48,8 +50,9 @@ const wanted = () => byId("region").value.trim();
 const showsMore = () => current() && shown !== wanted();
 const tellNext = () => {
   const fault = faultOf(wanted());
-  byId("send").disabled = Boolean(bringing || fault);
+  byId("send").disabled = Boolean(bringing || fault || isAway());
   const words = bringing ? "Another picture is being brought; the question can be asked once it is there."
+    : isAway() ? `${chosen.model} is served by nobody now: wait, or choose another model, which begins a new conversation.`
     : fault || tellShown();
   byId("shows").textContent = words;
 };
@@ -79,7 +82,7 @@ const busy = (isBusy) => {
 
 const askNow = async () => {
   const question = byId("question").value.trim();
-  if (!question || stopping || bringing || faultOf(wanted())) return;
+  if (!question || stopping || bringing || isAway() || faultOf(wanted())) return;
   const region = showsMore() ? wanted() : null;
   const about = current() && { picture: current(), region: region ?? shown, question };
   const title = served.find((one) => one.id === chosen.model).title;
@@ -115,7 +118,7 @@ const askNow = async () => {
   } finally {
     stopping = null;
     busy(false);
-    tellNext();
+    drawModels();
     if (matchMedia("(pointer: fine)").matches) byId("question").focus(); // elsewhere a keyboard would cover the answer
   }
 };

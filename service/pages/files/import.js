@@ -22,11 +22,12 @@ const placeOf = (file) => file.webkitRelativePath || file.name;
 const isHidden = (file) => placeOf(file).split("/").some((part) => part.startsWith("."));
 const isSame = (one, other) => placeOf(one) === placeOf(other) && one.size === other.size && one.lastModified === other.lastModified;
 
-const take = (files, folders = []) => {
+const take = (files, folders = [], isFolder = false) => {
   const found = [...files].filter((file) => !isHidden(file));
   const tables = found.filter((file) => RECORDS.test(file.name));
   const wrong = folders.map((name) => `${name} is a folder: choose it by "a folder of pictures"`);
   if (tables.length > 1) wrong.push(`${tables.map(placeOf).join(" and ")} are tables, and one is read at a time: choose one`);
+  else if (tables.length && isFolder && records) wrong.push(`${placeOf(tables[0])} of the folder is no picture, and ${records.name} is the table already`);
   else if (tables.length) [records] = tables;
   const known = new Map(images.map((image) => [pathOf(image), image]));
   for (const file of found.filter((one) => !RECORDS.test(one.name))) {
@@ -128,7 +129,7 @@ const make = () => shown(false, (found) => {
 const field = (words, id, attributes = {}) => el("label", {}, words, el("input", { id, autocomplete: "off", spellcheck: "false", oninput: change, ...attributes }));
 const picker = (words, attributes) => {
   const input = el("input", { type: "file", multiple: true, ...attributes, onchange: () => {
-    take(input.files);
+    take(input.files, [], input.webkitdirectory);
     input.value = ""; // the same ones may be chosen again
   } });
   return el("label", {}, words, input);

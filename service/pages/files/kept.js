@@ -18,6 +18,7 @@ export const keepForm = ({ picture, region, question }) => {
     put([...all(), { question, answer: truth.value.trim(), region, upload: picture.dataset ? "" : picture.id, name: picture.name }]);
     form.replaceWith(el("p", { class: "soft" }, "Kept below."));
     say(`${some(all().length, "question")} kept`);
+    byId("question").focus();
   } }, el("label", {}, "True answer", truth), el("button", {}, "Keep as a sample"));
   return form;
 };
@@ -40,9 +41,9 @@ const make = async (name, title) => {
   const uploads = new Map(samples.filter((one) => one.upload).map((one) => [one.upload, imageName(one, samples)]));
   for (const [id, image] of uploads) form.append("image", await bringUpload(id), image);
   form.append("records", lines(samples), `${name}.jsonl`);
-  await ask("/v1/datasets", { method: "POST", body: form });
+  const found = await (await ask("/v1/datasets", { method: "POST", body: form })).json();
   put([]);
-  byId("made").replaceChildren("Made: ", link(`/datasets/${encodeURIComponent(name)}`, title || name));
+  byId("made").replaceChildren("Made: ", link(`/datasets/${encodeURIComponent(name)}`, title || name), el("ul", {}, [...found.warnings, ...found.notes].map((line) => el("li", { class: "soft" }, line))));
   say(`data set ${name} is made`);
 };
 
@@ -57,7 +58,10 @@ const download = () => {
 const row = (sample, number) => el("li", {},
   el("p", { class: "question" }, sample.question),
   el("p", { class: "soft" }, `${sample.name}${sample.region ? `, region ${sample.region}` : ""}; truth: ${sample.answer || "not known"}`),
-  el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => put(all().filter((_, at) => at !== number)) }, "Drop"));
+  el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => {
+    put(all().filter((_, at) => at !== number));
+    (byId("samples").querySelectorAll("li button")[number] ?? byId("samples").querySelector("li:last-child button") ?? byId("question")).focus();
+  } }, "Drop"));
 
 const maker = () => el("form", { id: "make", onsubmit: (event) => {
   event.preventDefault();
@@ -76,7 +80,7 @@ const maker = () => el("form", { id: "make", onsubmit: (event) => {
 
 export const drawKept = () => {
   const samples = all();
-  if (!byId("made")) byId("kept").append(el("div", { id: "samples" }), el("p", { id: "made", role: "status" }));
+  if (!byId("made")) byId("kept").append(el("div", { id: "samples" }), el("div", { id: "made", role: "status" }));
   byId("samples").replaceChildren(...(samples.length ? [section("Kept questions",
     el("p", { class: "soft" }, "They are in this tab alone until they are a data set, which everybody of this installation sees. What is downloaded is for ", el("code", {}, "gigavqa dataset import kept.jsonl NAME --images FOLDER"), "."),
     el("ol", { class: "rows" }, samples.map(row)), maker())] : []));

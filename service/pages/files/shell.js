@@ -60,8 +60,10 @@ const keepKey = (event) => {
   byId("secret").value = "";
   location.reload();
 };
+// With all that this tab keeps of its holder, such as questions.
 const forgetKey = () => {
-  sessionStorage.removeItem(KEPT);
+  if (sessionStorage.length > 1 && !confirm("What this tab has kept by the key, such as questions, is forgotten with it.")) return;
+  sessionStorage.clear();
   location.reload();
 };
 
