@@ -55,9 +55,19 @@ const download = () => {
 
 // --- as they are seen -----------------------------------------------------------------------------------------------
 
+// It can be mended: a truth may be one that no data set is made with.
+const truthOf = (sample, number) => {
+  const input = el("input", { autocomplete: "off", placeholder: "not known", "aria-label": `Truth of question ${number + 1}`, onchange: () => {
+    sessionStorage.setItem(PLACE, JSON.stringify(all().map((one, at) => (at === number ? { ...one, answer: input.value.trim() } : one))));
+  } });
+  input.value = sample.answer;
+  return el("p", {}, el("label", {}, "Truth", input));
+};
+
 const row = (sample, number) => el("li", {},
   el("p", { class: "question" }, sample.question),
-  el("p", { class: "soft" }, `${sample.name}${sample.region ? `, region ${sample.region}` : ""}; truth: ${sample.answer || "not known"}`),
+  el("p", { class: "soft" }, `q${number + 1}: ${sample.name}${sample.region ? `, region ${sample.region}` : ""}`),
+  truthOf(sample, number),
   el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => {
     put(all().filter((_, at) => at !== number));
     (byId("samples").querySelectorAll("li button")[number] ?? byId("samples").querySelector("li:last-child button") ?? byId("question")).focus();

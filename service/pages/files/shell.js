@@ -79,7 +79,10 @@ export class Refusal extends Error {
 }
 
 // All that it says, in one sentence after the other, for a line beside a button.
-export const wordsOf = ({ message, findings }) => [...new Set([message, ...findings.map((one) => one.detail)])].slice(0, 6).join(" ");
+export const wordsOf = ({ message, findings }) => {
+  const told = findings.map(({ file, line, sample, detail }) => [sample ?? (line ? `${file}:${line}` : file), detail].filter(Boolean).join(": "));
+  return [...new Set([message, ...told])].slice(0, 6).join(". ");
+};
 
 const refusalOf = (status, text) => {
   try {
