@@ -81,13 +81,13 @@ class DatasetImporter:
             with ExitStack() as stack:
                 with _writing():
                     folder = stack.enter_context(import_folder(target.parent))
-                wish = form.wish(name)
+                wish = form.wish(made_folder(folder) / name)
                 with _writing():
                     await asyncio.to_thread(form.stage, folder, wish, self._root, self._most_bytes)
                 found = _describe(name, await _import_apart(folder, wish), made=not is_check)
                 if not is_check:
                     with _writing():
-                        _move(made_folder(folder) / name, self._datasets.vacant(name))
+                        _move(wish.target, self._datasets.vacant(name))
         return found
 
     def sweep(self) -> None:

@@ -72,7 +72,7 @@ class ImportForm:
         """Whether nothing is to be made."""
         return self._switch("check")
 
-    def wish(self, name: str) -> ImportWish:
+    def wish(self, target: Path) -> ImportWish:
         """Return how the import is to read it."""
         records = Path(sent_name(self._records())).name
         if Path(records).suffix.lower() not in RECORD_SUFFIXES:
@@ -86,7 +86,7 @@ class ImportForm:
             raise _field_error("map", f"'map' says which field a column is, such as foto=image, not '{wrong[0][:100]}'")
         return ImportWish(
             records=records,
-            name=name,
+            target=target,
             benchmark=self._text("benchmark") or None,
             columns={column: field for column, _, field in pairs},
             decimal=decimal or None,

@@ -29,7 +29,7 @@ class ImportWish(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     records: str
-    name: str
+    target: Path
     benchmark: str | None = None
     columns: Mapping[str, str] = {}
     decimal: str | None = None
@@ -79,7 +79,7 @@ def records_folder(folder: Path) -> Path:
 
 
 def made_folder(folder: Path) -> Path:
-    """Return where the data set lies under its name, once it is made."""
+    """Return where the data set is made, under its name."""
     return folder / "made"
 
 
@@ -91,7 +91,7 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
             reader,
             source,
             images_folder(folder),
-            made_folder(folder) / wish.name,
+            wish.target,
             check_image=read_header,
             remarks_on=file_remarks,
             columns=wish.columns,
