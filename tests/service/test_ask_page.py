@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.workers.engines.simulation.answers import AnswerScript
@@ -335,16 +335,18 @@ def test_a_check_counts_for_what_was_checked_alone(gateway: RunningGateway, brow
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.png").write_bytes(png(number))
     table = "image,question,answer\na/x.png,How many?,3\nb/x.png,How many?,4\n"
-    csv = {"mimeType": "text/csv", "buffer": table.encode()}
+    capitals, other = (
+        FilePayload(name=name, mimeType="text/csv", buffer=table.encode()) for name in ("ONE.CSV", "two.csv")
+    )
     tab = browser.new_page()
     tab.goto(f"{gateway.url}/import")
     tab.locator("#folder").set_input_files(tmp_path / "tree")
     expect(tab.locator("#files")).to_contain_text("2 pictures: a/x.png, b/x.png")
     tab.locator("#folder").set_input_files(tmp_path / "wood")
     expect(tab.locator("#found")).to_contain_text("tree/a/x.png, which is here, and wood/a/x.png would both be a/x.png")
-    tab.locator("#file").set_input_files([{"name": "ONE.CSV", **csv}, {"name": "two.csv", **csv}])
+    tab.locator("#file").set_input_files([capitals, other])
     expect(tab.locator("#found")).to_contain_text("ONE.CSV and two.csv are tables")
-    tab.locator("#file").set_input_files([{"name": "ONE.CSV", **csv}])
+    tab.locator("#file").set_input_files(capitals)
     expect(tab.get_by_label("Name")).to_have_value("ONE")
     tab.get_by_role("button", name="Check").click()
     tab.get_by_label("Name").fill("changed")

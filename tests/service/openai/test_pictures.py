@@ -176,24 +176,23 @@ def test_a_file_that_no_model_can_be_shown_is_refused_as_it_arrives(
     assert [path for path in (gateway.settings.uploads / "files").iterdir() if path.is_file()] == []
 
 
-@pytest.mark.parametrize("way", ["data", "file"])
-def test_errors_of_pictures_call_them_as_whoever_sent_them_does(
-    client: openai.OpenAI, worker: RunningWorker, way: str
-) -> None:
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("way", ["data", "file", "region"])
+def test_errors_of_pictures_call_them_as_whoever_sent_them_does(client: openai.OpenAI, way: str) -> None:
     """Of pixels that end too early as of a region that is not there: no name of the store, and no class of an error."""
     broken = png(1, (400, 400))
     broken = broken[: len(broken) // 2]
     kept = client.files.create(file=("broken.png", broken), purpose="vision").id
-    url = {"data": data_url(broken), "file": f"gigavqa:{kept}"}[way]
-    wrong = ["pixels cannot be read: save the picture anew"]
-    for region in ["", "?region=5000,0,9,9"] if way == "file" else [""]:
-        with pytest.raises(openai.BadRequestError) as raised:
-            client.chat.completions.create(model=MODEL, messages=asking(url + region))  # type: ignore[arg-type]
-        message = raised.value.body["message"]  # type: ignore[index]
-        assert ("reaches outside" if region else wrong[0]) in message
-        assert {"data": "the picture", "file": kept}[way] in message
-        assert "upload:" not in message and "Error" not in message
-    del worker
+    url, name, told = {
+        "data": (data_url(broken), "the picture", "its pixels cannot be read: save the picture anew"),
+        "file": (f"gigavqa:{kept}", kept, "its pixels cannot be read: save the picture anew"),
+        "region": (f"gigavqa:{kept}?region=5000,0,9,9", kept, "reaches outside an image of 400x400"),
+    }[way]
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.chat.completions.create(model=MODEL, messages=asking(url))
+    message = raised.value.message
+    assert name in message and told in message
+    assert "upload:" not in message and "UnreadableError" not in message
 
 
 @pytest.mark.parametrize(
