@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.workers.engines.simulation.answers import AnswerScript
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine
-from tests.browsing import Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
+from tests.browsing import PHONE, Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
@@ -243,7 +243,7 @@ def test_the_page_says_what_to_do_where_no_model_is_served(
 @pytest.mark.slow
 def test_a_refused_question_is_told_and_can_be_asked_again(served: RunningGateway, browser: Browser) -> None:
     """It is no part of the conversation, and stands in its field again; what is known to be wrong is not asked."""
-    tab = browser.new_page()
+    tab, name = browser.new_page(viewport=PHONE), f"broken-{'long' * 45}.png"
     asked = chats(tab)
     tab.goto(f"{served.url}/ask?image={IMAGE}&region=9000,0,10,10&question=Where%3F")
     expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
@@ -262,11 +262,12 @@ def test_a_refused_question_is_told_and_can_be_asked_again(served: RunningGatewa
     expect(tab.locator("#said")).to_contain_text("notes.txt: the first bytes are those of no image format")
     expect(tab.locator("#picture")).to_contain_text("plaza-0.png")
     broken = png(2)[:-2000]
-    tab.locator("#file").set_input_files({"name": "broken.png", "mimeType": "image/png", "buffer": broken})
-    expect(tab.locator("#said")).to_have_text("broken.png is ready")
+    tab.locator("#file").set_input_files({"name": name, "mimeType": "image/png", "buffer": broken})
+    expect(tab.locator("#said")).to_have_text(f"{name} is ready")
     tab.get_by_role("button", name="Ask", exact=True).click()
-    expect(tab.locator(".talk .failed")).to_contain_text(re.compile("broken.png.*save the picture anew"))
+    expect(tab.locator(".talk .failed")).to_contain_text(re.compile(f"{name}.*save the picture anew"))
     expect(tab.locator("#question")).to_have_value("Where?")
+    assert fits(tab)
     tab.get_by_role("button", name="No picture").click()
     put(tab, "Where?")
     assert [len(messages) for messages in asked] == [1, 1]
