@@ -107,6 +107,7 @@ class Gateway:
         )
         self._models = ModelInventory(settings.catalogue)
         self._datasets = Datasets(settings.data)
+        self._importer = DatasetImporter(settings.data, self._datasets, settings.max_body_bytes)
         self._verdict_files = VerdictFiles()
         self._headers = ImageHeaders(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
@@ -130,7 +131,7 @@ class Gateway:
             ResultReaders(),
             self._models,
             self._datasets,
-            DatasetImporter(self._settings.data, self._datasets, self._settings.max_body_bytes),
+            self._importer,
             self._submissions,
             self._keys,
             self._quotas,
@@ -207,6 +208,7 @@ class Gateway:
         repeat("deletions", self._registry.finish_deletions, settings.trim_seconds)
         repeat("resume", self._submissions.run, settings.resume_seconds)
         openai = self._openai
+        self._background.once("imports", self._sweep_imports)
         repeat("chats", openai.pending_chats.run, _CHATS_RESTART_SECONDS)
         repeat("waiting chats", openai.pending_chats.keep, _CHATS_KEEP_SECONDS)
         self._background.once("ending chats", partial(openai.pending_chats.end_with, self._stopping))
@@ -219,6 +221,9 @@ class Gateway:
     async def _open_lanes(self) -> None:
         catalogue = await asyncio.to_thread(self._models.catalogue)
         await self._queue.open_lanes(catalogue)
+
+    async def _sweep_imports(self) -> None:
+        await asyncio.to_thread(self._importer.sweep)
 
     async def _prune(self) -> None:
         settings = self._settings

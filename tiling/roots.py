@@ -38,14 +38,15 @@ class ImageRoot:
     def locate(self, name: str) -> Path:
         """Find the file called `name`, links followed.
 
-        Raises PathEscapesError for absolute names, `..`, and links that lead out; ImageNotFoundError where no file is.
+        Raises PathEscapesError for absolute names, `..`, and links that lead out; ImageNotFoundError where no file is,
+        and for all in hidden folders: those of the root are somebody's unfinished work.
         """
         if self._uploads and name.startswith(UPLOAD_PREFIX):
             return self._uploads.locate(name.removeprefix(UPLOAD_PREFIX))
         pure = _relative(name)
         try:
             path = (self.folder / pure).resolve()
-            exists = path.is_file()
+            exists = path.is_file() and not pure.parts[0].startswith(".")
         except (OSError, RuntimeError, UnicodeError) as error:  # too long for the file system, in a circle, no text
             raise ImageNotFoundError(f"image '{quote_text(name)}' cannot exist under the image root") from error
         if not path.is_relative_to(self.folder):

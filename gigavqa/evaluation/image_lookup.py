@@ -34,7 +34,7 @@ class _ImagesByStem(Mapping[str, str]):
         by_stem: dict[str, list[str]] = {}
         for name in list_files(folder):
             file = PurePosixPath(name)
-            if file.suffix in RECORD_SUFFIXES:
+            if file.suffix.lower() in RECORD_SUFFIXES:
                 continue
             self._names.setdefault(file.stem, name)
             if file.suffix.lower() in IMAGE_SUFFIXES:

@@ -38,13 +38,15 @@ from gigavqa.evaluation.truth_checks import (
 from gigavqa.evaluation.unread_fields import report_unread_fields
 from gigavqa.runtime.work_progress import counted
 
+_MOST_SHOWN = 20
+
 
 @dataclass(frozen=True)
 class ImportSummary:
     """The result of an import: how many samples and images came in, and which records were left out.
 
     `kinds` counts samples by the kind of answer that they ask for. `notes` say how files were read, and what of their
-    records nothing reads; `warnings` what samples lack that some table needs.
+    records nothing reads; `warnings` what samples lack that some table needs. `first` are the first samples.
     """
 
     folder: Path
@@ -54,6 +56,7 @@ class ImportSummary:
     kinds: Mapping[str, int] = field(default_factory=dict)
     notes: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    first: Sequence[Sample] = ()
 
 
 def import_dataset(
@@ -126,6 +129,7 @@ def import_dataset(
         kinds=count_answer_kinds(placed, AnswerForms.of(benchmark).answer_form),
         notes=[*told.notes, *remarks, *report_unread_fields(told.unread, known)],
         warnings=list(_collect_warnings(benchmark, placed, places)),
+        first=placed[:_MOST_SHOWN],
     )
 
 

@@ -78,7 +78,7 @@ def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
     `name` is how problems call the file. What comes before a fault, and of lines and rows behind it, is still read.
     """
     try:
-        if path.suffix == _PARQUET:
+        if path.suffix.lower() == _PARQUET:
             yield from _read_parquet(path, name)
         else:
             yield from _read_text(path, name, detect_encoding(path).name)
@@ -93,15 +93,15 @@ def read_records(path: Path, name: str) -> Iterator[Record | Problem]:
 def encoding_note(path: Path) -> str:
     """Return what is to be said of how a file's text is read; nothing of UTF-8, nor of what cannot be read."""
     try:
-        return "" if path.suffix == _PARQUET else detect_encoding(path).note
+        return "" if path.suffix.lower() == _PARQUET else detect_encoding(path).note
     except (OSError, EncodingUnknownError):
         return ""
 
 
 def _read_text(path: Path, name: str, encoding: str) -> Iterator[Record | Problem]:
-    if path.suffix in LINE_SUFFIXES:
+    if path.suffix.lower() in LINE_SUFFIXES:
         yield from _read_lines(path, name, encoding)
-    elif path.suffix in _SEPARATORS:
+    elif path.suffix.lower() in _SEPARATORS:
         yield from _read_table(path, name, encoding)
     else:
         yield from _read_document(path.read_text(encoding=encoding), name)
@@ -139,7 +139,7 @@ def _read_document(text: str, name: str) -> Iterator[Record | Problem]:
 def _read_table(path: Path, name: str, encoding: str) -> Iterator[Record | Problem]:
     csv.field_size_limit(_WIDEST_FIELD)
     with path.open(encoding=encoding, newline="") as text:
-        separator = max(_SEPARATORS[path.suffix], key=text.readline().count)
+        separator = max(_SEPARATORS[path.suffix.lower()], key=text.readline().count)
         text.seek(0)
         reader = csv.reader(text, delimiter=separator, strict=True)
         header = [column.strip() for column in next(reader, [])]

@@ -39,7 +39,7 @@ _SAYS_ITS_INPUT = frozenset({"missing", "value_error"})
 
 def record_files(folder: Path) -> list[Path]:
     """Files of records below a folder, sorted by path."""
-    return sorted(path for path in folder.rglob("*") if path.suffix in RECORD_SUFFIXES and path.is_file())
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in RECORD_SUFFIXES and path.is_file())
 
 
 def load_samples(

@@ -44,6 +44,9 @@ what a page shows its script asks for.
 RECHECK_SECONDS = 5.0  # a revoked key ends its streams by then: decision 0017
 """How long an answer is sent on before its key is looked at again."""
 
+ROLE_HEADER = "X-Key-Role"
+"""What the key that came is good for: pages say beforehand what it is too little for."""
+
 _OPEN_FOLDERS = ("/static-offline-docs/", "/pages/", "/jobs/", "/datasets/")
 _CALLER = "gigavqa.caller"
 
@@ -137,6 +140,7 @@ class Authentication:
         caller: Caller = scope[_CALLER]
         if not caller.key:
             return
+        answer.role = caller.key.role
         answer.key_id, answer.rate = caller.key.id, await quotas.pass_request(caller.key)
         if answer.rate and not answer.rate.admitted:
             message = f"the key gvq_{caller.key.id} may ask {answer.rate.limit} times a minute"
@@ -149,6 +153,7 @@ class _KeyCheckedResponse:
 
     def __init__(self, keys: ApiKeys, send: Send) -> None:
         self.key_id = ""
+        self.role = ""
         self.rate: RateLimitStatus | None = None
         self._keys = keys
         self._send = send
@@ -159,8 +164,12 @@ class _KeyCheckedResponse:
         """Pass one ASGI message on."""
         if self._ended:
             return
-        if message["type"] == "http.response.start" and self.rate:
-            MutableHeaders(scope=message).update(_rate_headers(self.rate))
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if self.role:
+                headers[ROLE_HEADER] = self.role
+            if self.rate:
+                headers.update(_rate_headers(self.rate))
         if message.get("more_body") and await self._is_locked_out():
             # The server then tells the application that its client is gone, which ends the stream.
             self._ended = True

@@ -12,6 +12,8 @@ from gigavqa.service.errors import AnswerFailedError, ChatInvalidError, ContextT
 from gigavqa.service.openai.pending_chats import FinishedAnswer, TextDelta
 from gigavqa.service.openai.stream_events import stream_event
 from gigavqa.service.openai.tool_calls import GrowingAnswer, ToolCall, number_calls, read_answer
+from gigavqa.service.openai.uploads import as_sent
+from gigavqa.tiling.errors import ImageUnreadableError
 
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls"]
 _REASONS: Mapping[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
@@ -172,9 +174,12 @@ def failure_error(failure: Failure) -> ServiceError:
     """Return the error that a failure is to whoever asked, one that is asked again by clients where that may help."""
     if failure.type in ("ContextExceededError", "ChatOverflowError"):
         return ContextTooSmallError(failure.message)
+    if failure.type == ImageUnreadableError.__name__:
+        told = as_sent(failure.message)
+        return ChatInvalidError(f"{told}; its pixels cannot be read: save the picture anew, or send another")
     if failure.retryable:
         return AnswerFailedError(f"{failure.type}: {failure.message}; asking again may help")
-    return ChatInvalidError(f"{failure.type}: {failure.message}")
+    return ChatInvalidError(f"{failure.type}: {as_sent(failure.message)}")
 
 
 def _finish_reason(response: Response) -> FinishReason:

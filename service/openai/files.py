@@ -24,11 +24,14 @@ from gigavqa.service.errors import (
     ProblemFinding,
 )
 from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.forms import sent_name
 from gigavqa.service.http.openapi import example, openai_error_responses
 from gigavqa.service.http.parameters import component
 from gigavqa.service.openai import examples
 from gigavqa.service.openai.lists import ListItem, ObjectList
 from gigavqa.store.files import FileRegistry, Purpose, StoredFile, new_file_id
+from gigavqa.tiling.errors import ImageTooLargeError, PixelTypeError, TilingError
+from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
 
 router = APIRouter(prefix="/v1/files", tags=["openai"])
@@ -89,8 +92,8 @@ class FileStore:
     ) -> StoredFile:
         """Keep a file; its bytes are there before it is shown. With the `file_id` of before, it is the same one.
 
-        Raises FileInvalidError where the owner has too many, QuotaExceededError where they have more than `most_bytes`
-        together, and OSError.
+        Raises FileInvalidError where the owner has too many, or one for `vision` is no picture, QuotaExceededError
+        where they have more than `most_bytes` together, and OSError.
         """
         number, held = await self._registry.totals(owner)
         if number >= self._most_files or held > self._most_bytes:
@@ -100,6 +103,8 @@ class FileStore:
             )
         file_id = file_id or new_file_id()
         size = await asyncio.to_thread(self._write, file_id, source)
+        if purpose == "vision":
+            await asyncio.to_thread(self._require_picture, file_id, filename)
         now = int(time.time())
         file = StoredFile(
             id=file_id,
@@ -166,6 +171,17 @@ class FileStore:
         partial.replace(path)
         beside.write_text(digest.hexdigest())
         return path.stat().st_size
+
+    def _require_picture(self, file_id: str, filename: str) -> None:
+        path = self.path(file_id)
+        try:
+            read_header(path)
+        except TilingError as error:
+            self._remove(file_id)
+            told = str(error).replace(str(path), filename[:_MOST_NAME])
+            if not isinstance(error, PixelTypeError | ImageTooLargeError):  # which say what helps
+                told = f"{told}; models are shown JPEG, PNG, WebP, JPEG 2000 and TIFF files"
+            raise FileInvalidError(told, [ProblemFinding(detail=told, pointer="#/file")]) from error
 
     def _remove(self, file_id: str) -> None:
         self.path(file_id).unlink(missing_ok=True)
@@ -244,7 +260,7 @@ async def create_file(files: Files, caller: CurrentCaller, request: Request) -> 
         seconds = _parse_expiry(form.get("expires_after[seconds]"))
         kept = await files.add(
             sent.file,
-            filename=sent.filename or "upload",
+            filename=sent_name(sent) or "upload",
             purpose=purpose,  # type: ignore[arg-type]  # one of those, as was seen
             owner=caller.owner or "",
             expires_at=None if seconds is None else int(time.time()) + seconds,

@@ -15,11 +15,11 @@ from gigavqa.runtime.public_addresses import AddressRefusedError, parse_url
 from gigavqa.service.errors import ChatInvalidError, ProblemFinding, ServiceError
 from gigavqa.service.openai.fetching import ImageFetcher
 from gigavqa.service.openai.files import FileStore, is_file_id
-from gigavqa.service.openai.uploads import Uploads, decode_base64
+from gigavqa.service.openai.uploads import Uploads, as_sent, decode_base64
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
-from gigavqa.tiling.roots import UPLOAD_PREFIX, ImageRoot, check_image_name
+from gigavqa.tiling.roots import ImageRoot, check_image_name
 from gigavqa.tiling.views import View, plan_view
 
 SCHEME = "gigavqa:"
@@ -84,7 +84,11 @@ class ImageResolver:
 
     def check(self, view: View, entry: CatalogueEntry, num_images: int) -> None:
         """Raise TilingError where there is no such picture, no such region of it, or none that the model takes."""
-        plan_view(self._size(view.image), view, entry.visual_budget, num_images)
+        size = self._size(view.image)
+        try:
+            plan_view(size, view, entry.visual_budget, num_images)
+        except TilingError as error:
+            raise type(error)(as_sent(str(error))) from error
 
     async def _named(self, view: View, owner: str) -> View:
         if not is_file_id(view.image):
@@ -122,8 +126,7 @@ class ImageResolver:
         try:
             return self._headers.read(path).size
         except TilingError as error:
-            shown = "the picture" if image.startswith(UPLOAD_PREFIX) else image
-            raise type(error)(str(error).replace(str(path), shown)) from error
+            raise type(error)(as_sent(str(error).replace(str(path), image))) from error
 
 
 def _parse_gigavqa_url(url: str) -> View:

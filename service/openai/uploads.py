@@ -3,6 +3,7 @@
 import binascii
 import hashlib
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import pybase64
 
 from gigavqa.tiling.roots import UPLOAD_PREFIX
 
+_FILE = re.compile(rf"{UPLOAD_PREFIX}files/(file-[A-Za-z0-9_-]+)")
+_IN_BODY = re.compile(rf"{UPLOAD_PREFIX}sha256/[0-9a-f]{{2}}/[0-9a-f]{{64}}")
 _PARTIAL_SECONDS = 6 * 3600.0
 
 
@@ -112,3 +115,8 @@ class PendingUpload:
 def decode_base64(text: str) -> bytes:
     """Decode base64 that is there as a whole. Raises ValueError."""
     return pybase64.b64decode(text, validate=True)
+
+
+def as_sent(text: str) -> str:
+    """Return a message in which uploads are called as whoever sent them knows them: by the id of a file, if any."""
+    return _IN_BODY.sub("the picture", _FILE.sub(r"\1", text))

@@ -1,11 +1,10 @@
 """New data sets: records and pictures that somebody sends, read as `gigavqa dataset import` reads them."""
 
 import asyncio
-import shutil
+import errno
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -26,11 +25,13 @@ from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import component
 from gigavqa.service.operations.datasets import Datasets
+from gigavqa.service.operations.import_folders import import_folder, sweep_import_folders
 from gigavqa.service.operations.import_form import BODY, ImportForm
 from gigavqa.service.operations.import_process import (
     ImportOutcome,
     ImportWish,
     ShownSample,
+    made_folder,
     outcome_file,
     wish_file,
 )
@@ -41,8 +42,7 @@ PATH = "/v1/datasets"
 _MOST_FILES, _MOST_FIELDS = 2000, 4000
 _IMPORT_SECONDS = 300.0
 _MOST_TOLD = 100
-_STAGED = ".import-"
-"""What folders in the data root begin with that last as long as an import; no data set is called so."""
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 
 
 class DatasetImport(BaseModel):
@@ -77,14 +77,22 @@ class DatasetImporter:
         name, is_check = form.name, form.is_check
         target = await asyncio.to_thread(self._datasets.vacant, name)
         async with self._turn:
-            with _staging(target.parent) as folder:
-                wish = form.wish(folder / name if is_check else target)
-                try:
+            await asyncio.to_thread(self.sweep)
+            with ExitStack() as stack:
+                with _writing():
+                    folder = stack.enter_context(import_folder(target.parent))
+                wish = form.wish(made_folder(folder) / name)
+                with _writing():
                     await asyncio.to_thread(form.stage, folder, wish, self._root, self._most_bytes)
-                except OSError as error:
-                    raise _unwritable(error) from error
-                outcome = await _import_apart(folder, wish)
-        return _describe(name, outcome, made=not is_check)
+                found = _describe(name, await _import_apart(folder, wish), made=not is_check)
+                if not is_check:
+                    with _writing():
+                        _move(wish.target, self._datasets.vacant(name))
+        return found
+
+    def sweep(self) -> None:
+        """Remove what imports have left whose gateway was killed; blocks."""
+        sweep_import_folders(self._root.folder)
 
 
 CurrentImporter = Annotated[DatasetImporter, component(DatasetImporter)]
@@ -123,24 +131,25 @@ async def create_dataset(
     return found
 
 
-@contextmanager
-def _staging(root: Path) -> Iterator[Path]:
-    """A folder in the data root, so that pictures need not be copied into the data set."""
+def _move(made: Path, target: Path) -> None:
+    """Move a data set to its place: from here on it is there, and before it is not. Raises DatasetExistsError."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix=_STAGED, dir=root))
+        made.rename(target)
     except OSError as error:
-        raise _unwritable(error) from error
+        if error.errno in _TAKEN:  # made meanwhile, by another process
+            raise DatasetExistsError(f"the data root has '{target.name}' already: choose another name") from error
+        raise
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
     try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _unwritable(error: OSError) -> DataRootUnwritableError:
-    return DataRootUnwritableError(
-        f"the gateway cannot write into its data root ({error.strerror}); `gigavqa dataset import` makes a data set "
-        "on a machine that can"
-    )
+        yield
+    except OSError as error:
+        raise DataRootUnwritableError(
+            f"the gateway cannot write into its data root ({error.strerror}); `gigavqa dataset import` makes a data "
+            "set on a machine that can"
+        ) from error
 
 
 async def _import_apart(folder: Path, wish: ImportWish) -> ImportOutcome:

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,9 @@ from starlette.datastructures import FormData, UploadFile
 
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.service.errors import BodyTooLargeError, ImportInvalidError, ProblemFinding
+from gigavqa.service.http.forms import sent_name
 from gigavqa.service.operations.import_process import ImportWish, images_folder, records_folder
-from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.roots import ImageRoot, check_image_name
 
 _COPIED_AT_ONCE = 1 << 20
@@ -71,8 +74,8 @@ class ImportForm:
 
     def wish(self, target: Path) -> ImportWish:
         """Return how the import is to read it."""
-        records = Path(self._records().filename or "").name
-        if Path(records).suffix not in RECORD_SUFFIXES:
+        records = Path(sent_name(self._records())).name
+        if Path(records).suffix.lower() not in RECORD_SUFFIXES:
             known = ", ".join(sorted(RECORD_SUFFIXES))
             raise _field_error("records", f"'{records[:200]}' is no file of records; there are {known}")
         decimal = self._text("decimal")
@@ -102,14 +105,15 @@ class ImportForm:
                 f"the records have {records.size} bytes; at most {most_bytes} are read here, and "
                 "`gigavqa dataset import` has no such bound"
             )
+        records_folder(folder).mkdir()
         _write(records, records_folder(folder) / wish.records)
         images_folder(folder).mkdir()
         for image in self._sent.getlist("image"):
             if not isinstance(image, UploadFile):
                 raise _field_error("image", "'image' is a file; 'picture' names one of the data root")
-            _write(image, images_folder(folder) / _image_name(image.filename or "", "image"))
-        for picture in map(str, self._sent.getlist("picture")):
-            _link(_located(root, picture), images_folder(folder) / picture)
+            _place(_image_name(sent_name(image), "image"), images_folder(folder), partial(_write, image))
+        for picture in dict.fromkeys(map(str, self._sent.getlist("picture"))):
+            _place(picture, images_folder(folder), partial(_link, _located(root, picture)))
 
     def _text(self, field: str) -> str:
         given = self._sent.get(field, "")
@@ -148,20 +152,25 @@ def _located(root: ImageRoot, picture: str) -> Path:
         raise _field_error("picture", str(error)) from error
 
 
-def _write(sent: UploadFile, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _place(name: str, folder: Path, put: Callable[[Path], None]) -> None:
+    """Put a picture below the folder, under a name that no other picture has and none is a folder of."""
+    path = folder / name
     try:
-        with path.open("xb") as file:
-            shutil.copyfileobj(sent.file, file, _COPIED_AT_ONCE)
-    except FileExistsError as error:
-        raise _field_error("image", f"two pictures are called '{path.name[:200]}'") from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        put(path)
+    except (FileExistsError, NotADirectoryError) as error:
+        told = f"two pictures are called '{quote_text(name)}', or one as the folder of another; rows could mean either"
+        raise _field_error("image", told) from error
+
+
+def _write(sent: UploadFile, path: Path) -> None:
+    with path.open("xb") as file:
+        shutil.copyfileobj(sent.file, file, _COPIED_AT_ONCE)
 
 
 def _link(source: Path, path: Path) -> None:
-    if path.exists():
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(source, path)
-    except OSError:  # a file system without links
-        shutil.copyfile(source, path)
+    except OSError:  # a file system without links, or a name that is taken
+        with source.open("rb") as found, path.open("xb") as file:
+            shutil.copyfileobj(found, file, _COPIED_AT_ONCE)

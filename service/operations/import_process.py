@@ -7,11 +7,12 @@ memory is bounded, and it can be ended. The folder tells it what is wished, and 
 import resource
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from gigavqa.evaluation.datasets import find_reader, load_dataset
+from gigavqa.evaluation.datasets import find_reader
 from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError, Problem
 from gigavqa.evaluation.import_columns import ImportColumns
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
@@ -20,7 +21,6 @@ from gigavqa.tiling.headers import read_header
 
 MEMORY_BYTES = 4 << 30
 """Of addresses, most of which an import does not touch."""
-_MOST_SHOWN = 20
 
 
 class ImportWish(BaseModel):
@@ -78,6 +78,11 @@ def records_folder(folder: Path) -> Path:
     return folder / "records"
 
 
+def made_folder(folder: Path) -> Path:
+    """Return where the data set is made, under its name."""
+    return folder / "made"
+
+
 def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
     source = records_folder(folder) / wish.records
     try:
@@ -101,12 +106,11 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
     except MemoryError:
         told = f"the records take more than {MEMORY_BYTES >> 30} GiB of memory to be read; `gigavqa dataset import` "
         return ImportOutcome(refused=f"{told}at a terminal has no such bound")
-    samples = load_dataset(summary.folder).samples[:_MOST_SHOWN]
     shown = tuple(
         ShownSample(id=one.id, images=one.images, question=one.question, options=one.options, truth=one.truth)
-        for one in samples
+        for one in summary.first
     )
-    return ImportOutcome(summary=summary, benchmark=reader.name, shown=shown)
+    return ImportOutcome(summary=replace(summary, first=()), benchmark=reader.name, shown=shown)
 
 
 def main(folder: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.workers.engines.simulation.answers import AnswerScript
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine
-from tests.browsing import Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
+from tests.browsing import PHONE, Complaints, axe_findings, elsewhere, fits, launched_browser, with_axe, with_browser
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.conftest import wait_for_worker
@@ -136,6 +136,48 @@ def test_an_answer_is_read_as_it_grows_and_stopped(
 
 @with_browser
 @pytest.mark.slow
+def test_a_picture_that_comes_while_an_answer_is_written_belongs_to_the_next_question(
+    gateway: RunningGateway, settings: GatewaySettings, browser: Browser, sent: Path, tmp_path: Path
+) -> None:
+    """What is kept is what was asked; the next question shows the new picture, in a conversation of its own."""
+    other = tmp_path / "other.png"
+    other.write_bytes(png(2))
+    answer = " ".join(f"ship {number}" for number in range(60))
+    tab = browser.new_page()
+    asked = chats(tab)
+    with working(settings, lambda: SimulatedEngine(ENTRY, speed=0.1, script=AnswerScript([[answer]]))):
+        elsewhere(lambda: wait_for_worker(gateway))
+        tab.goto(f"{gateway.url}/ask")
+        tab.locator("#file").set_input_files(sent)
+        expect(tab.locator("#said")).to_have_text("harbour.png is ready")
+        tab.locator("#region").fill("0,0,160,128")
+        tab.locator("#question").fill("About harbour?")
+        tab.keyboard.press("Enter")
+        expect(tab.locator(".talk .answer")).to_contain_text("ship 0")
+        tab.locator("#file").set_input_files(other)
+        expect(tab.locator("#said")).to_have_text("other.png is ready")
+        tab.get_by_role("button", name="Keep as a sample").click()
+        expect(tab.locator("#samples li")).to_contain_text("harbour.png, region 0,0,160,128")
+        expect(tab.locator("#shows")).to_have_text("The question shows the whole picture.")
+        tab.locator("#question").fill("About other?")
+        tab.keyboard.press("Enter")
+        expect(tab.locator(".talk .answer")).to_have_count(2)
+        files = {
+            one["filename"]: one["id"] for one in elsewhere(lambda: gateway.client.get("/v1/files").json()["data"])
+        }
+        shown = [
+            [part["image_url"]["url"] for part in one[-1]["content"] if part["type"] == "image_url"] for one in asked
+        ]
+        assert [len(messages) for messages in asked] == [1, 1]
+        assert shown[0][0].startswith(f"gigavqa:{files['harbour.png']}?region=")
+        assert shown[1] == [f"gigavqa:{files['other.png']}"]
+        tab.get_by_role("button", name="Stop").click()
+        expect(tab.locator(".talk .failed")).to_contain_text("Stopped.")
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
 def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
     served: RunningGateway, browser: Browser, sent: Path
 ) -> None:
@@ -144,16 +186,22 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
     tab.goto(f"{served.url}/ask?image={IMAGE}&region=0,0,320,240")
     expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
     put(tab, "How many?")
-    tab.get_by_label("True answer").fill("3")
+    tab.get_by_label("True answer").fill("A")
     tab.get_by_role("button", name="Keep as a sample").click()
     tab.locator("#file").set_input_files(sent)
     expect(tab.locator("#said")).to_have_text("harbour.png is ready")
     put(tab, "What is this?")
+    tab.get_by_label("True answer").fill("N/A")
     tab.get_by_role("button", name="Keep as a sample").click()
+    expect(tab.locator("#question")).to_be_focused()
     tab.reload()
     expect(tab.locator("#samples li")).to_have_count(2)
     tab.get_by_label("Name of the data set").fill("mine")
     tab.get_by_role("button", name="Make a data set").click()
+    expect(tab.locator("#made")).to_contain_text(re.compile(r"Nothing is made\..*mine\.jsonl:1: .* a letter \(A\)"))
+    tab.get_by_label("Truth of question 1").fill("3")
+    tab.get_by_role("button", name="Make a data set").click()
+    expect(tab.locator("#made li").first).to_contain_text("mine.jsonl")
     tab.locator("#made").get_by_role("link", name="mine").click()
     expect(tab.locator("#title")).to_have_text("mine")
     samples = served.client.get("/v1/datasets/mine/samples").json()["data"]
@@ -168,7 +216,7 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
 def test_the_page_says_what_to_do_where_no_model_is_served(
     gateway: RunningGateway, settings: GatewaySettings, browser: Browser
 ) -> None:
-    """And goes on by itself as soon as one is."""
+    """And goes on by itself as soon as one is, with the model and the conversation of before."""
     tab = browser.new_page()
     tab.goto(f"{gateway.url}/ask")
     expect(tab.locator("#unserved")).to_contain_text("gigavqa up --model MODEL")
@@ -177,25 +225,52 @@ def test_the_page_says_what_to_do_where_no_model_is_served(
         expect(tab.locator("#model")).to_have_value(MODEL)
         expect(tab.locator("#unserved")).to_be_hidden()
         put(tab, "Who are you?")
+    expect(tab.locator("#unserved")).to_be_visible()
+    asked = chats(tab)
+    with working(settings):
+        expect(tab.locator("#asking")).to_be_visible()
+        put(tab, "And who am I?")
+    assert [message["role"] for message in asked[0]] == ["user", "assistant", "user"]
+    tab.goto(f"{gateway.url}/ask?model=gone")
+    with working(settings):
+        expect(tab.locator("#shows")).to_contain_text("gone is served by nobody now")
+        expect(tab.locator("#model")).to_have_value("gone")
+        expect(tab.get_by_role("button", name="Ask", exact=True)).to_be_disabled()
     tab.close()
 
 
 @with_browser
 @pytest.mark.slow
 def test_a_refused_question_is_told_and_can_be_asked_again(served: RunningGateway, browser: Browser) -> None:
-    """It is no part of the conversation, and stands in its field again."""
-    tab = browser.new_page()
+    """It is no part of the conversation, and stands in its field again; what is known to be wrong is not asked."""
+    tab, name = browser.new_page(viewport=PHONE), f"broken-{'long' * 45}.png"
     asked = chats(tab)
     tab.goto(f"{served.url}/ask?image={IMAGE}&region=9000,0,10,10&question=Where%3F")
     expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
-    tab.get_by_role("button", name="Ask", exact=True).click()
-    expect(tab.locator(".talk .failed")).to_contain_text("reaches outside")
-    expect(tab.locator("#question")).to_have_value("Where?")
-    tab.locator("#region").fill("10,10")
-    expect(tab.locator("#shows")).to_contain_text("A region is x,y,width,height")
+    for region, told in (
+        ("9000,0,10,10", "reaches outside of the picture, which has 640"),
+        ("pct:60,0,50,10", "reaches outside"),
+        ("0,0,0,9", "is empty"),
+        ("10,10", "A region is x,y,width,height"),
+    ):
+        tab.locator("#region").fill(region)
+        expect(tab.locator("#shows")).to_contain_text(told)
+        expect(tab.get_by_role("button", name="Ask", exact=True)).to_be_disabled()
+        expect(tab.locator(".region")).to_be_hidden()
     tab.get_by_role("button", name="Whole picture").click()
+    tab.locator("#file").set_input_files({"name": "notes.txt", "mimeType": "text/plain", "buffer": b"no picture"})
+    expect(tab.locator("#said")).to_contain_text("notes.txt: the first bytes are those of no image format")
+    expect(tab.locator("#picture")).to_contain_text("plaza-0.png")
+    broken = png(2)[:-2000]
+    tab.locator("#file").set_input_files({"name": name, "mimeType": "image/png", "buffer": broken})
+    expect(tab.locator("#said")).to_have_text(f"{name} is ready")
+    tab.get_by_role("button", name="Ask", exact=True).click()
+    expect(tab.locator(".talk .failed")).to_contain_text(re.compile(f"{name}.*save the picture anew"))
+    expect(tab.locator("#question")).to_have_value("Where?")
+    assert fits(tab)
+    tab.get_by_role("button", name="No picture").click()
     put(tab, "Where?")
-    assert len(asked[-1]) == 1
+    assert [len(messages) for messages in asked] == [1, 1]
     tab.close()
 
 
@@ -255,6 +330,41 @@ def test_a_table_is_checked_and_made_on_its_page(gateway: RunningGateway, browse
 
 @with_browser
 @pytest.mark.slow
+def test_a_check_counts_for_what_was_checked_alone(gateway: RunningGateway, browser: Browser, tmp_path: Path) -> None:
+    """Pictures are told apart by their paths, two tables are refused, and what is changed meanwhile is checked anew."""
+    for folder, number in (("tree/a", 1), ("tree/b", 2), ("wood/a", 3)):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "x.png").write_bytes(png(number))
+    table = "image,question,answer\na/x.png,How many?,3\nb/x.png,How many?,4\n"
+    capitals, other = (
+        FilePayload(name=name, mimeType="text/csv", buffer=table.encode()) for name in ("ONE.CSV", "two.csv")
+    )
+    tab = browser.new_page()
+    tab.goto(f"{gateway.url}/import")
+    tab.locator("#folder").set_input_files(tmp_path / "tree")
+    expect(tab.locator("#files")).to_contain_text("2 pictures: a/x.png, b/x.png")
+    tab.locator("#folder").set_input_files(tmp_path / "wood")
+    expect(tab.locator("#found")).to_contain_text("tree/a/x.png, which is here, and wood/a/x.png would both be a/x.png")
+    tab.locator("#file").set_input_files([capitals, other])
+    expect(tab.locator("#found")).to_contain_text("ONE.CSV and two.csv are tables")
+    tab.locator("#file").set_input_files(capitals)
+    expect(tab.get_by_label("Name")).to_have_value("ONE")
+    tab.get_by_role("button", name="Check").click()
+    tab.get_by_label("Name").fill("changed")
+    expect(tab.locator("#said")).to_contain_text("has changed since the check began")
+    expect(tab.get_by_role("button", name="Make the data set")).to_be_disabled()
+    expect(tab.locator("#found")).to_be_empty()
+    tab.get_by_role("button", name="Check").click()
+    expect(tab.locator("#found")).to_contain_text("2 questions about 2 pictures")
+    tab.get_by_role("button", name="Make the data set").click()
+    expect(tab.locator("#found").get_by_role("link", name="changed")).to_be_visible()
+    images = gateway.client.get("/v1/datasets/changed/images").json()["data"]
+    assert [one["name"] for one in images] == ["images/a/x.png", "images/b/x.png"]
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
 def test_a_key_asks_and_sends(locked: RunningGateway, browser: Browser, sent: Path) -> None:
     """By the key that the tab keeps; a data set wants one that operates, and the page says so."""
     key, _ = elsewhere(lambda: make_key(locked.redis_url, "ada"))
@@ -270,9 +380,51 @@ def test_a_key_asks_and_sends(locked: RunningGateway, browser: Browser, sent: Pa
         tab.get_by_role("button", name="Keep as a sample").click()
         tab.get_by_label("Name of the data set").fill("mine")
         tab.get_by_role("button", name="Make a data set").click()
-        expect(tab.locator("#said")).to_contain_text("needs 'operate'")
+        expect(tab.locator("#made")).to_contain_text("needs 'operate'")
         expect(tab.locator("#samples li")).to_have_count(1)
+        tab.on("dialog", lambda dialog: dialog.accept())
+        tab.get_by_role("button", name="Forget key").click()
+        expect(tab.locator("#key")).to_be_visible()
+        expect(tab.locator("#samples li")).to_have_count(0)
         tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_key_is_asked_for_before_files_are_chosen(locked: RunningGateway, browser: Browser) -> None:
+    """One that no header can carry is no key, and its field stays; one of too small a role is told beforehand."""
+    key, _ = elsewhere(lambda: make_key(locked.redis_url, "ada"))
+    tab = browser.new_page()
+    tab.goto(f"{locked.url}/import")
+    tab.get_by_label("API key").fill(f"\u201c{key}\u201d")
+    tab.get_by_role("button", name="Show").click()
+    expect(tab.locator("#said")).to_contain_text("This is no key")
+    tab.get_by_label("API key").fill(key)
+    tab.get_by_role("button", name="Show").click()
+    expect(tab.locator("#said")).to_have_text("The key's role is 'submit'; this needs 'operate'.")
+    tab.locator("#file").set_input_files(
+        {"name": "a.csv", "mimeType": "text/csv", "buffer": b"question,answer\nWho?,I\n"}
+    )
+    expect(tab.get_by_role("button", name="Check")).to_be_disabled()
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_data_set_is_asked_from_its_page(served: RunningGateway, browser: Browser) -> None:
+    """By a plan and a served model; the start page of an empty installation leads to one's own data set."""
+    tab = browser.new_page()
+    tab.goto(served.url)
+    expect(tab.locator("#next").get_by_role("link", name="Ask")).to_be_visible()
+    expect(tab.locator("#next").get_by_role("link", name="New data set")).to_be_visible()
+    tab.goto(f"{served.url}/datasets/{NAME}")
+    tab.locator("#job").get_by_label("Title").fill("Mine\u202e turned")
+    tab.get_by_role("button", name="Start the job").click()
+    expect(tab.locator("#title")).to_have_text("Mine turned")
+    (job,) = served.client.get("/v1/jobs").json()["data"]
+    assert (job["spec"]["dataset"], job["spec"]["models"]) == (NAME, [MODEL])
+    assert tab.url == f"{served.url}/jobs/{job['id']}"
+    tab.close()
 
 
 @with_axe

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,17 @@ import httpx
 import pytest
 from PIL import Image
 
+from gigavqa.service.operations import dataset_imports
+from gigavqa.service.operations.import_folders import import_folder
 from tests.service.datasets import NAME
-from tests.service.gateways import RunningGateway, problem_of
+from tests.service.gateways import MODEL, RunningGateway, problem_of, running
+from tests.service.openai.pictures import asking
 from tests.service.tenants import make_key
+from tests.waiting import wait_until
 
 GOOD = "image,question,A,B,answer\nport.png,Which ship is longest?,the red one,the blue one,B\n"
 BAD = GOOD + "none.png,Which?,red,blue,A\nport.png,Which?,red,blue,Z\n"
+PLAZA = f"{NAME}/images/plaza-0.png"
 
 
 def picture() -> bytes:
@@ -99,6 +105,9 @@ def test_questions_about_pictures_of_another_data_set_share_them(gateway: Runnin
         ({"picture": f"{NAME}/images/none.png"}, "does not exist"),
         ({"images": ["../port.png"]}, "not a relative path"),
         ({"images": ["port.png", "port.png"]}, "two pictures are called 'port.png'"),
+        ({"images": ["a/port.png", "b/port.png", "a/port.png"]}, "two pictures are called 'a/port.png'"),
+        ({"images": ["a", "a/port.png"]}, "two pictures are called 'a/port.png', or one as the folder of another"),
+        ({"images": [PLAZA], "picture": PLAZA}, f"two pictures are called '{PLAZA}'"),
         ({"map": "foto"}, "foto=image"),
         ({"decimal": ";"}, "a comma"),
         ({"check": "yes"}, "true or false"),
@@ -122,6 +131,57 @@ def test_no_row_reaches_out_of_what_was_sent(gateway: RunningGateway) -> None:
     problem = problem_of(send(gateway, lines, [], "q.jsonl", benchmark="questions"), 422, "dataset-invalid")
     assert [one["line"] for one in problem["errors"]] == [1, 2, 3]
     assert ".import-" not in str(problem)
+
+
+@pytest.mark.slow
+def test_names_are_read_as_browsers_write_them(gateway: RunningGateway) -> None:
+    """A quote is %22 in a form; an ending in capitals is that of a table, too."""
+    table = GOOD.replace("port.png", '"a/q""uote.png"')
+    made = send(gateway, table, ['a/q"uote.png'], "ONE.CSV")
+    assert made.status_code == 201, made.text
+    assert made.json()["samples"][0]["images"] == ['images/a/q"uote.png']
+
+
+@pytest.mark.slow
+def test_two_at_once_make_one_data_set(gateway: RunningGateway) -> None:
+    """The other is told that there is one now, and neither leaves anything else behind."""
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: send(gateway), range(2)))
+    assert sorted(answer.status_code for answer in answers) == [201, 409]
+    problem_of(max(answers, key=lambda answer: answer.status_code), 409, "dataset-exists")
+    assert [path.name for path in left_behind(gateway)] == ["street"]
+
+
+@pytest.mark.slow
+def test_what_takes_too_long_is_not_made(gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it can be called refused."""
+    monkeypatch.setattr(dataset_imports, "_IMPORT_SECONDS", 0.01)
+    assert "took longer" in problem_of(send(gateway), 422, "import-invalid")["detail"]
+    assert left_behind(gateway) == []
+
+
+def test_what_a_dead_gateway_has_left_of_an_import_is_served_to_nobody_and_swept(gateway: RunningGateway) -> None:
+    """At the next start, as before the next import; what another gateway works on stays."""
+    root = gateway.settings.data
+    with import_folder(root) as alive:
+        dead = root / ".import-dead"
+        (dead / "images").mkdir(parents=True)
+        (dead / "images/port.png").write_bytes(picture())
+        (dead / "dataset.toml").touch()
+        body = {"model": MODEL, "messages": asking("gigavqa:.import-dead/images/port.png")}
+        refused = gateway.client.post("/v1/chat/completions", json=body)
+        assert "does not exist" in refused.json()["error"]["message"]
+        assert gateway.client.get("/v1/datasets/.import-dead").status_code == 404
+        assert (
+            "does not exist"
+            in problem_of(send(gateway, picture=".import-dead/images/port.png"), 422, "import-invalid")["detail"]
+        )
+        assert not dead.exists()
+        dead.mkdir()
+        gateway.stop()
+        with running(gateway.settings):
+            wait_until(lambda: not dead.exists(), what="the end of what was left")
+        assert alive.is_dir()
 
 
 def test_a_table_that_is_too_large_is_refused(start: Callable[..., RunningGateway]) -> None:

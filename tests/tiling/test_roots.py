@@ -56,6 +56,18 @@ def test_a_name_without_a_file_is_not_found(root: ImageRoot, name: str) -> None:
         root.locate(name)
 
 
+def test_nothing_of_a_hidden_folder_is_found(tmp_path: Path) -> None:
+    """What lies there is somebody's unfinished work, such as an import's; a folder deeper may be called so."""
+    for name in (".import-1/images/a.png", "town/.small/a.png"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    with pytest.raises(ImageNotFoundError):
+        ImageRoot(tmp_path).locate(".import-1/images/a.png")
+    with pytest.raises(ImageNotFoundError):
+        ImageRoot(tmp_path).locate("./.import-1/images/a.png")
+    assert ImageRoot(tmp_path).locate("town/.small/a.png").is_file()
+
+
 def test_a_name_that_no_file_can_have_is_not_found(tmp_path: Path) -> None:
     """A name beyond the file system's limit, and links in a circle, are images that cannot exist."""
     (tmp_path / "circle").symlink_to(tmp_path / "circle")

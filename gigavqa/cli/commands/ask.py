@@ -187,7 +187,7 @@ def _input_paths(pictures: Path, questions: Path | None) -> tuple[Path, Path]:
     """Return the folder of pictures and the file of questions."""
     folder, source = (pictures.parent, pictures) if questions is None else (pictures, questions)
     if folder.is_dir() and source.is_dir():
-        found = sorted(path.name for path in source.iterdir() if path.suffix in RECORD_SUFFIXES)
+        found = sorted(path.name for path in source.iterdir() if path.suffix.lower() in RECORD_SUFFIXES)
         there = f"; there is {', '.join(found)}" if found else ""
         raise ArgumentError(f"no file of questions is named: gigavqa ask {pictures} QUESTIONS{there}")
     return folder, source

@@ -3,7 +3,7 @@
 import { costOf, play } from "./chat.js";
 import { drawKept, keepForm } from "./kept.js";
 import { byId, el, link, section, takeDrops } from "./parts.js";
-import { choose, current, drawPicture, drawRegion, isRegion, reference, shownPart } from "./picture.js";
+import { choose, current, drawPicture, drawRegion, faultOf, find, named, reference, shownPart } from "./picture.js";
 import { attempt, chosenIn, get, keepChosen, Refusal, repeat, say, show } from "./shell.js";
 
 const chosen = chosenIn({ model: "", image: "", region: "", question: "" });
@@ -15,11 +15,13 @@ const keep = (changes) => {
 // --- whom -----------------------------------------------------------------------------------------------------------
 
 let served = [];
+const isAway = () => chosen.model && !served.some((one) => one.id === chosen.model);
+// Who was chosen stays so: a worker may be away for a moment.
 const drawModels = () => {
-  byId("model").replaceChildren(...served.map((one) => el("option", { value: one.id, selected: one.id === chosen.model },
+  byId("model").replaceChildren(isAway() ? el("option", { value: chosen.model, selected: true }, `${chosen.model}: served by nobody now`) : "", ...served.map((one) => el("option", { value: one.id, selected: one.id === chosen.model },
     `${one.title}${one.loaded ? "" : one.starting ? ": starts" : ": not loaded"}${one.random && !one.title.includes("random weights") ? " (random weights)" : ""}`)));
   byId("unserved").hidden = served.length > 0;
-  byId("asking").hidden = !served.length;
+  byId("asking").hidden = !served.length && !stopping;
   if (byId("model").value !== chosen.model) begin({ model: byId("model").value });
   tellNext();
 };
@@ -33,6 +35,8 @@ const unserved = () => el("div", { class: "next", id: "unserved", hidden: true }
 let messages = []; // as the model is sent them
 let shown = null; // the region that was shown last; null before anything was
 let stopping = null;
+let bringing = 0; // the picture that is being brought, by number; 0 where none is
+let brought = 0;
 
 // Another picture or model is another conversation; what was said stays to be read.
 const begin = (changes) => {
@@ -45,12 +49,16 @@ const begin = (changes) => {
 const wanted = () => byId("region").value.trim();
 const showsMore = () => current() && shown !== wanted();
 const tellNext = () => {
-  const words = !isRegion(wanted()) ? "A region is x,y,width,height in pixels, or pct:x,y,width,height in per cent."
-    : !current() ? "The question is asked without a picture."
-    : !showsMore() ? "The question goes on about what was shown."
-    : wanted() ? `The question shows region ${wanted()}.` : "The question shows the whole picture.";
+  const fault = faultOf(wanted());
+  byId("send").disabled = Boolean(bringing || fault || isAway());
+  const words = bringing ? "Another picture is being brought; the question can be asked once it is there."
+    : isAway() ? `${chosen.model} is served by nobody now: wait, or choose another model, which begins a new conversation.`
+    : fault || tellShown();
   byId("shows").textContent = words;
 };
+const tellShown = () => (!current() ? "The question is asked without a picture."
+    : !showsMore() ? "The question goes on about what was shown."
+    : wanted() ? `The question shows region ${wanted()}.` : "The question shows the whole picture.");
 
 const turn = (who, ...told) => el("li", {}, el("b", {}, who), ...told);
 
@@ -74,7 +82,7 @@ const busy = (isBusy) => {
 
 const askNow = async () => {
   const question = byId("question").value.trim();
-  if (!question || stopping || !isRegion(wanted())) return;
+  if (!question || stopping || bringing || isAway() || faultOf(wanted())) return;
   const region = showsMore() ? wanted() : null;
   const about = current() && { picture: current(), region: region ?? shown, question };
   const title = served.find((one) => one.id === chosen.model).title;
@@ -103,14 +111,14 @@ const askNow = async () => {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     cost.className = "failed";
-    const why = stopping.signal.aborted ? "Stopped." : error.message;
+    const why = stopping.signal.aborted ? "Stopped." : named(error.message);
     cost.textContent = `${why} The question is not part of the conversation.`;
     byId("question").value ||= question;
     say(why);
   } finally {
     stopping = null;
     busy(false);
-    tellNext();
+    drawModels();
     if (matchMedia("(pointer: fine)").matches) byId("question").focus(); // elsewhere a keyboard would cover the answer
   }
 };
@@ -120,24 +128,43 @@ const askNow = async () => {
 const setRegion = (region) => {
   byId("region").value = region;
   keep({ region });
-  if (isRegion(region)) drawRegion(region);
+  drawRegion(region);
   tellNext();
 };
 
+// The picture that was wanted last counts, whatever comes first; until it is there nothing is asked.
 const bring = (given, region = "") => attempt(async () => {
-  begin({ image: await choose(given), region: "" });
+  const mine = bringing = ++brought;
+  tellNext();
+  try {
+    const found = await find(given);
+    if (mine === brought) draw(found, region);
+  } catch (error) {
+    if (mine === brought) throw error;
+  } finally {
+    if (mine === brought) bringing = 0;
+    tellNext();
+  }
+});
+
+const draw = (found, region) => {
+  choose(found);
+  begin({ image: found?.id ?? "", region: "" });
   byId("picture").replaceChildren(...drawPicture(setRegion));
   byId("drop").classList.toggle("small", Boolean(current()));
   byId("regions").hidden = !current();
   setRegion(current() ? region : "");
   say(current() ? `${current().name} is ready` : "no picture");
-});
+};
 
 const drop = () => {
-  const file = el("input", { type: "file", id: "file", onchange: () => { if (file.files.length) bring(file.files[0]); } });
+  const file = el("input", { type: "file", id: "file", onchange: () => {
+    if (file.files.length) bring(file.files[0]);
+    file.value = ""; // the same one may be chosen again
+  } });
   return takeDrops(el("div", { id: "drop", class: "drop" },
     el("label", {}, "Drop a picture here, or choose one", file),
-    el("p", { class: "soft" }, "or take one of the ", link("/datasets", "data sets"), ". What is sent here is kept for a week.")), ([first]) => bring(first));
+    el("p", { class: "soft" }, "or take one of the ", link("/datasets", "data sets"), ". What is sent here is kept for a week.")), ([first]) => { if (first) bring(first); });
 };
 
 const regions = () => el("div", { class: "actions", id: "regions", hidden: true },

@@ -1,7 +1,7 @@
 // One data set: its pictures and questions, page by page, and the plans by which it can be asked.
 
-import { byId, bytes, cellName, el, facts, here, link, section, some, spaced, table, whole } from "./parts.js";
-import { attempt, chosenIn, closer, crumbs, get, keepChosen, pictureName, say, show, thumbnail, title, viewer } from "./shell.js";
+import { byId, bytes, cellName, el, facts, fromRoot, here, link, section, some, spaced, table, whole } from "./parts.js";
+import { ask, attempt, chosenIn, closer, crumbs, get, keepChosen, pictureName, Refusal, say, show, tell, thumbnail, title, viewer, wordsOf } from "./shell.js";
 
 const name = here[1];
 const route = `/v1/datasets/${encodeURIComponent(name)}`;
@@ -88,7 +88,41 @@ attempt(async () => {
 });
 
 const showPlans = async (benchmark) => {
-  const { data } = await get(`/v1/plans?benchmark=${encodeURIComponent(benchmark)}`);
-  byId("plans").replaceChildren(table("Plans", [["plan"], ["cells"], ["ask it at a terminal"]], data.map((plan) =>
+  const [{ data }, { data: models }] = await Promise.all([get(`/v1/plans?benchmark=${encodeURIComponent(benchmark)}`), get("/v1/models")]);
+  byId("plans").replaceChildren(jobForm(data, models), table("Plans", [["plan"], ["cells"], ["ask it at a terminal"]], data.map((plan) =>
     [plan.name, plan.cells.map(cellName).join(", "), el("code", {}, `gigavqa submit -d ${name} --plan ${plan.name} -m MODEL`)])));
+};
+
+// --- a job ----------------------------------------------------------------------------------------------------------
+
+// The same click twice is one job.
+const submit = async (key) => {
+  const spec = { dataset: name, models: [byId("model").value], plan: byId("plan").value };
+  const words = byId("named").value.trim();
+  if (words) spec.metadata = { title: words };
+  const answer = await ask("/v1/jobs", { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": key }, body: JSON.stringify(spec) });
+  location.assign(fromRoot(`/jobs/${encodeURIComponent((await answer.json()).id)}`));
+};
+
+const jobForm = (plans, models) => {
+  const served = models.filter((one) => one.workers);
+  if (!served.length) return el("p", { class: "next" }, "No model is served now, so that a job would wait. At a terminal of a machine with a GPU, ", el("code", {}, "gigavqa up --model MODEL"), " serves one of the ", link("/models", "models"), "; then a job can be started here.");
+  const button = el("button", { class: "main" }, "Start the job");
+  const key = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  let tries = 0;
+  return el("form", { id: "job", "aria-label": "A job", onsubmit: (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    tell("started", "The job is being checked");
+    submit(`${key}-${tries}`).catch((error) => {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.status) tries += 1;
+      tell("started", wordsOf(error));
+      button.disabled = false;
+    });
+  } },
+    el("label", {}, "Plan", el("select", { id: "plan" }, plans.map((plan) => el("option", { value: plan.name }, plan.name)))),
+    el("label", {}, "Model", el("select", { id: "model" }, served.map((one) => el("option", { value: one.id }, one.title)))),
+    el("label", {}, "Title", el("input", { id: "named", autocomplete: "off", maxlength: 512, placeholder: "data set and plan" })),
+    button, el("p", { id: "started", role: "status" }));
 };

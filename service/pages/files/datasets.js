@@ -22,7 +22,7 @@ attempt(async () => {
   say(data.length ? some(data.length, "data set") : "no data set yet");
   show(el("p", {}, link("/import", "New data set from a table", { class: "button" })), data.length
     ? el("ul", { class: "grid", id: "datasets", "aria-label": "Data sets" }, data.map(tile))
-    : el("div", { class: "next" }, "Data sets lie below the data root:", el("ul", {},
+    : el("div", { class: "next" }, "Data sets lie below the data root. A table of questions becomes one ", link("/import", "here"), "; at a terminal:", el("ul", {},
       el("li", {}, el("code", {}, "gigavqa dataset demo"), " draws one"),
       el("li", {}, el("code", {}, "gigavqa dataset import FILES NAME"), " reads those of harnesses, annotation tools and papers"),
       el("li", {}, el("code", {}, "gigavqa ask PICTURES QUESTIONS.csv -m MODEL"), " makes one of your own questions"))));

@@ -56,7 +56,9 @@ const row = (job) => {
       el("span", {}, completed ? link(reportAddress(job.id), "report") : null), el("span", {})));
 };
 
-const next = () => el("div", { class: "next" }, "What to do first, at a terminal of this machine:", el("ul", {},
+const next = () => el("div", { class: "next" }, "What to do first, here:", el("ul", {},
+  el("li", {}, link("/ask", "Ask"), " a served model about a picture of yours"),
+  el("li", {}, link("/import", "New data set"), " makes one of a table of questions and its pictures; its page starts a job over it")), "Or at a terminal of this machine:", el("ul", {},
   el("li", {}, el("code", {}, "gigavqa demo"), " draws pictures, asks a small model about them, and shows the report"),
   el("li", {}, el("code", {}, "gigavqa ask PICTURES QUESTIONS.csv -m MODEL"), " asks your own questions about your own pictures"),
   el("li", {}, el("code", {}, "gigavqa submit -d DATASET -m MODEL"), " asks one of the ", link("/datasets", "data sets"), " by one of the ", link("/models", "models"))));

@@ -2,7 +2,7 @@
 
 import { byId, el, link, section, some } from "./parts.js";
 import { bringUpload } from "./picture.js";
-import { ask, attempt, say } from "./shell.js";
+import { ask, Refusal, say, tell, wordsOf } from "./shell.js";
 
 const PLACE = "gigavqa.kept";
 const all = () => JSON.parse(sessionStorage.getItem(PLACE) ?? "[]");
@@ -18,6 +18,7 @@ export const keepForm = ({ picture, region, question }) => {
     put([...all(), { question, answer: truth.value.trim(), region, upload: picture.dataset ? "" : picture.id, name: picture.name }]);
     form.replaceWith(el("p", { class: "soft" }, "Kept below."));
     say(`${some(all().length, "question")} kept`);
+    byId("question").focus();
   } }, el("label", {}, "True answer", truth), el("button", {}, "Keep as a sample"));
   return form;
 };
@@ -40,9 +41,9 @@ const make = async (name, title) => {
   const uploads = new Map(samples.filter((one) => one.upload).map((one) => [one.upload, imageName(one, samples)]));
   for (const [id, image] of uploads) form.append("image", await bringUpload(id), image);
   form.append("records", lines(samples), `${name}.jsonl`);
-  await ask("/v1/datasets", { method: "POST", body: form });
+  const found = await (await ask("/v1/datasets", { method: "POST", body: form })).json();
   put([]);
-  byId("made").replaceChildren("Made: ", link(`/datasets/${encodeURIComponent(name)}`, title || name));
+  byId("made").replaceChildren("Made: ", link(`/datasets/${encodeURIComponent(name)}`, title || name), el("ul", {}, [...found.warnings, ...found.notes].map((line) => el("li", { class: "soft" }, line))));
   say(`data set ${name} is made`);
 };
 
@@ -54,14 +55,33 @@ const download = () => {
 
 // --- as they are seen -----------------------------------------------------------------------------------------------
 
+// It can be mended: a truth may be one that no data set is made with.
+const truthOf = (sample, number) => {
+  const input = el("input", { autocomplete: "off", placeholder: "not known", "aria-label": `Truth of question ${number + 1}`, onchange: () => {
+    sessionStorage.setItem(PLACE, JSON.stringify(all().map((one, at) => (at === number ? { ...one, answer: input.value.trim() } : one))));
+  } });
+  input.value = sample.answer;
+  return el("p", {}, el("label", {}, "Truth", input));
+};
+
 const row = (sample, number) => el("li", {},
   el("p", { class: "question" }, sample.question),
-  el("p", { class: "soft" }, `${sample.name}${sample.region ? `, region ${sample.region}` : ""}; truth: ${sample.answer || "not known"}`),
-  el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => put(all().filter((_, at) => at !== number)) }, "Drop"));
+  el("p", { class: "soft" }, `q${number + 1}: ${sample.name}${sample.region ? `, region ${sample.region}` : ""}`),
+  truthOf(sample, number),
+  el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => {
+    put(all().filter((_, at) => at !== number));
+    (byId("samples").querySelectorAll("li button")[number] ?? byId("samples").querySelector("li:last-child button") ?? byId("question")).focus();
+  } }, "Drop"));
 
 const maker = () => el("form", { id: "make", onsubmit: (event) => {
   event.preventDefault();
-  attempt(() => make(byId("name").value.trim(), byId("named").value.trim()));
+  const button = byId("make").querySelector("button");
+  button.disabled = true;
+  tell("made", "The data set is being made");
+  make(byId("name").value.trim(), byId("named").value.trim()).catch((error) => {
+    if (!(error instanceof Refusal)) throw error;
+    tell("made", `Nothing is made. ${wordsOf(error)}`);
+  }).finally(() => { button.disabled = false; });
 } },
   el("label", {}, "Name of the data set", el("input", { id: "name", required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]*", autocomplete: "off", title: "letters, digits, dots, dashes" })),
   el("label", {}, "Title", el("input", { id: "named", autocomplete: "off", placeholder: "as the name" })),
@@ -70,7 +90,7 @@ const maker = () => el("form", { id: "make", onsubmit: (event) => {
 
 export const drawKept = () => {
   const samples = all();
-  if (!byId("made")) byId("kept").append(el("div", { id: "samples" }), el("p", { id: "made", role: "status" }));
+  if (!byId("made")) byId("kept").append(el("div", { id: "samples" }), el("div", { id: "made", role: "status" }));
   byId("samples").replaceChildren(...(samples.length ? [section("Kept questions",
     el("p", { class: "soft" }, "They are in this tab alone until they are a data set, which everybody of this installation sees. What is downloaded is for ", el("code", {}, "gigavqa dataset import kept.jsonl NAME --images FOLDER"), "."),
     el("ol", { class: "rows" }, samples.map(row)), maker())] : []));

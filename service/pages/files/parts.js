@@ -3,6 +3,9 @@
 
 export const byId = (id) => document.getElementById(id);
 
+// Marks that turn the direction of all that follows: in a name of data they would turn words of the page, too.
+export const plain = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+
 export const el = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -10,7 +13,7 @@ export const el = (name, attributes = {}, ...children) => {
     else if (value === true) made.setAttribute(key, "");
     else if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map((child) => (typeof child === "string" ? plain(child) : child)));
   return made;
 };
 
@@ -85,7 +88,9 @@ export const takeDrops = (place, onFiles) => {
     document.addEventListener(kind, (event) => {
       event.preventDefault();
       place.classList.toggle("over", isOver);
-      if (kind === "drop" && event.dataTransfer.files.length) onFiles(event.dataTransfer.files);
+      if (kind !== "drop" || !event.dataTransfer.files.length) return;
+      const folders = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry?.isDirectory).map((entry) => entry.name);
+      onFiles([...event.dataTransfer.files].filter((file) => !folders.includes(file.name)), folders);
     });
   }
   return place;

@@ -5,9 +5,10 @@ import { ask, closer, download, get, Refusal, say, thumbnail, viewer } from "./s
 
 const KEPT_SECONDS = 7 * 86400; // of a picture that was sent
 const LARGEST_DRAWN = 64 << 20; // bytes; a larger one is not brought back to be shown
+const ROUNDING = 1e-12;
 const LEAST = 4; // pixels of the screen: less is a click
-const NUMBER = "\\d{1,9}(?:\\.\\d{1,9})?";
-const REGION = new RegExp(`^(pct:)?(${NUMBER}),(${NUMBER}),(${NUMBER}),(${NUMBER})$`);
+const four = (number) => Array(4).fill(`(${number})`).join(",");
+const REGION = new RegExp(`^(?:${four("\\d{1,9}")}|pct:${four("\\d{1,9}(?:\\.\\d{1,9})?")})$`);
 const UPLOAD = /^file-[\w-]+$/;
 
 // --- which one ------------------------------------------------------------------------------------------------------
@@ -59,11 +60,16 @@ const findNamed = async (name) => {
   return { id: name, name, dataset, image, bytes: found.num_bytes, size: [found.width, found.height] };
 };
 
-// Find the picture of an address, or send a file; returns its id. Nothing is none.
-export const choose = async (wanted) => {
-  picture = !wanted ? null : wanted instanceof File ? await send(wanted) : UPLOAD.test(wanted) ? await findUpload(wanted) : await findNamed(wanted);
-  return picture?.id ?? "";
+// Find the picture of an address, or send a file. Nothing is none.
+export const find = async (wanted) => (!wanted ? null : wanted instanceof File ? send(wanted) : UPLOAD.test(wanted) ? findUpload(wanted) : findNamed(wanted));
+
+const names = new Map();
+export const choose = (found) => {
+  picture = found;
+  if (found) names.set(found.id, found.name);
 };
+// A message in which pictures are called as they were when they were sent.
+export const named = (text) => [...names].reduce((told, [id, name]) => told.replaceAll(id, name), text);
 
 // How a message names it, or a region of it.
 export const reference = (region) => `gigavqa:${encodeURIComponent(picture.id)}${region ? `?region=${encodeURIComponent(region)}` : ""}`;
@@ -73,9 +79,10 @@ export const reference = (region) => `gigavqa:${encodeURIComponent(picture.id)}$
 // Left, top, width and height as parts of the picture; nothing of what is no region, or of which nobody knows.
 const partsOf = (region) => {
   const found = REGION.exec(region);
-  if (!found || (!found[1] && !picture.size)) return null;
-  const [width, height] = found[1] ? [100, 100] : picture.size;
-  return found.slice(2).map(Number).map((value, at) => value / (at % 2 ? height : width));
+  const isShare = region.startsWith("pct:");
+  if (!found || (!isShare && !picture.size)) return null;
+  const [width, height] = isShare ? [100, 100] : picture.size;
+  return found.slice(1).filter(Boolean).map(Number).map((value, at) => value / (at % 2 ? height : width));
 };
 const regionOf = ([x, y, width, height]) => {
   if (!picture.size) return `pct:${[x, y, width, height].map((part) => (100 * part).toFixed(2)).join(",")}`;
@@ -85,7 +92,17 @@ const regionOf = ([x, y, width, height]) => {
   return `${left},${top},${right - left},${bottom - top}`;
 };
 const pixelsOf = (region) => (region && picture.size ? partsOf(region)?.map((part, at) => part * picture.size[at % 2]) : undefined);
-export const isRegion = (text) => text === "" || REGION.test(text);
+
+// Why a region cannot be asked about; nothing where it can, as far as is known here.
+export const faultOf = (region) => {
+  if (!region) return "";
+  if (!REGION.test(region)) return "A region is x,y,width,height in pixels, or pct:x,y,width,height in per cent.";
+  const parts = picture && partsOf(region);
+  if (!parts) return "";
+  if (!parts[2] || !parts[3]) return `Region ${region} is empty.`;
+  const isOutside = parts[0] + parts[2] > 1 + ROUNDING || parts[1] + parts[3] > 1 + ROUNDING;
+  return isOutside ? `Region ${region} reaches outside of the picture${picture.size ? `, which has ${picture.size.map(whole).join(" × ")} pixels` : ""}.` : "";
+};
 
 // A small picture of what is shown, where there is anything to make one of.
 export const shownPart = (region, side) => {
@@ -104,7 +121,7 @@ export const shownPart = (region, side) => {
 
 const box = el("div", { class: "region", hidden: true });
 export const drawRegion = (region) => {
-  const parts = picture && region && partsOf(region);
+  const parts = picture && region && !faultOf(region) && partsOf(region);
   box.hidden = !parts;
   if (parts) for (const [at, side] of ["left", "top", "width", "height"].entries()) box.style[side] = `${100 * parts[at]}%`;
 };

@@ -1,6 +1,6 @@
 // What all pages share: colours, the key, asking the gateway, and asking it again and again.
 
-import { byId, el, fromRoot, link } from "./parts.js";
+import { byId, el, fromRoot, link, plain } from "./parts.js";
 
 const root = document.documentElement;
 
@@ -51,12 +51,19 @@ export const withKey = () => (hasKey() ? { Authorization: `Bearer ${sessionStora
 
 const keepKey = (event) => {
   event.preventDefault();
-  sessionStorage.setItem(KEPT, byId("secret").value.trim());
+  const key = byId("secret").value.trim();
+  if (!/^[\x21-\x7e]+$/.test(key)) { // no header can carry it
+    say("This is no key: keys are gvq_ and letters, digits, dashes of ASCII alone. Quotes or other marks may have come with it as it was copied.");
+    return;
+  }
+  sessionStorage.setItem(KEPT, key);
   byId("secret").value = "";
   location.reload();
 };
+// With all that this tab keeps of its holder, such as questions.
 const forgetKey = () => {
-  sessionStorage.removeItem(KEPT);
+  if (sessionStorage.length > 1 && !confirm("What this tab has kept by the key, such as questions, is forgotten with it.")) return;
+  sessionStorage.clear();
   location.reload();
 };
 
@@ -71,6 +78,12 @@ export class Refusal extends Error {
   }
 }
 
+// All that it says, in one sentence after the other, for a line beside a button.
+export const wordsOf = ({ message, findings }) => {
+  const told = findings.map(({ file, line, sample, detail }) => [sample ?? (line ? `${file}:${line}` : file), detail].filter(Boolean).join(": "));
+  return [...new Set([message, ...told])].slice(0, 6).join(". ");
+};
+
 const refusalOf = (status, text) => {
   try {
     const told = JSON.parse(text);
@@ -80,13 +93,27 @@ const refusalOf = (status, text) => {
   }
 };
 
+// A browser sends no file that has changed since it was chosen.
+const changedOf = async (body) => {
+  if (!(body instanceof FormData)) return null;
+  for (const sent of body.values()) {
+    if (sent instanceof File && !await sent.slice(0, 1).arrayBuffer().then(() => true, () => false)) return new Refusal(0, `${sent.name} has changed or gone since it was chosen: choose it again.`);
+  }
+  return null;
+};
 const AWAY = new Refusal(0, "The gateway does not answer.");
 
 export const ask = async (path, options = {}) => {
-  const answer = await fetch(fromRoot(path), { ...options, headers: { ...options.headers, ...withKey() } }).catch(() => { throw AWAY; });
+  const answer = await fetch(fromRoot(path), { ...options, headers: { ...options.headers, ...withKey() } }).catch(async () => { throw await changedOf(options.body) ?? AWAY; });
   if (answer.ok) return answer;
   if (answer.status === 401 || answer.status === 403) byId("key").hidden = false;
   throw refusalOf(answer.status, await answer.text());
+};
+// Ask for a key before somebody begins what needs one; returns why it is too little, or nothing.
+export const lacks = async (...roles) => {
+  const answer = await ask("/v1/plans?benchmark=questions");
+  const role = answer.headers.get("X-Key-Role");
+  return !role || roles.includes(role) ? "" : `The key's role is '${role}'; this needs '${roles[0]}'.`;
 };
 // The events of a stream, each as its text, until it ends.
 export async function* eventsOf(path, options) {
@@ -120,11 +147,12 @@ export const reportAddress = (job) => (hasKey() ? `/jobs/${encodeURIComponent(jo
 
 // --- what a page says -----------------------------------------------------------------------------------------------
 
-export const say = (words) => { if (byId("said").textContent !== words) byId("said").textContent = words; };
+export const say = (words) => tell("said", words);
+export const tell = (id, words) => { if (byId(id).textContent !== plain(words)) byId(id).textContent = plain(words); };
 
 export const title = (words) => {
-  byId("title").textContent = words;
-  document.title = `${words} · gigavqa`;
+  byId("title").textContent = plain(words);
+  document.title = `${plain(words)} · gigavqa`;
 };
 
 // Where this page stands: [address, words] of each page above it, and its own words.

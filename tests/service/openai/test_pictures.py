@@ -143,12 +143,56 @@ def test_a_picture_of_16_bits_is_refused_by_whatever_way_it_comes(
     }
     shown: dict[str, Any] = {"type": "image_url", "image_url": {"url": urls.get(way)}}
     if way == "file":
-        kept = client.files.create(file=("deep.tif", deep()), purpose="vision")
+        kept = client.files.create(file=("deep.tif", deep()), purpose="user_data")
         shown = {"type": "file", "file": {"file_id": kept.id}}
     with pytest.raises(openai.BadRequestError, match=r"has 16 bits a sample, 1 band; .* `gdal_translate ") as raised:
         client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": [shown]}])
     assert str(gateway.settings.data.parent) not in raised.value.message
     assert worker.renders == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "notes.txt",
+            b"no picture at all",
+            "notes.txt: the first bytes are those of no image format; models are shown",
+        ),
+        ("none.png", b"", "none.png: the file is empty"),
+        ("cat.gif", b"GIF89a" + bytes(20), "cat.gif: GIF files are not served"),
+        ("deep.tif", deep(), "deep.tif: has 16 bits a sample"),
+        ('a"b.png', b"", 'a"b.png: the file is empty'),
+    ],
+)
+def test_a_file_that_no_model_can_be_shown_is_refused_as_it_arrives(
+    gateway: RunningGateway, name: str, content: bytes, told: str
+) -> None:
+    """By its own name, before anybody takes it for a picture that is ready; nothing of it is kept."""
+    answer = gateway.client.post("/v1/files", data={"purpose": "vision"}, files={"file": (name, content)})
+    assert answer.status_code == 400
+    assert told in answer.json()["error"]["message"]
+    assert gateway.client.get("/v1/files").json()["data"] == []
+    assert [path for path in (gateway.settings.uploads / "files").iterdir() if path.is_file()] == []
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("way", ["data", "file", "region"])
+def test_errors_of_pictures_call_them_as_whoever_sent_them_does(client: openai.OpenAI, way: str) -> None:
+    """Of pixels that end too early as of a region that is not there: no name of the store, and no class of an error."""
+    broken = png(1, (400, 400))
+    broken = broken[: len(broken) // 2]
+    kept = client.files.create(file=("broken.png", broken), purpose="vision").id
+    url, name, told = {
+        "data": (data_url(broken), "the picture", "its pixels cannot be read: save the picture anew"),
+        "file": (f"gigavqa:{kept}", kept, "its pixels cannot be read: save the picture anew"),
+        "region": (f"gigavqa:{kept}?region=5000,0,9,9", kept, "reaches outside an image of 400x400"),
+    }[way]
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.chat.completions.create(model=MODEL, messages=asking(url))
+    message = raised.value.message
+    assert name in message and told in message
+    assert "upload:" not in message and "UnreadableError" not in message
 
 
 @pytest.mark.parametrize(
