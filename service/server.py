@@ -30,7 +30,7 @@ class GatewayServer(uvicorn.Server):
         self._app = app
         self._settings = settings
         # Streams end by `stopping`; sse_starlette would cut them at the signal, before what they wait for is told.
-        AppStatus.disable_automatic_graceful_drain()
+        AppStatus.enable_automatic_graceful_drain = False
         super().__init__(
             uvicorn.Config(
                 app,
