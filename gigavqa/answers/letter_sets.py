@@ -14,6 +14,7 @@ from gigavqa.answers.known_words import asks_for_lack, denies, unknown_words
 from gigavqa.answers.letter_lists import letters_alone, with_capital_labels
 from gigavqa.answers.letters import behind_glue, letter_mentions, letters_of
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
+from gigavqa.answers.listed import restated_option
 from gigavqa.answers.markers import Marker, answer_markers, final_markers
 from gigavqa.answers.option_groups import CROSS, TICK, is_joint
 from gigavqa.answers.option_rows import affirmed_rows
@@ -83,7 +84,7 @@ def _announced(text: str, marker: Marker, reader: SetReader) -> ParsedLetters | 
     lines = [line for line in text[marker.end :].splitlines() if any(map(str.isalnum, line))]
     if not lines:
         return None
-    ones = list(takewhile(lambda found: len(found) == 1, (letters_alone(line, [*reader.options]) for line in lines)))
+    ones = list(takewhile(lambda found: len(found) == 1, (_letters_of_row(line, reader) for line in lines)))
     if len(ones) > 1:
         return reader.ordered([letter for one in ones for letter in one], "marker")
     line = behind_glue(lines[0])
@@ -150,11 +151,19 @@ def _behind_retraction(text: str, reader: SetReader) -> ParsedLetters | None:
     return reader.ordered(alone, "last") if alone else AMBIGUOUS_LETTERS
 
 
+def _letters_of_row(line: str, reader: SetReader) -> list[str]:
+    """Return the letters that are all of a line, or the one that stands before its own words."""
+    if alone := letters_alone(line, [*reader.options]):
+        return alone
+    restated = restated_option(line, reader.options)
+    return [restated] if restated else []
+
+
 def _alone(line: str, reader: SetReader) -> list[str]:
     """Return the letters, or the options, that are all of a line, without a mark that ticks, crosses or doubts them."""
     if CROSS.search(line) or TICK.search(line) or _ASKS.search(line):
         return []
-    if alone := letters_alone(line, [*reader.options]):
+    if alone := _letters_of_row(line, reader):
         return alone
     mentions = reader.worded(line)
     between = [line[one.end : other.start] for one, other in pairwise(mentions)]

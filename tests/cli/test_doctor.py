@@ -21,7 +21,7 @@ from tests.waiting import wait_until
 from tests.workers.remote_server import Elsewhere, serving
 
 SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
-CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "disk", "endpoint", "port", "repairs", "/dev/shm"}
+CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "disk", "endpoint", "port", "repairs", "results", "/dev/shm"}
 
 
 @pytest.mark.slow

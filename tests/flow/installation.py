@@ -48,9 +48,13 @@ class Installation:
         wait_until(lambda: self._ready(gateway), timeout=180, what="the gateway's readiness")
         return gateway
 
-    def start_worker(self, *arguments: str) -> Program:
-        """Start a worker on the real engine, forked where that can be; it is ready some time later."""
-        return self._start(f"worker-{len(self.processes)}", "gigavqa.workers", *arguments, forked=can_fork())
+    def start_worker(self, *arguments: str, within: tuple[str, ...] | None = None) -> Program:
+        """Start a worker; it is ready some time later.
+
+        It is forked where that can be, for the real engine's sake, else started by the command `within`, if of any.
+        """
+        name, forked = f"worker-{len(self.processes)}", within is None and can_fork()
+        return self._start(name, "gigavqa.workers", *arguments, forked=forked, within=within or ())
 
     def stop(self) -> None:
         """End all processes, politely first."""
@@ -66,7 +70,9 @@ class Installation:
         if self.server is not None:
             self.server.stop()
 
-    def _start(self, name: str, module: str, *arguments: str, forked: bool = False) -> Program:
+    def _start(
+        self, name: str, module: str, *arguments: str, forked: bool = False, within: tuple[str, ...] = ()
+    ) -> Program:
         assert self.server is not None
         environ = {**os.environ, "GIGAVQA_HOME": str(self.home), "REDIS_URL": self.server.url, **self.environ}
         path = self.home / f"{name}.log"
@@ -74,7 +80,7 @@ class Installation:
             self.processes.append(ForkedProgram(module, arguments, environ, path))
         else:
             with path.open("ab") as log:
-                command = [sys.executable, "-m", module, *arguments]
+                command = [*within, sys.executable, "-m", module, *arguments]
                 self.processes.append(subprocess.Popen(command, env=environ, stdout=log, stderr=log))
         return self.processes[-1]
 

@@ -45,10 +45,10 @@ def test_several_letters_are_asked_for_and_guessed_less_often(tmp_path: Path) ->
         ("Final answer:\nA. the red one\nC. the tug", "A, C", 1),
         ("A. the red one\nC. the tug", "A, C", 1),
         ("Final answer: A (the red one) and C (the tug)", "A, C", 1),
-        ("Option A is correct. Option B is not. Option C is correct.", None, 0),
-        ("Only A and C are moving; B is at anchor.", None, 0),
+        ("Option A is correct. Option B is not. Option C is correct.", "A, C", 1),
+        ("Only A and C are moving; B is at anchor.", "A, C", 1),
         ("The red one and the tug are moving.", "A, C", 1),
-        ("Final answer: all of the above", None, 0),
+        ("Final answer: all of the above", "A, B, C", 0),
         ("I cannot tell from this picture.", None, 0),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from gigavqa.launcher.preflight import free_port
-from tests.flow.installation import Installation
+from tests.flow.installation import Installation, Program
 from tests.flow.jobs import MODEL
 from tests.flow.pictures import draw_dataset
 from tests.waiting import wait_until
@@ -75,7 +75,7 @@ class Watched:
             self._prometheus = subprocess.Popen(command, stdout=log, stderr=log)
         wait_until(lambda: len(httpx.get(f"{self.url}/v1/workers", timeout=10).json()["data"]) == 2, timeout=90)
 
-    def start_worker(self, model: str, *arguments: str, within: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    def start_worker(self, model: str, *arguments: str, within: tuple[str, ...] = ()) -> Program:
         """Start a worker with short leases."""
         named = ("--model", model, "--engine", "simulated", "--lease", "2", "--grace", "1")
         return self.installation.start_worker(*named, *arguments, within=within)

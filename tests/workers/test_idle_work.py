@@ -77,10 +77,10 @@ def test_nothing_is_done_while_somebody_waits_for_pixels(open_desk: Callable[...
             rasters = [desk.crop(index) for index in range(3)]
             for raster in rasters:
                 desk.idle_work.offer(raster)
-        assert not desk.names("results", "previews") | desk.names("rasters")
+        assert not desk.names("results", "_previews") | desk.names("rasters")
         assert desk.pyramids == 0
     keys = {raster.key for raster in rasters}
-    wait_until(lambda: desk.names("results", "previews") == keys, what="the previews")
+    wait_until(lambda: desk.names("results", "_previews") == keys, what="the previews")
     wait_until(lambda: desk.names("rasters") == keys, what="the rasters")
     wait_until(lambda: desk.pyramids == 1, what="the pyramid")
     wait_until(lambda: desk.library.stats().ingests == 1, what="the count of pyramids")
@@ -92,7 +92,7 @@ def test_rasters_that_wait_are_bounded(open_desk: Callable[..., Desk]) -> None:
     with desk.idle_work.renderings():
         raster = desk.crop(0)
         desk.idle_work.offer(raster)
-        assert desk.names("results", "previews") == {raster.key}
+        assert desk.names("results", "_previews") == {raster.key}
 
 
 def test_a_little_more_than_the_bound_is_done_beside_the_renderings(open_desk: Callable[..., Desk]) -> None:
@@ -112,7 +112,7 @@ def test_previews_of_rasters_that_wait_are_written_at_the_end(open_desk: Callabl
         for raster in rasters:
             desk.idle_work.offer(raster)
         desk.idle_work.close()
-    assert desk.names("results", "previews") == {raster.key for raster in rasters}
+    assert desk.names("results", "_previews") == {raster.key for raster in rasters}
     assert not desk.names("rasters")
 
 
