@@ -26,7 +26,7 @@ quick: setup ## the fast tests of one room: `make quick ROOM=service`; names tho
 	$(BIN)/pytest tests/$(ROOM) -m "not slow and not engine" --durations 5
 
 test: check ## check, then every test, on two cores: those with the real engine last, file by file
-	$(BIN)/pytest -m "not engine" -n 3 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine -n 2 --dist loadfile && exit $$apart
+	$(BIN)/pytest -m "not engine" -n 2 --dist worksteal; apart=$$?; $(BIN)/pytest -m engine -n 2 --dist loadfile && exit $$apart
 
 clients: setup ## install clients of OpenAI's API that others wrote, and try each for each feature: a table, an exit status
 	@scripts/clients

@@ -40,7 +40,9 @@ def send(
 ) -> httpx.Response:
     """Send a table and pictures, all of which are the same."""
     parts = [("records", (file, table.encode())), *(("image", (name, picture())) for name in images)]
-    return gateway.client.post("/v1/datasets", data={"name": "street", **fields}, files=parts, headers=headers)
+    return gateway.client.post(
+        "/v1/datasets", data={"name": "street", **fields}, files=parts, headers=headers, timeout=120
+    )
 
 
 def left_behind(gateway: RunningGateway) -> list[Path]:

@@ -39,7 +39,7 @@ from tests.workers.conftest import server  # noqa: F401 - a fixture
 from tests.workers.examples import ENTRY, responses_of
 from tests.workers.simulated_worker import running_worker
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # its agents take a minute of CPU, which others may share
 
 REPEATS = 5
 SEARCHES = tuple(VistaHop.plans["table4"][1:])
