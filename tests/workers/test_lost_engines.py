@@ -55,8 +55,8 @@ def kill_core(worker: WorkerProcess) -> list[psutil.Process]:
 
 
 def left_of(started: list[psutil.Process]) -> list[psutil.Process]:
-    """Those that still run ten seconds later."""
-    _, alive = psutil.wait_procs(started, timeout=10)
+    """Those that still run a minute later."""
+    _, alive = psutil.wait_procs(started, timeout=60)
     return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
