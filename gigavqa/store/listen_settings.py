@@ -27,6 +27,7 @@ _PAGE_POLICY = "frame-ancestors 'none'; base-uri 'none'; object-src 'none'"
 """What holds for every page, beside what it says of its own scripts."""
 
 _PATIENCE_SECONDS = 5.0
+_PROXY_HEADERS = frozenset({b"x-real-ip", b"x-forwarded-host", b"forwarded"})
 _FORWARDED = re.compile(r"""(?:for|host)="?([^\s",;]+)""", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
@@ -111,7 +112,7 @@ def proxy_fault(settings: HttpServerSettings, scope: Mapping[str, Any]) -> str:
 def _told_names(client: str, headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
     """Yield the client, which uvicorn takes of X-Forwarded-For, and what else proxies tell of clients and hosts."""
     yield client
-    told = {name: value.decode("latin-1") for name, value in headers}
+    told = {name: value.decode("latin-1") for name, value in headers if name in _PROXY_HEADERS}
     for name in (b"x-real-ip", b"x-forwarded-host"):
         if value := told.get(name, "").strip():
             yield host_name(value.rpartition(",")[2].strip())
