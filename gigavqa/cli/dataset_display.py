@@ -56,6 +56,18 @@ def report_import(name: str, made: "ImportSummary") -> None:
         err.print(told, markup=False)
 
 
+def import_record(made: "ImportSummary", benchmark: str) -> dict[str, Any]:
+    """Return what an import did as JSON has it: all but its first samples, which the data set's files hold."""
+    return {
+        "folder": str(made.folder),
+        "benchmark": benchmark,
+        "samples": made.samples,
+        "images": made.images,
+        "kinds": dict(made.kinds),
+        **{name: [asdict(one) for one in getattr(made, name)] for name in ("left_out", "notes", "warnings")},
+    }
+
+
 def problem_lines(problems: Iterable[Problem], most: int = _MOST_LINES) -> Iterator[str]:
     """One line for each message: the place of the first record that it is about, and how many more there are."""
     by_message: dict[str, list[Problem]] = {}

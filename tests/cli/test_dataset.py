@@ -203,6 +203,7 @@ def test_types_and_notes_are_told(installation: Installation) -> None:
     assert types in shown.stdout and types in installation.ok("dataset", "check", "six")
     assert installation.json("dataset", "check", "six", "--json")["types"]["yes/no"] == 1
     made = installation.json("dataset", "import", str(FILES / "vstar.parquet"), "vstar", *arguments, "--json")
+    assert made.keys() == {"folder", "benchmark", "samples", "images", "kinds", "left_out", "notes", "warnings"}
     assert made["kinds"] == {"choice": 2} and "options are read out of" in made["notes"][0]["message"]
 
 

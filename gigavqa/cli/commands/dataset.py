@@ -25,6 +25,7 @@ from gigavqa.cli.console import err, out, print_json, print_json_list
 from gigavqa.cli.dataset_display import (
     describe_kinds,
     describe_leaving_out,
+    import_record,
     print_sample,
     print_samples,
     problem_lines,
@@ -280,7 +281,7 @@ def import_(
         remedy = "" if leave_out_bad else describe_leaving_out(error.others, "imports")
         raise ArgumentError(f"nothing imported: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
     if json:
-        print_json({**asdict(made), "folder": str(made.folder), "benchmark": reader.name})
+        print_json(import_record(made, reader.name))
         return
     told = f"{count_noun(made.samples, 'sample')} and {count_noun(made.images, 'image')}"
     out.print(f"{told} in {made.folder}, for {reader.title}", markup=False)
