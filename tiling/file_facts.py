@@ -4,15 +4,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gigavqa.tiling.digest import digest_of, file_matches_digest, require_content
+from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import ImageNotFoundError, TilingError
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.files import OpenFile, image_changed_error
+from gigavqa.tiling.geometry import resolve_region
 from gigavqa.tiling.levels import ReadPlan, plan_reading
 from gigavqa.tiling.recipes import ImageIdentity, identity_of
-from gigavqa.tiling.sources import source_of
+from gigavqa.tiling.sources import native_source_of, source_of
+from gigavqa.tiling.statistics import check_display, find_tone, needs_statistics, sample_pixels
+from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")
@@ -20,30 +24,39 @@ _VersionKey = FileVersion | str
 """What tells whether a file is still the same: its version, or the digest by which it is named."""
 
 
-def cached_identity(path: Path, named: str | None = None) -> ImageIdentity:
+class _ReadKey(NamedTuple):
+    digest: str | None
+    tone: Tone | None
+    is_ours: bool
+
+
+def cached_identity(path: Path, named: str | None = None, show: str = "", region: str = "full") -> ImageIdentity:
     """An image's identity, remembered for as long as its file stays the same; `named` by its digest, it always does.
 
+    `show` declares how its samples are shown, and `region` is what is shown of it, for a display that asks for it.
     Raises TilingError subclasses; ImageChangedError where the file changed meanwhile.
     """
-    return _recall(_identity, path, named)
+    part = region if show and parse_display(show).scope == "region" else "full"
+    tone = _recall(_tone, path, named, show, part) if show else None
+    return _recall(_identity, path, named, tone)
 
 
 def cached_read_plan(
-    path: Path, named: str | None = None, *, digest: str | None = None, is_ours: bool = False
+    path: Path, named: str | None = None, *, digest: str | None = None, is_ours: bool = False, tone: Tone | None = None
 ) -> ReadPlan:
     """Return how an image is read, or a pyramid that `is_ours`, remembered likewise.
 
     Raises ImageChangedError, too, where its content is not that of `digest`.
     """
-    return _recall(_read_plan, path, named, digest, is_ours)
+    return _recall(_read_plan, path, named, _ReadKey(digest, tone, is_ours))
 
 
-def cached_remarks(path: Path) -> tuple[str, ...]:
+def cached_remarks(path: Path, tone: Tone | None = None) -> tuple[str, ...]:
     """Return what people should know of an image's file, and of how its levels are read.
 
     Sentences go on from its name.
     """
-    return file_remarks(path) + cached_read_plan(path).remarks
+    return file_remarks(path) + cached_read_plan(path, tone=tone).remarks
 
 
 def matches_recorded_digest(path: Path, digest: str, content: str) -> bool:
@@ -89,19 +102,31 @@ def _open_version(path: Path, seen: _VersionKey) -> Iterator[OpenFile]:
 
 
 @lru_cache(maxsize=4096)
-def _identity(path: Path, seen: _VersionKey, mounted: int) -> ImageIdentity:
+def _identity(path: Path, seen: _VersionKey, mounted: int, tone: Tone | None) -> ImageIdentity:
     with _open_version(path, seen) as file:
-        return identity_of(file, seen if isinstance(seen, str) else None)
+        return identity_of(file, seen if isinstance(seen, str) else None, tone)
 
 
 @lru_cache(maxsize=4096)
-def _read_plan(path: Path, seen: _VersionKey, mounted: int, digest: str | None, is_ours: bool) -> ReadPlan:
+def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -> Tone:
+    display = parse_display(show)
     with _open_version(path, seen) as file:
-        if digest and not isinstance(seen, str):
-            require_content(file, digest)
-        source = source_of(file)
+        source = native_source_of(file)
+        with source.decoder as decoder:
+            check_display(path, display, decoder.native)
+            part = resolve_region(region, source.size)
+            pixels = sample_pixels(source, part) if needs_statistics(display) else None
+            return find_tone(path, display, decoder.native, pixels)
+
+
+@lru_cache(maxsize=4096)
+def _read_plan(path: Path, seen: _VersionKey, mounted: int, how: _ReadKey) -> ReadPlan:
+    with _open_version(path, seen) as file:
+        if how.digest and not isinstance(seen, str):
+            require_content(file, how.digest)
+        source = source_of(file, how.tone)
         with source.decoder:
-            return plan_reading(source, is_ours=is_ours)
+            return plan_reading(source, is_ours=how.is_ours)
 
 
 @lru_cache(maxsize=4096)

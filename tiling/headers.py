@@ -4,6 +4,7 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
@@ -64,47 +65,62 @@ class StoredHeader:
         return Header(orient_size(self.size_s, self.orientation), self.format)
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path, *, is_declared: bool = False) -> Header:
     """Read an image's size and format without decoding a pixel.
 
     Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, PixelTypeError for pixels that are not shown
     as they are, and ImageTooLargeError beyond `gigavqa.tiling.limits`.
     """
-    return read_stored_header(path).oriented
+    return read_stored_header(path, is_declared=is_declared).oriented
 
 
-def read_stored_header(path: Path) -> StoredHeader:
+def read_stored_header(path: Path, *, is_declared: bool = False) -> StoredHeader:
     """Read the header in the stored frame; raises as `read_header` does."""
     with OpenFile(path) as file:
-        return header_of(file)
+        return header_of(file, is_declared=is_declared)
 
 
-def header_of(file: OpenFile) -> StoredHeader:
-    """Read the header of an open file in the stored frame; raises as `read_header` does."""
+def header_of(file: OpenFile, *, is_declared: bool = False) -> StoredHeader:
+    """Read the header of an open file in the stored frame; raises as `read_header` does.
+
+    But not PixelTypeError where it `is_declared` how real samples of whatever depth and number are shown.
+    """
     container = container_of(file)
-    header, layout = _tiff_header(file) if container == "tiff" else _flat_header(file, container)
+    read = _tiff_header if container == "tiff" else partial(_flat_header, container=container)
+    header, layout = read(file, is_declared=is_declared)
     check_pixels(file.path, layout, header.size_s)
     return header
 
 
-def _tiff_header(file: OpenFile) -> tuple[StoredHeader, PixelLayout]:
+def _tiff_header(file: OpenFile, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
     with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-        found = tiff_layout(tiff, file.path)
+        found = tiff_layout(tiff, file.path, is_declared=is_declared)
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
 
 
-def _flat_header(file: OpenFile, container: Container) -> tuple[StoredHeader, PixelLayout]:
+def _flat_header(file: OpenFile, *, container: Container, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
     with translate_decoder_errors(file.path):
         told = _declared_pixel_type(file, container)
-    if told:
-        check_pixel_type(file.path, told)
+        if told:
+            check_pixel_type(file.path, told, is_declared=is_declared)
+            if is_declared and (told.bits, told.kind) != (8, "unsigned"):
+                return _deep_header(file, container, told), "jp2"
     with translate_decoder_errors(file.path), file.stream() as stream, _PLUGINS[container](stream) as image:
         found = told or (_png_pixel_type(file) if container == "png" else _webp_pixel_type(image))
-        check_pixel_type(file.path, found, _PNG_EXACT_BITS if container == "png" else (8,))
+        exact_bits = _PNG_EXACT_BITS if container == "png" else (8,)
+        check_pixel_type(file.path, found, exact_bits, is_declared=is_declared)
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
         header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found)
         return header, _layout(image, container)
+
+
+def _deep_header(file: OpenFile, container: Container, told: PixelType) -> StoredHeader:
+    """Return what the file itself says of pixels that Pillow does not open."""
+    if container == "jp2":
+        return StoredHeader(container, container, jpeg2000.size_of(file), 1, told)
+    orientation = _orientation(jpeg.find_exif(file))
+    return StoredHeader(container, container, jpeg.size_of(file), orientation, told)
 
 
 def _declared_pixel_type(file: OpenFile, container: Container) -> PixelType | None:

@@ -14,7 +14,7 @@ from gigavqa.tiling.errors import ImageUnsupportedError, TilingError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_stored_header
 
-_PYRAMID_NAME = re.compile(rf"{DIGEST_PATTERN}\.(tif|partial)")
+_PYRAMID_NAME = re.compile(rf"{DIGEST_PATTERN}(-[0-9a-f]{{16}})?\.(tif|partial)")
 """Names of what ingest makes, or made in earlier releases; whatever else lies there is somebody's own."""
 
 
@@ -70,14 +70,17 @@ def _stored_pyramid(path: Path, pictures: tuple[str, ...]) -> StoredPyramid:
 
 
 def _match_images(pyramids: list[Path], data: Path) -> dict[Path, tuple[str, ...]]:
-    by_digest = {path.stem: path.resolve() for path in pyramids}
+    by_digest: dict[str, list[Path]] = {}
+    for path in pyramids:
+        by_digest.setdefault(path.stem.partition("-")[0], []).append(path.resolve())
     sizes = {size for path in pyramids if (size := _size_s(path))}
-    found: dict[Path, list[str]] = {path: [] for path in by_digest.values()}
+    found: dict[Path, list[str]] = {path.resolve(): [] for path in pyramids}
     for image in sorted(_find_images(data)):
         if image.resolve() in found:
             found[image.resolve()].append(image.relative_to(data).as_posix())
-        elif _may_match(image, sizes) and (pyramid := by_digest.get(content_digest(image))):
-            found[pyramid].append(image.relative_to(data).as_posix())
+        elif _may_match(image, sizes):
+            for pyramid in by_digest.get(content_digest(image), ()):
+                found[pyramid].append(image.relative_to(data).as_posix())
     return {path: tuple(names) for path, names in found.items()}
 
 
@@ -87,7 +90,7 @@ def _find_images(data: Path) -> Iterator[Path]:
 
 def _may_match(image: Path, sizes: set[Size]) -> bool:
     try:
-        return read_stored_header(image).size_s in sizes
+        return read_stored_header(image, is_declared=True).size_s in sizes
     except ImageUnsupportedError:
         return True  # a slide that only OpenSlide reads
     except TilingError:

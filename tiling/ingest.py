@@ -1,5 +1,6 @@
 """Makes a lossless tiled pyramid of an image once, so that every further view reads only what it shows."""
 
+import hashlib
 import os
 import threading
 from contextlib import ExitStack
@@ -16,6 +17,7 @@ from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.passes import RenderPass
 from gigavqa.tiling.pyramid import OnProgress, write_pyramid
 from gigavqa.tiling.sources import open_source
+from gigavqa.tiling.tone import Tone
 
 _DECODE_COSTS: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4), "jp2": (143.0,)}
 """Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""
@@ -25,9 +27,17 @@ _WRITE_COST = 13.0  # decision 0007
 _PYRAMID_READ_COST = 3.0  # for each pixel of the level
 
 
-def pyramid_path(digest: str, folder: Path) -> Path:
-    """Return where the pyramid of an image with this content digest is kept."""
-    return folder / f"{digest}.tif"
+def pyramid_path(digest: str, folder: Path, tone: Tone | None = None) -> Path:
+    """Return where the pyramid of an image with this content digest is kept, as its samples are shown by `tone`."""
+    shown = f"-{hashlib.blake2b(str(tone).encode(), digest_size=8).hexdigest()}" if tone else ""
+    return folder / f"{digest}{shown}.tif"
+
+
+class ShownImage(NamedTuple):
+    """An image's file, and the tone that its samples are shown in."""
+
+    path: Path
+    tone: Tone | None = None
 
 
 class PassCosts:
@@ -40,11 +50,13 @@ class PassCosts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._lost: dict[Path, float] = {}
-        self._due: dict[Path, str | None] = {}
+        self._lost: dict[ShownImage, float] = {}
+        self._due: dict[ShownImage, str | None] = {}
 
-    def add(self, path: Path, reading: ReadPlan, made: RenderPass, share: float, named: str | None = None) -> None:
-        """Count a pass over the image at `path` that decoded this share; `named` as `find_render_source` has it."""
+    def add(
+        self, image: ShownImage, reading: ReadPlan, made: RenderPass, share: float, named: str | None = None
+    ) -> None:
+        """Count a pass over an image that decoded this share; `named` as `find_render_source` has it."""
         area = reading.levels[0].size.area
         if not reading.is_flat or area < LARGE_PIXELS:
             return
@@ -52,11 +64,11 @@ class PassCosts:
         cost = share * area * rates[made.decoded]
         instead = sum(each.recipe.region.size.area / reading.levels[each.level].downsample ** 2 for each in made.drafts)
         with self._lock:
-            self._lost[path] = self._lost.get(path, 0) + max(0, cost - instead * _PYRAMID_READ_COST)
-            if self._lost[path] >= area * (sum(rates) + _WRITE_COST):
-                self._due[path] = named
+            self._lost[image] = self._lost.get(image, 0) + max(0, cost - instead * _PYRAMID_READ_COST)
+            if self._lost[image] >= area * (sum(rates) + _WRITE_COST):
+                self._due[image] = named
 
-    def due(self) -> tuple[Path, str | None] | None:
+    def due(self) -> tuple[ShownImage, str | None] | None:
         """Return an image whose pyramid is due, and what it is named by if by its digest; told once."""
         with self._lock:
             found = next(iter(self._due.items()), None)
@@ -77,25 +89,29 @@ def has_levels(path: Path, reading: ReadPlan) -> bool:
 class RenderSource(NamedTuple):
     """The file that views of an image are made of, and how it is read.
 
-    `digest` is that of the content that it must have while it is read; None of a file that never changes.
+    `digest` is that of the content that it must have while it is read; None of a file that never changes. Its samples
+    are shown by `tone`, else as they are.
     """
 
     path: Path
     digest: str | None
     reading: ReadPlan
+    tone: Tone | None = None
 
 
-def find_render_source(path: Path, digest: str, folder: Path | None, named: str | None = None) -> RenderSource:
+def find_render_source(
+    path: Path, digest: str, folder: Path | None, named: str | None = None, tone: Tone | None = None
+) -> RenderSource:
     """Return the file that views of the image at `path` are made of: itself, or its pyramid in `folder` if it is flat
     and has one.
 
     Either gives the same pixels. A file that is `named` by its digest never changes, nor does a pyramid. Raises
     TilingError subclasses; ImageChangedError where the image's content is not that of `digest`.
     """
-    reading = cached_read_plan(path, named, digest=digest)
-    pyramid = pyramid_path(digest, folder) if folder else None
+    reading = cached_read_plan(path, named, digest=digest, tone=tone)
+    pyramid = pyramid_path(digest, folder, tone) if folder else None
     if pyramid is None or has_levels(path, reading) or not pyramid.exists():
-        return RenderSource(path, None if named else digest, reading)
+        return RenderSource(path, None if named else digest, reading, tone)
     return RenderSource(pyramid, None, pyramid_read_plan(pyramid, reading))
 
 
@@ -124,6 +140,7 @@ def make_pyramid(
     *,
     digest: str | None = None,
     named: str | None = None,
+    tone: Tone | None = None,
     wait: bool = True,
 ) -> bool:
     """Do what `ingest` says; return whether this call made the pyramid, rather than found it.
@@ -132,18 +149,18 @@ def make_pyramid(
     changes. Unless it is to `wait`, it leaves a pyramid that another process is making to that one.
     """
     digest = named or digest or content_digest(path)
-    pyramid = pyramid_path(digest, folder)
+    pyramid = pyramid_path(digest, folder, tone)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         try:
-            held.enter_context(FileLock(folder / f"{digest}.lock", timeout=-1 if wait else 0))
+            held.enter_context(FileLock(pyramid.with_suffix(".lock"), timeout=-1 if wait else 0))
         except Timeout:
             return False
         if pyramid.exists():
             return False
-        partial = folder / f"{digest}.partial"
+        partial = pyramid.with_suffix(".partial")
         try:
-            with open_source(path, None if named else digest) as source, source.unchanging():
+            with open_source(path, None if named else digest, tone) as source, source.unchanging():
                 write_pyramid(source, partial, progress)
             _publish(partial, pyramid)
         finally:

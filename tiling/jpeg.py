@@ -1,9 +1,11 @@
 """Read a JPEG's frame header, without a codec."""
 
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.pixel_types import ColourKind, PixelType
 
 HEIGHT, WIDTH = 5, 7
@@ -12,7 +14,8 @@ HEIGHT, WIDTH = 5, 7
 _BITS, _COUNT, _FIRST = 4, 9, 10  # bytes of the segment; then three for each component
 _FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _SEGMENT_BYTES = _FIRST + 3 * 4
-_FILL = 0xFF
+_FILL, _APP1 = 0xFF, 0xE1
+_EXIF = b"Exif\0\0"
 _COLOURS: dict[int, ColourKind] = {1: "grey", 3: "rgb", 4: "cmyk"}
 
 
@@ -48,14 +51,36 @@ class JpegFrame(NamedTuple):
         return int.from_bytes(self.segment[at : at + 2])
 
 
+def size_of(file: OpenFile) -> Size:
+    """Return width and height as the frame's header has them. Raises ValueError without one, and OSError."""
+    frame = find_frame(file)
+    if frame is None:
+        raise ValueError("holds no frame of a JPEG")
+    return Size(frame.side(WIDTH), frame.side(HEIGHT))
+
+
+def find_exif(file: OpenFile) -> bytes:
+    """Return the EXIF data before the first frame, nothing where there is none. Raises OSError."""
+    for at, segment in _segments(file):
+        if segment[1] == _APP1 and segment[4:].startswith(_EXIF):
+            return os.pread(file.descriptor, int.from_bytes(segment[2:4]) - 2, at + 4)
+    return b""
+
+
 def find_frame(file: OpenFile) -> JpegFrame | None:
     """Return the first frame's header; None where the bytes before it are not segment after segment. Raises OSError."""
+    return next((JpegFrame(at, segment) for at, segment in _segments(file) if segment[1] in _FRAMES), None)
+
+
+def _segments(file: OpenFile) -> Iterator[tuple[int, bytes]]:
+    """Offsets and first bytes of the segments up to the first frame's."""
     at = 2
     while (segment := os.pread(file.descriptor, _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
+        if segment[1] != _FILL:
+            yield at, segment
         if segment[1] in _FRAMES:
-            return JpegFrame(at, segment)
+            return
         at += 1 if segment[1] == _FILL else 2 + int.from_bytes(segment[2:4])
-    return None
 
 
 def pixel_type_of(file: OpenFile) -> PixelType | None:

@@ -6,10 +6,11 @@ from typing import IO, NamedTuple
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError
 from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType
 
 _CODESTREAM = b"\xff\x4f\xff\x51"
-_COUNT_AT = 40  # in a codestream, which begins with SOC and SIZ
+_SIZE_AT, _COUNT_AT = 8, 40  # in a codestream, which begins with SOC and SIZ
 _MOST_COMPONENTS = 16_384
 _CMYK, _GREY = 12, 17  # enumerated colour spaces
 _OPACITY, _PREMULTIPLIED = 1, 2  # what a channel definition says of a channel
@@ -23,15 +24,22 @@ class _Palette(NamedTuple):
     bits: int
 
 
+def size_of(image: OpenFile) -> Size:
+    """Return width and height as the codestream has them. Raises ImageUnreadableError, OSError and struct.error."""
+    with image.stream() as file:
+        end = file.seek(0, 2)
+        file.seek(_codestream_start(image, file, end) + _SIZE_AT)
+        right, bottom, left, top = struct.unpack(">4I", file.read(16))
+    return Size(right - left, bottom - top)
+
+
 def pixel_type_of(image: OpenFile) -> PixelType:
     """Bits, bands, colours and alpha. Raises ImageUnreadableError, ImageUnsupportedError, OSError and struct.error."""
     with image.stream() as file:
         end = file.seek(0, 2)
-        boxes = {} if _begins_codestream(file, 0) else dict(reversed(list(_boxes(file, 0, end))))
-        start, _ = boxes.get(b"jp2c", (0, end))
+        boxes = _outer_boxes(file, end)
         header = _parts(file, *boxes[b"jp2h"]) if b"jp2h" in boxes else {}
-        if not _begins_codestream(file, start):
-            raise ImageUnreadableError(f"{image.path}: holds no codestream of JPEG 2000")
+        start = _codestream_start(image, file, end)
         depths = _depths(file, start)
     alphas = _alphas(header)
     if _PREMULTIPLIED in alphas:
@@ -48,6 +56,17 @@ def pixel_type_of(image: OpenFile) -> PixelType:
         has_alpha=bool(alphas),
         kind="signed" if signed else "unsigned",
     )
+
+
+def _outer_boxes(file: IO[bytes], end: int) -> dict[bytes, tuple[int, int]]:
+    return {} if _begins_codestream(file, 0) else dict(reversed(list(_boxes(file, 0, end))))
+
+
+def _codestream_start(image: OpenFile, file: IO[bytes], end: int) -> int:
+    start, _ = _outer_boxes(file, end).get(b"jp2c", (0, end))
+    if not _begins_codestream(file, start):
+        raise ImageUnreadableError(f"{image.path}: holds no codestream of JPEG 2000")
+    return start
 
 
 def _colours(header: dict[bytes, bytes], bands: int) -> ColourKind:

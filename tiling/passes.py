@@ -19,6 +19,7 @@ from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.sources import Source, open_source
 from gigavqa.tiling.sources.base import Pixels
 from gigavqa.tiling.streaming_resize import StreamingResize
+from gigavqa.tiling.tone import Tone
 
 _BAND_ROWS = 128
 
@@ -51,6 +52,7 @@ class RenderPass:
     reading: ReadPlan
     decoded: int
     drafts: tuple[RecipeLevel, ...]
+    tone: Tone | None = None
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -64,7 +66,7 @@ class RenderPass:
         subclasses for what is damaged, ImageChangedError where the file does not keep its content: what was handed out
         by then is right, and the rest is not made.
         """
-        with open_source(self.path, self.digest) as source, source.unchanging():
+        with open_source(self.path, self.digest, self.tone) as source, source.unchanging():
             painting = _PassRun(self, source)
             try:
                 for band in painting.bands():
@@ -146,22 +148,26 @@ class _PassRun:
         self._open = [(draft, painter) for draft, painter in self._open if not painter.is_done]
 
 
-def plan_passes(path: Path, digest: str | None, reading: ReadPlan, recipes: Sequence[Recipe]) -> list[RenderPass]:
+def plan_passes(
+    path: Path, digest: str | None, reading: ReadPlan, tone: Tone | None, recipes: Sequence[Recipe]
+) -> list[RenderPass]:
     """Return the passes that make these recipes of the file at `path`; those that are over sooner come first.
 
-    `digest` is that of the content that it must have; None of a file that never changes.
+    `digest` is that of the content that it must have; None of a file that never changes. All recipes have one tone, and
+    `tone` is what the file itself is shown in: None of a pyramid, which has it already.
 
     Of a flat image one, or one for each scale of its decoder that is needed, so that a view's pixels do not depend on
     its company; else one for each view.
     """
     drafts = tuple(RecipeLevel(each, reading.level_for(each.region.size, each.stages[0])) for each in recipes)
     if not reading.is_flat:
-        return [RenderPass(path, digest, reading, draft.level, (draft,)) for draft in drafts]
+        return [RenderPass(path, digest, reading, draft.level, (draft,), tone) for draft in drafts]
     groups: dict[int, list[RecipeLevel]] = {}
     for draft in drafts:
         groups.setdefault(min(reading.num_decoded - 1, draft.level), []).append(draft)
     passes = [
-        RenderPass(path, digest, reading, decoded, tuple(groups[decoded])) for decoded in sorted(groups, reverse=True)
+        RenderPass(path, digest, reading, decoded, tuple(groups[decoded]), tone)
+        for decoded in sorted(groups, reverse=True)
     ]
     return passes if reading.is_sequential else [part for each in passes for part in _split_pass(each)]
 

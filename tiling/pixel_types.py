@@ -4,6 +4,7 @@ How a wider range becomes the 8 bits that models are shown, and which of many ba
 says; so it is refused here, by a sentence that every door shows.
 """
 
+import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,6 @@ CHANNELS: dict[ColourKind, int] = {"grey": 1, "rgb": 3, "cmyk": 4, "palette": 1}
 """Bands of a pixel without its alpha."""
 
 _NAMES: dict[ColourKind, str] = {"grey": "grey", "rgb": "RGB", "cmyk": "CMYK", "palette": "a palette"}
-_FEWEST_FOR_RGB = 3
 _SHOWN = "what is shown as it is has 8 bits a sample and is grey or RGB, with or without alpha"
 
 
@@ -56,26 +56,24 @@ class PixelType:
         return f" ({known} and {unknown} more{meant})"
 
 
-def check_pixel_type(path: Path, found: PixelType, exact_bits: Collection[int] = (8,)) -> None:
+def check_pixel_type(
+    path: Path, found: PixelType, exact_bits: Collection[int] = (8,), *, is_declared: bool = False
+) -> None:
     """Raise PixelTypeError for pixels that are not shown as they are, with what they are and what helps.
+
+    Where it `is_declared` how they are shown, only complex ones are refused.
 
     `exact_bits` are the depths that the format's decoder spreads over 8 bits without a loss; a palette's colours have
     8, however many its indices have.
     """
     is_deep = found.kind != "unsigned" or (found.bits not in exact_bits and found.colours != "palette")
+    if is_declared and found.kind != "complex":
+        return
     if is_deep or not found.has_own_bands:
-        raise PixelTypeError(f"{path}: has {found}; {_SHOWN}. {_remedy(found, is_deep=is_deep)}")
+        raise PixelTypeError(f"{path}: has {found}; {_SHOWN}. {_remedy(path, found)}")
 
 
-def _remedy(found: PixelType, *, is_deep: bool) -> str:
+def _remedy(path: Path, found: PixelType) -> str:
     if found.kind == "complex":
-        return "Convert what you mean of it, such as the amplitude, to 8 bits"
-    meant, options = [], []
-    if is_deep:
-        meant.append("the range of values")
-        options.append("-ot Byte -scale LOW HIGH 0 255")
-    if not found.has_own_bands:
-        is_rgb = found.bands >= _FEWEST_FOR_RGB
-        meant.append("the bands" if is_rgb else "the band")
-        options.append("-b RED -b GREEN -b BLUE" if is_rgb else "-b BAND")
-    return f"Convert it with {' and '.join(meant)} that you mean: `gdal_translate {' '.join(options)} IN OUT.tif`"
+        return "Convert what you mean of it, such as the amplitude, to real samples"
+    return f"`gigavqa show {shlex.quote(str(path))}` proposes how it could be shown, with the line that declares it"

@@ -10,6 +10,7 @@ from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import Header, header_of
+from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
 _VERSION = 3  # counts changes that give other pixels for the same recipe
@@ -28,6 +29,7 @@ class Recipe:
     region: Region
     downsampled: Size
     plan: RasterPlan
+    tone: Tone | None = None
 
     @property
     def stages(self) -> tuple[Size, ...]:
@@ -37,17 +39,21 @@ class Recipe:
 
     @property
     def key(self) -> str:
-        """Names the raster's pixels: content, region, sizing, raster size and filter; the same in every process."""
-        parts = (_VERSION, self.digest, self.region, self.downsampled, self.plan.raster, self.plan.filter)
+        """Names the raster's pixels: content, tone, region, sizing, raster size, filter; the same in every process."""
+        parts: tuple[object, ...] = (
+            _VERSION, self.digest, self.region, self.downsampled, self.plan.raster, self.plan.filter,
+        )  # fmt: skip
+        parts += (self.tone,) if self.tone else ()
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=KEY_DIGITS // 2).hexdigest()
 
 
 @dataclass(frozen=True)
 class ImageIdentity:
-    """An image's header and the digest of its content."""
+    """An image's header, the digest of its content, and the tone that its samples are shown in, if not as they are."""
 
     header: Header
     digest: str
+    tone: Tone | None = None
 
 
 def identify(path: Path) -> ImageIdentity:
@@ -56,7 +62,7 @@ def identify(path: Path) -> ImageIdentity:
         return identity_of(file)
 
 
-def identity_of(file: OpenFile, digest: str | None = None) -> ImageIdentity:
+def identity_of(file: OpenFile, digest: str | None = None, tone: Tone | None = None) -> ImageIdentity:
     """Read the identity of an open file, but for a digest that is known; some slides are opened with OpenSlide.
 
     Raises TilingError subclasses.
@@ -66,12 +72,13 @@ def identity_of(file: OpenFile, digest: str | None = None) -> ImageIdentity:
 
         source = source_of(file)
         with source.decoder:
-            return ImageIdentity(Header(source.size, source.format), digest or digest_of(file))
-    return ImageIdentity(header_of(file).oriented, digest or digest_of(file))
+            return ImageIdentity(Header(source.size, source.format), digest or digest_of(file), tone)
+    header = header_of(file, is_declared=tone is not None).oriented
+    return ImageIdentity(header, digest or digest_of(file), tone)
 
 
 def plan_raster(identity: ImageIdentity, view: View, budget: VisualBudget, num_images: int) -> Recipe:
     """Decide region and raster of a view, one of `num_images` in its prompt; raises RegionError and BudgetError."""
     header = identity.header
     look = plan_view(header.size, view, budget, num_images)
-    return Recipe(view, header.size, header.format, identity.digest, *look)
+    return Recipe(view, header.size, header.format, identity.digest, *look, tone=identity.tone)

@@ -14,7 +14,7 @@ from gigavqa.tiling.cache import RasterCache
 from gigavqa.tiling.errors import ImageChangedError, TilingError
 from gigavqa.tiling.file_facts import cached_identity, name_image_in_errors
 from gigavqa.tiling.geometry import Size
-from gigavqa.tiling.ingest import PassCosts, find_render_source, make_pyramid
+from gigavqa.tiling.ingest import PassCosts, ShownImage, find_render_source, make_pyramid
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.passes import RecipePixels, RenderPass, plan_passes
 from gigavqa.tiling.pyramid import OnProgress
@@ -114,7 +114,7 @@ class Renderer:
         in one pass over its pixels. What is wrong with a view, its future raises.
         """
         awaited: list[PendingRaster] = []
-        to_make: dict[Path, list[Recipe]] = {}
+        to_make: dict[ShownImage, list[Recipe]] = {}
         for look in looks:
             try:
                 path = self._root.locate(look.view.image)
@@ -126,8 +126,8 @@ class Renderer:
             future, is_mine = self._cache.claim(recipe.key)
             awaited.append(PendingRaster(look, recipe.plan.visual_tokens, future))
             if is_mine and not self._find(recipe):
-                to_make.setdefault(path, []).append(recipe)
-        return awaited, [work for path, recipes in to_make.items() for work in self._plan_work(path, recipes)]
+                to_make.setdefault(ShownImage(path, recipe.tone), []).append(recipe)
+        return awaited, [work for image, recipes in to_make.items() for work in self._plan_work(image, recipes)]
 
     def measure(self, looks: Sequence[ViewRequest], budget: VisualBudget) -> list[int]:
         """Bytes of the rasters that these looks will see; 0 for what cannot be rendered. Reads headers, and blocks."""
@@ -150,9 +150,9 @@ class Renderer:
         due = self._ledger.due()
         if due is None:
             return False
-        path, named = due
+        (path, tone), named = due
         try:
-            made = make_pyramid(path, self._pyramids, progress, named=named, wait=False)
+            made = make_pyramid(path, self._pyramids, progress, named=named, tone=tone, wait=False)
         except TilingError:  # damaged where no view has looked so far; those that do will say so
             made = False
         with self._lock:
@@ -172,8 +172,9 @@ class Renderer:
             return 0
 
     def _recipe(self, path: Path, look: ViewRequest, budget: VisualBudget) -> Recipe:
-        identity = cached_identity(path, self._root.stated_digest(look.view.image))
-        return plan_raster(identity, look.view, budget, look.num_images)
+        view = look.view
+        identity = cached_identity(path, self._root.stated_digest(view.image), view.show, view.region)
+        return plan_raster(identity, view, budget, look.num_images)
 
     def _find(self, recipe: Recipe) -> bool:
         """Take a raster from the store, if it is there."""
@@ -187,18 +188,20 @@ class Renderer:
         self._cache.fulfil(make_raster(painted))
         return True
 
-    def _plan_work(self, path: Path, recipes: list[Recipe]) -> list[RenderWork]:
+    def _plan_work(self, image: ShownImage, recipes: list[Recipe]) -> list[RenderWork]:
         try:
-            with name_image_in_errors(recipes[0].view.image, path, self._pyramids):
+            with name_image_in_errors(recipes[0].view.image, image.path, self._pyramids):
                 named = self._root.stated_digest(recipes[0].view.image)
-                of = find_render_source(path, recipes[0].digest, self._pyramids, named)
-                return [partial(self._run, path, of.reading, each, named) for each in plan_passes(*of, recipes)]
+                of = find_render_source(image.path, recipes[0].digest, self._pyramids, named, image.tone)
+                return [partial(self._run, image, of.reading, each, named) for each in plan_passes(*of, recipes)]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
             for recipe in recipes:
                 self._cache.fail(recipe.key, error)
             return []
 
-    def _run(self, path: Path, reading: ReadPlan, each: RenderPass, named: str | None, is_wanted: IsWanted) -> None:
+    def _run(
+        self, image: ShownImage, reading: ReadPlan, each: RenderPass, named: str | None, is_wanted: IsWanted
+    ) -> None:
         missing = {recipe.key for recipe in each.recipes}
 
         def deliver(painted: RecipePixels) -> None:
@@ -214,17 +217,17 @@ class Renderer:
             if is_wanted():
                 with self._lock:
                     self._passes += 1
-                with name_image_in_errors(each.recipes[0].view.image, path, self._pyramids):
+                with name_image_in_errors(each.recipes[0].view.image, image.path, self._pyramids):
                     started = time.monotonic()
                     share = each.run(deliver, is_wanted)
                     self._on_pass(reading.format, each.decoded, time.monotonic() - started)
-                    self._ledger.add(path, reading, each, share, named)
+                    self._ledger.add(image, reading, each, share, named)
         except BaseException as raised:  # noqa: BLE001 - handed on to everyone who waits
             error = raised
         is_damaged = isinstance(error, TilingError) and not isinstance(error, ImageChangedError)
         if is_damaged and len(missing) > 1 and not reading.is_sequential:
             for one in each.alone(missing):  # damage in one tile is nothing to those who do not look at it
-                self._run(path, reading, one, named, is_wanted)
+                self._run(image, reading, one, named, is_wanted)
             return
         for key in missing:
             self._cache.fail(key, error)

@@ -21,6 +21,7 @@ class Raster:
     """A rendered view: `pixels` H x W x 3 uint8 RGB, C-contiguous, read-only, and where they come from.
 
     `region` is in level-0 pixels; `level` and `downsample` tell which level was read; `key` names the pixels.
+    `tone` says what samples became black and white; empty where they are shown as they are.
     """
 
     pixels: Pixels
@@ -33,6 +34,7 @@ class Raster:
     downsample: float
     digest: str
     visual_tokens: int
+    tone: str = ""
 
 
 def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, pyramids: Path | None = None) -> Raster:
@@ -40,8 +42,9 @@ def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, py
 
     Raises TilingError subclasses.
     """
-    recipe = plan_raster(cached_identity(path), view, budget, num_images)
-    return make_raster(render_recipe(find_render_source(path, recipe.digest, pyramids), recipe))
+    identity = cached_identity(path, None, view.show, view.region)
+    recipe = plan_raster(identity, view, budget, num_images)
+    return make_raster(render_recipe(find_render_source(path, recipe.digest, pyramids, tone=recipe.tone), recipe))
 
 
 def render_recipe(of: RenderSource, recipe: Recipe) -> RecipePixels:
@@ -66,4 +69,5 @@ def make_raster(painted: RecipePixels) -> Raster:
         downsample=painted.downsample,
         digest=recipe.digest,
         visual_tokens=recipe.plan.visual_tokens,
+        tone=str(recipe.tone or ""),
     )

@@ -72,8 +72,8 @@ def photometric_kind(page: TiffPage) -> ColourKind:
     return _PHOTOMETRICS[page.photometric]
 
 
-def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
-    """Find out what an open TIFF holds.
+def tiff_layout(file: TiffFile, path: Path, *, is_declared: bool = False) -> TiffLayout:
+    """Find out what an open TIFF holds, of whose pixels it `is_declared` how they are shown, or not.
 
     Raises ImageUnreadableError for broken structure, PixelTypeError for pixels that are not shown as they are, and
     ImageUnsupportedError for several planes, and for compressions without a decoder.
@@ -85,7 +85,7 @@ def tiff_layout(file: TiffFile, path: Path) -> TiffLayout:
         _refuse_stitched(file, path)
         by_openslide = bool(file.is_ndpi or file.is_philips or first.compression == _OPENSLIDE_COMPRESSION)
         if not by_openslide:
-            _check_pixels_known(file, first, path)
+            _check_pixels_known(file, first, path, is_declared=is_declared)
         levels = tuple(_levels(file, first, path))
         return TiffLayout(
             format=_format(file),
@@ -110,13 +110,13 @@ def _refuse_stitched(file: TiffFile, path: Path) -> None:
         )
 
 
-def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path) -> None:
+def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path, *, is_declared: bool) -> None:
     kind = _PHOTOMETRICS.get(page.photometric)
     if kind is None or (page.photometric == 6 and page.compression not in LOSSY):
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
-    check_pixel_type(path, _pixel_type(page), _EXACT_BITS)
+    check_pixel_type(path, _pixel_type(page), _EXACT_BITS, is_declared=is_declared)
     if page.dtype is None:
         raise ImageUnsupportedError(f"{path}: samples of {page.bitspersample} bits in one pixel are not served")
     if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
+from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import BudgetError, RegionError, quote_text
 from gigavqa.tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
@@ -59,6 +60,16 @@ class View(BaseModel):
     image: str = Field(description="path of the image relative to the data root", examples=["plazas/images/plaza.jpg"])
     region: str = Field(default="full", examples=["full", "0,0,13376,7526", "pct:0,0,50,50"])
     sizing: str = Field(default="native", examples=["native", "longest:1024"])
+    show: str = Field(
+        default="",
+        description="how the image's samples become 8-bit colours; empty for as they are",
+        examples=["bands=4,3,2 stretch=percentile:2:98"],
+    )
+
+    @field_validator("show")
+    @classmethod
+    def _known_display(cls, text: str) -> str:
+        return str(parse_display(text)) if text else ""
 
     @field_validator("sizing")
     @classmethod

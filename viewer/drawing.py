@@ -58,17 +58,17 @@ def raster_recipe(picture: ViewerImage, region: Region, size: Size) -> Recipe:
     """Return the recipe of a region at a size: the same as that of a model's raster of this size, by bicubic filter."""
     view = View(image=picture.name, region=str(region))
     plan = RasterPlan(size, 0, PreprocessingDecision(size, size))
-    return Recipe(view, picture.size, picture.format, picture.digest, region, region.size, plan)
+    return Recipe(view, picture.size, picture.format, picture.digest, region, region.size, plan, picture.tone)
 
 
 def decode_overview(picture: ViewerImage, is_wanted: Callable[[], bool] = lambda: True) -> Overview:
     """Decode all of a flat picture once. Raises BusyError when nobody wants it any more, and TilingError subclasses."""
     level = overview_level(picture)
     recipe = raster_recipe(picture, Region(0, 0, *picture.size), level.size)
-    with open_source(picture.path, picture.digest) as source, source.unchanging():
+    with open_source(picture.path, picture.digest, picture.tone) as source, source.unchanging():
         reading = quick_read_plan(picture.reading, source.decoder)
     made: list[RecipePixels] = []
-    for each in plan_passes(picture.path, picture.digest, reading, [recipe]):
+    for each in plan_passes(picture.path, picture.digest, reading, picture.tone, [recipe]):
         each.run(made.append, is_wanted)
     if not made:
         raise ViewerBusyError(f"nobody waits for '{picture.name}' any more")

@@ -16,8 +16,10 @@ from gigavqa.tiling.ingest import RenderSource, find_render_source
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.sources import Source, open_source
+from gigavqa.tiling.tone import Tone
 from gigavqa.viewer.errors import NoSuchImageError
 
+_SourceKey = tuple[Path, str, Tone | None]
 _PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
 
 
@@ -25,7 +27,7 @@ _PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
 class ViewerImage:
     """A picture as it is now: what lies at `path`, and what is read for it: itself, or the pyramid made of it.
 
-    `is_pinned`: its address names its content, so that answers never change.
+    `is_pinned`: its address names its content, so that answers never change. `tone` is what its samples are shown in.
     """
 
     name: str
@@ -35,6 +37,7 @@ class ViewerImage:
     size: Size
     format: str
     is_pinned: bool
+    tone: Tone | None = None
 
     @property
     def reading(self) -> ReadPlan:
@@ -55,7 +58,7 @@ class ImagePool:
         self._root = root
         self._most_open = most_open
         self._lock = threading.Lock()
-        self._idle: OrderedDict[int, tuple[tuple[Path, str], Source]] = OrderedDict()
+        self._idle: OrderedDict[int, tuple[_SourceKey, Source]] = OrderedDict()
 
     def find(self, identifier: str) -> ViewerImage:
         """Find the picture called `NAME`, or `NAME@DIGEST` while that is its content.
@@ -79,9 +82,9 @@ class ImagePool:
 
         Raises ImageChangedError at the end where the file did not keep the picture's content: what was read is nothing.
         """
-        file, digest, _ = picture.original
-        key = file, picture.digest
-        source = self._take(key) or open_source(file, digest)
+        file, digest, _, tone = picture.original
+        key = file, picture.digest, tone
+        source = self._take(key) or open_source(file, digest, tone)
         try:
             with source.unchanging():
                 yield source
@@ -103,7 +106,7 @@ class ImagePool:
         for _, source in idle.values():
             source.close()
 
-    def _take(self, key: tuple[Path, str]) -> Source | None:
+    def _take(self, key: _SourceKey) -> Source | None:
         """Return an idle source of a file that is still what it was when it was opened."""
         while True:
             with self._lock:
@@ -113,7 +116,7 @@ class ImagePool:
                 return source
             source.close()
 
-    def _put(self, key: tuple[Path, str], source: Source) -> None:
+    def _put(self, key: _SourceKey, source: Source) -> None:
         with self._lock:
             self._idle[id(source)] = key, source
             surplus = self._idle.popitem(last=False)[1][1] if len(self._idle) > self._most_open else None

@@ -252,7 +252,7 @@ def test_a_picture_of_16_bits_is_refused_with_what_helps(installation: Installat
     run = installation.run(*arguments.format(picture, MODEL).split())
     assert run.returncode == 2
     assert "images/deep.png: has 16 bits a sample, 1 band" in " ".join(run.stderr.split())
-    assert "gdal_translate -ot Byte -scale LOW HIGH 0 255 IN OUT.tif" in " ".join(run.stderr.split())
+    assert "proposes how it could be shown" in " ".join(run.stderr.split())
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ def test_an_image_of_16_bits_is_refused_with_what_helps(gateway: RunningGateway)
     (gateway.settings.data / NAME / "images/plaza-1.png").write_bytes(deep())
     (error,) = refused(gateway)["errors"]
     assert error["image"] == f"{NAME}/images/plaza-1.png"
-    assert "has 16 bits a sample, 1 band" in error["detail"] and "gdal_translate" in error["detail"]
+    assert "has 16 bits a sample, 1 band" in error["detail"] and "`gigavqa show " in error["detail"]
 
 
 def test_an_image_that_was_repaired_is_read_again(gateway: RunningGateway) -> None:

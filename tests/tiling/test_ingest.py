@@ -13,7 +13,7 @@ from gigavqa.tiling import ingest as ingest_module
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.errors import ImageUnreadableError
 from gigavqa.tiling.file_facts import cached_read_plan
-from gigavqa.tiling.ingest import PassCosts, has_levels, ingest, make_pyramid
+from gigavqa.tiling.ingest import PassCosts, ShownImage, has_levels, ingest, make_pyramid
 from gigavqa.tiling.levels import plan_reading
 from gigavqa.tiling.passes import plan_passes
 from gigavqa.tiling.recipes import identify, plan_raster
@@ -172,10 +172,10 @@ class TestPaying:
         with open_source(path) as source:
             reading = plan_reading(source)
         recipe = plan_raster(identify(path), View(image="x", region=region), SMALL_BUDGET, 1)
-        (made,) = plan_passes(path, None, reading, [recipe])
+        (made,) = plan_passes(path, None, reading, None, [recipe])
         share = made.run(lambda painted: None)
         for number in range(1, 30):
-            ledger.add(path, reading, made, share)
+            ledger.add(ShownImage(path), reading, made, share)
             if ledger.due():
                 assert number == num_passes
                 return

@@ -4,8 +4,9 @@ frame.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,41 @@ from gigavqa.tiling.geometry import Region, Size
 
 Pixels = NDArray[np.uint8]
 """H x W x 3 RGB."""
+
+
+class Conversion(Protocol):
+    """What a decoder makes of samples, H x W x S: H x W x `channels` of `dtype`.
+
+    Raises ValueError for samples that the header did not tell.
+    """
+
+    @property
+    def channels(self) -> int: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def __call__(self, samples: NDArray[Any]) -> NDArray[Any]: ...
+
+
+@dataclass(frozen=True)
+class NativeSamples:
+    """The samples of a pixel as they lie in a file, `channels` of one type; as a conversion, they stay what they are.
+
+    `bits` of each are used. `alpha` is the number of the band that says what is opaque, `nodata` the value that the
+    file itself gives to pixels without any, `table` the RGB of each class of a palette.
+    """
+
+    channels: int
+    dtype: np.dtype[Any]
+    bits: int
+    alpha: int | None = None
+    nodata: float | None = None
+    table: Pixels | None = None
+
+    def __call__(self, samples: NDArray[Any]) -> NDArray[Any]:
+        """Return H x W x S samples as they are."""
+        return samples
 
 
 _GRID = 4
@@ -31,6 +67,8 @@ class Decoder(ABC):
     """Reads one file. Not thread-safe; everything is in the stored frame; every error is a TilingError."""
 
     levels: tuple[Level, ...]
+    conversion: Conversion | None = None
+    """What becomes of the file's samples, in place of RGB as its own colours are."""
     microns_per_pixel: float | None = None
     is_sequential: bool = False
     """Whether all that lies above a region is decoded, too."""
@@ -40,6 +78,11 @@ class Decoder(ABC):
     """Whether levels were compressed with a loss of their own."""
     incomplete: frozenset[int] = frozenset()
     """Levels that lack tiles of which the level before has pixels."""
+
+    @property
+    @abstractmethod
+    def native(self) -> NativeSamples:
+        """The samples of a pixel as they lie in the file."""
 
     @abstractmethod
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:

@@ -5,7 +5,7 @@ what the families' processors see. Transparency is composited on white, as vLLM 
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,17 @@ Alpha = Literal["straight", "premultiplied"]
 class ColourModel:
     """The meaning of a pixel's samples. `alpha` is the sample after the colours; `palette` is N x 3."""
 
+    channels: ClassVar[int] = 3
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
+
     kind: ColourKind
     is_inverted: bool = False
     alpha: Alpha | None = None
     palette: Pixels | None = None
+
+    def __call__(self, samples: NDArray[Any]) -> Pixels:
+        """Convert as `to_rgb` does."""
+        return to_rgb(samples, self)
 
 
 def to_rgb(samples: NDArray[Any], colours: ColourModel) -> Pixels:

@@ -9,14 +9,17 @@ from PIL import Image, Jpeg2KImagePlugin
 from gigavqa.tiling.errors import translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
+from gigavqa.tiling.sources.base import Decoder, NativeSamples, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
 
 _BAND_ROWS = 256
 
 
-_one_at_a_time = threading.Lock()
-"""OpenJPEG takes about 16 bytes a pixel while it decodes: 1.6 GB at the limit on pixels of `jp2`."""
+one_at_a_time = threading.Lock()
+"""Held while an image is decoded whole.
+
+OpenJPEG takes about 16 bytes a pixel meanwhile: 1.6 GB at the limit on pixels of `jp2`.
+"""
 
 
 class Jpeg2000Decoder(Decoder):
@@ -31,9 +34,14 @@ class Jpeg2000Decoder(Decoder):
         self._file = file
         self.levels = describe_levels([size_s])
 
+    @property
+    def native(self) -> NativeSamples:
+        """The samples that Pillow decodes, of 8 bits: what is deeper is decoded whole by another class."""
+        return NativeSamples(3, np.dtype(np.uint8), bits=8)
+
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode all, then yield bands of 256 rows."""
-        with _one_at_a_time:
+        with one_at_a_time:
             image = self._decode()
         x, y, width, height = region_l
         for top in range(y, y + height, _BAND_ROWS):

@@ -22,7 +22,11 @@ from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
 from gigavqa.tiling.sources.slides import SlideDecoder
 from gigavqa.tiling.sources.tiff import TiffDecoder
 from gigavqa.tiling.sources.vips import VipsDecoder, can_decode
+from gigavqa.tiling.sources.whole import WholeImageDecoder
 from gigavqa.tiling.tiff import tiff_layout
+from gigavqa.tiling.tone import Tone
+
+_BITS_OF_JPEG = 8
 
 
 class Source:
@@ -100,8 +104,10 @@ class Source:
         self.close()
 
 
-def open_source(path: Path, digest: str | None = None) -> Source:
+def open_source(path: Path, digest: str | None = None, tone: Tone | None = None) -> Source:
     """Open an image with the library that reads it best; one that may change, for the content of this digest.
+
+    Its samples are shown by `tone`, else as they are.
 
     What is read of such a source shows that content if `unchanging` says so afterwards. Raises ImageNotFoundError,
     ImageUnreadableError, ImageUnsupportedError and ImageTooLargeError; of a file of another content, or of none,
@@ -116,34 +122,51 @@ def open_source(path: Path, digest: str | None = None) -> Source:
         if digest:
             require_content(file, digest)
             with file.unchanging():
-                source = source_of(file)
+                source = source_of(file, tone)
             source.must_stay = True
         else:
-            source = source_of(file)
+            source = source_of(file, tone)
         on_error.pop_all()
         return source
 
 
-def source_of(file: OpenFile) -> Source:
+def source_of(file: OpenFile, tone: Tone | None = None) -> Source:
     """Choose the library that reads an open file best. Raises as `open_source` does."""
+    source = _choose_source(file, is_declared=tone is not None)
+    source.decoder.conversion = tone
+    return source
+
+
+def native_source_of(file: OpenFile) -> Source:
+    """Open a file to read its samples as they are, of whatever depth. Raises as `open_source` does."""
+    source = _choose_source(file, is_declared=True)
+    source.decoder.conversion = source.decoder.native
+    return source
+
+
+def _choose_source(file: OpenFile, *, is_declared: bool) -> Source:
     if file.path.suffix.lower() in OPENSLIDE_ONLY:
         return _open_slide(file)
-    header = header_of(file)
+    header = header_of(file, is_declared=is_declared)
     if header.container == "tiff":
-        return _open_tiff(file, header)
-    return Source(file, header.format, _flat_decoder(file, header), header.orientation)
+        return _open_tiff(file, header, is_declared=is_declared)
+    decoder = _flat_decoder(file, header, is_declared=is_declared)
+    return Source(file, header.format, decoder, header.orientation)
 
 
-def _flat_decoder(file: OpenFile, header: StoredHeader) -> Decoder:
+def _flat_decoder(file: OpenFile, header: StoredHeader, *, is_declared: bool) -> Decoder:
+    is_deep_jpeg = header.container == "jpeg" and header.pixel_type.bits != _BITS_OF_JPEG
+    if is_deep_jpeg or (is_declared and header.container == "jp2"):
+        return WholeImageDecoder(file, header.container, header.size_s, header.pixel_type)
     if header.container == "jp2" and not can_decode("jp2"):
         return Jpeg2000Decoder(file, header.size_s)
     return VipsDecoder(file, header.container, header.size_s)
 
 
-def _open_tiff(file: OpenFile, header: StoredHeader) -> Source:
+def _open_tiff(file: OpenFile, header: StoredHeader, *, is_declared: bool) -> Source:
     with translate_decoder_errors(file.path), ExitStack() as on_error:
         tiff = on_error.enter_context(TiffFile(on_error.enter_context(file.stream())))
-        layout = tiff_layout(tiff, file.path)
+        layout = tiff_layout(tiff, file.path, is_declared=is_declared)
         if layout.read_by_openslide:
             return Source(file, header.format, SlideDecoder(file), orientation=1)
         decoder = TiffDecoder(file, tiff, layout, on_error.pop_all())

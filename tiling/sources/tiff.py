@@ -16,14 +16,16 @@ from gigavqa.tiling.decode_threads import decode_pool
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
-from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
-from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
+from gigavqa.tiling.pixel_types import CHANNELS
+from gigavqa.tiling.sources.base import Conversion, Decoder, NativeSamples, Pixels, describe_levels
+from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _MOST_SCANNED_BYTES = 64 * 2**20
 _LEAST_SCANNED_BYTES = 1024
 _COMPRESSION_OVERHEAD = 64 * 1024
+_GDAL_NODATA = 42113  # a text
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
 
@@ -44,9 +46,19 @@ class TiffDecoder(Decoder):
         )
         self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
+        self._native = _native(layout.pages[0], self._colours.palette)
         self._changes_of: dict[int, list[float]] = {}
         self._descriptor = file.descriptor
         self._num_bytes = os.fstat(self._descriptor).st_size
+
+    @property
+    def native(self) -> NativeSamples:
+        """The samples of a page, with alpha, nodata and colours of classes as its tags have them."""
+        return self._native
+
+    @property
+    def _convert(self) -> Conversion:
+        return self.conversion or self._colours
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode the rows of tiles or strips that the region touches; a damaged one raises."""
@@ -106,7 +118,7 @@ class TiffDecoder(Decoder):
             data = self._read(start, rows * row_samples * dtype.itemsize)
             samples = np.frombuffer(data, dtype).reshape(rows, page.imagewidth, page.samplesperpixel)
             samples = samples[:, region.x : region.x + region.width]
-            yield np.ascontiguousarray(to_rgb(samples.astype(page.dtype, copy=False), self._colours))
+            yield np.ascontiguousarray(self._convert(samples.astype(page.dtype, copy=False)))
 
     def _segment_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:
         """Bands of whole rows of tiles or strips; the next one is decoded while the caller works on this one."""
@@ -129,11 +141,11 @@ class TiffDecoder(Decoder):
         """Begin to decode the region of a page whose tiles or strips are `segment_height` high."""
         width = page.tilewidth if page.is_tiled else page.imagewidth
         per_row = -(-page.imagewidth // width)
-        pixels = np.empty((region.height, region.width, 3), np.uint8)
+        pixels = np.empty((region.height, region.width, self._convert.channels), self._convert.dtype)
 
         def place(row: int, column: int) -> None:
             samples = self._segment(page, row * per_row + column)
-            _copy(to_rgb(samples, self._colours), column * width, row * segment_height, pixels, region)
+            _copy(self._convert(samples), column * width, row * segment_height, pixels, region)
 
         rows = range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
         columns = range(region.x // width, (region.x + region.width - 1) // width + 1)
@@ -187,6 +199,27 @@ def _copy(tile: Pixels, x: int, y: int, pixels: Pixels, region: Region) -> None:
     pixels[top - region.y : bottom - region.y, left - region.x : right - region.x] = tile[
         top - y : bottom - y, left - x : right - x
     ]
+
+
+def _native(page: TiffPage, table: Pixels | None) -> NativeSamples:
+    bits, first = page.bitspersample, CHANNELS[photometric_kind(page)]
+    alphas = [first + at for at, extra in enumerate(page.extrasamples) if int(extra) in _ALPHA]
+    told = page.tags.valueof(_GDAL_NODATA)
+    return NativeSamples(
+        page.samplesperpixel,
+        np.dtype(page.dtype),
+        bits=max(bits) if isinstance(bits, tuple) else bits,
+        alpha=alphas[0] if alphas else None,
+        nodata=_read_nodata(told) if isinstance(told, str) else None,
+        table=table,
+    )
+
+
+def _read_nodata(told: str) -> float | None:
+    try:
+        return float(told.strip("\0 "))
+    except ValueError:
+        return None
 
 
 def _colours(page: TiffPage) -> ColourModel:

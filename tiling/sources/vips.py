@@ -2,21 +2,23 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyvips
 
-from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.sources.base import Decoder, Level, Pixels
-from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
+from gigavqa.tiling.sources.base import Conversion, Decoder, Level, NativeSamples, Pixels
+from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks
 
 _BAND_ROWS = 128
 _SCALES = (1, 2, 4)  # 1/8 takes hardly less time than 1/4
+_TYPES: dict[str, type[np.unsignedinteger[Any]]] = {"uchar": np.uint8, "ushort": np.uint16}
 _LOADERS = {"jpeg": "jpegload", "png": "pngload", "webp": "webpload", "jp2": "jp2kload"}
 
 pyvips.concurrency_set(1)  # views are rendered in parallel, which costs less than parallelism within one
@@ -43,12 +45,28 @@ class VipsDecoder(Decoder):
             Level(Size(*(_divide_up(side, scale) for side in size_s)), float(scale)) for scale in scales or [1]
         )
 
+    @cached_property
+    def native(self) -> NativeSamples:
+        """The samples of a pixel as libvips decodes them, with what stands for alpha."""
+        try:
+            image = self._open(0)
+        except pyvips.Error as error:
+            raise self._unreadable(error) from error
+        dtype = np.dtype(_TYPES[image.format])
+        alpha = image.bands - 1 if image.hasalpha() else None
+        return NativeSamples(image.bands, dtype, bits=8 * dtype.itemsize, alpha=alpha)
+
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode in bands of 128 rows; a damaged file raises when its damage is reached."""
         try:
-            yield from _bands(self._open(level), region_l)
+            image = self._open(level)
+            with translate_decoder_errors(self._file.path):
+                yield from _bands(image, region_l, self.conversion or _colours(image))
         except pyvips.Error as error:
-            raise ImageUnreadableError(f"{self._file.path}: {self._file.renamed(_message(error))}") from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: pyvips.Error) -> ImageUnreadableError:
+        return ImageUnreadableError(f"{self._file.path}: {self._file.renamed(' '.join(str(error).split()))}")
 
     def _is_cut(self, level: int) -> bool:
         """Return whether the last pixels of a scaled level are partly beside the image."""
@@ -68,8 +86,8 @@ class VipsDecoder(Decoder):
             image = load(os.fspath(self._file), **options, **({"shrink": scale} if level else {}))
         if (image.width, image.height) != size:
             raise ImageUnreadableError(f"{path}: libvips decodes {image.width}x{image.height}, not {size}")
-        if image.format != "uchar":
-            raise ImageUnreadableError(f"{path}: libvips decodes samples of type {image.format}, not of 8 bits")
+        if image.format not in _TYPES:
+            raise ImageUnreadableError(f"{path}: libvips decodes samples of type {image.format}")
         return image
 
 
@@ -78,13 +96,12 @@ def _divide_up(side: int, scale: int) -> int:
     return -(-side // scale)
 
 
-def _bands(image: pyvips.Image, region: Region) -> Iterator[Pixels]:
-    colours = _colours(image)
+def _bands(image: pyvips.Image, region: Region, convert: Conversion) -> Iterator[Pixels]:
     reader = pyvips.Region.new(image)
     for top in range(0, region.height, _BAND_ROWS):
         rows = min(_BAND_ROWS, region.height - top)
-        samples = np.frombuffer(reader.fetch(region.x, region.y + top, region.width, rows), np.uint8)
-        yield to_rgb(samples.reshape(rows, region.width, image.bands), colours)
+        samples = np.frombuffer(reader.fetch(region.x, region.y + top, region.width, rows), _TYPES[image.format])
+        yield convert(samples.reshape(rows, region.width, image.bands))
 
 
 def _colours(image: pyvips.Image) -> ColourModel:
@@ -92,7 +109,3 @@ def _colours(image: pyvips.Image) -> ColourModel:
     if image.interpretation == "cmyk":
         return ColourModel("cmyk", alpha=alpha)
     return ColourModel("grey" if image.bands < 3 else "rgb", alpha=alpha)
-
-
-def _message(error: pyvips.Error) -> str:
-    return " ".join(str(error).split())

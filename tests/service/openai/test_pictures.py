@@ -145,7 +145,7 @@ def test_a_picture_of_16_bits_is_refused_by_whatever_way_it_comes(
     if way == "file":
         kept = client.files.create(file=("deep.tif", deep()), purpose="user_data")
         shown = {"type": "file", "file": {"file_id": kept.id}}
-    with pytest.raises(openai.BadRequestError, match=r"has 16 bits a sample, 1 band; .* `gdal_translate ") as raised:
+    with pytest.raises(openai.BadRequestError, match=r"has 16 bits a sample, 1 band; .* `gigavqa show ") as raised:
         client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": [shown]}])
     assert str(gateway.settings.data.parent) not in raised.value.message
     assert worker.renders == 0
