@@ -15,8 +15,9 @@ from gigavqa.tiling.geometry import resolve_region
 from gigavqa.tiling.levels import ReadPlan, plan_reading
 from gigavqa.tiling.recipes import ImageIdentity, identity_of
 from gigavqa.tiling.sources import native_source_of, source_of
-from gigavqa.tiling.statistics import check_display, find_tone, needs_statistics, sample_pixels
+from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.tone import Tone
+from gigavqa.tiling.tones import check_display, find_tone, needs_statistics
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")

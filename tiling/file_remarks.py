@@ -32,7 +32,7 @@ def _remarks(file: OpenFile) -> Iterator[str]:
     container = container_of(file)
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-            others = tiff_layout(tiff, file.path).num_others
+            others = tiff_layout(tiff, file.path, is_declared=True).num_others
         if others:
             yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
         return

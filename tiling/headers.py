@@ -12,6 +12,7 @@ from PIL.ImageFile import ImageFile
 from tifffile import TiffFile
 
 from gigavqa.tiling import jpeg, jpeg2000
+from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
@@ -19,7 +20,9 @@ from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.limits import PixelLayout, check_pixels
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
+from gigavqa.tiling.samples import native_samples
 from gigavqa.tiling.tiff import tiff_layout
+from gigavqa.tiling.tones import check_display
 
 # Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to gigavqa.tiling.limits.
 _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
@@ -65,13 +68,17 @@ class StoredHeader:
         return Header(orient_size(self.size_s, self.orientation), self.format)
 
 
-def read_header(path: Path, *, is_declared: bool = False) -> Header:
-    """Read an image's size and format without decoding a pixel.
+def read_header(path: Path, show: str = "") -> Header:
+    """Read an image's size and format without decoding a pixel; `show` declares how it is shown, if not as it is.
 
     Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, PixelTypeError for pixels that are not shown
     as they are, and ImageTooLargeError beyond `gigavqa.tiling.limits`.
     """
-    return read_stored_header(path, is_declared=is_declared).oriented
+    found = read_stored_header(path, is_declared=bool(show))
+    if show:
+        has_table = found.container == "tiff" and found.pixel_type.colours == "palette"
+        check_display(path, parse_display(show), native_samples(found.pixel_type, has_table=has_table))
+    return found.oriented
 
 
 def read_stored_header(path: Path, *, is_declared: bool = False) -> StoredHeader:

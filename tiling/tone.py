@@ -71,7 +71,7 @@ class Tone:
 def is_nodata(samples: NDArray[Any], nodata: float | None) -> NDArray[np.bool_]:
     """Return where samples hold `nodata`, or are NaN."""
     if samples.dtype.kind == "f":
-        missing = np.isnan(samples)
+        missing: NDArray[np.bool_] = np.isnan(samples)
         return missing if nodata is None or np.isnan(nodata) else missing | (samples == samples.dtype.type(nodata))
     if nodata is None or not _holds(samples.dtype, nodata):
         return np.zeros(samples.shape, np.bool_)

@@ -1,6 +1,7 @@
 """Views, the declaration of what to look at: a view names an image, a region and a sizing rule, and holds no pixels."""
 
 import math
+import operator
 import re
 from typing import NamedTuple
 
@@ -62,6 +63,7 @@ class View(BaseModel):
     sizing: str = Field(default="native", examples=["native", "longest:1024"])
     show: str = Field(
         default="",
+        exclude_if=operator.not_,
         description="how the image's samples become 8-bit colours; empty for as they are",
         examples=["bands=4,3,2 stretch=percentile:2:98"],
     )

@@ -5,13 +5,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gigavqa.tiling.digest import DIGEST_PATTERN
+from gigavqa.tiling.displays import show_below
 from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.file_facts import cached_identity, matches_recorded_digest, name_image_in_errors
-from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.ingest import RenderSource, find_render_source
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.roots import ImageRoot
@@ -27,7 +28,8 @@ _PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
 class ViewerImage:
     """A picture as it is now: what lies at `path`, and what is read for it: itself, or the pyramid made of it.
 
-    `is_pinned`: its address names its content, so that answers never change. `tone` is what its samples are shown in.
+    `is_pinned`: its address names its content, so that answers never change. `show` is what its data set declares of
+    it, and `tone` what its samples are shown in.
     """
 
     name: str
@@ -37,7 +39,13 @@ class ViewerImage:
     size: Size
     format: str
     is_pinned: bool
+    show: str = ""
     tone: Tone | None = None
+
+    @property
+    def content(self) -> str:
+        """The name of the pixels that it shows: those of its file, in its tone."""
+        return f"{self.digest}:{self.tone}" if self.tone else self.digest
 
     @property
     def reading(self) -> ReadPlan:
@@ -69,12 +77,24 @@ class ImagePool:
         name = pinned[1] if pinned else identifier
         path = self._root.locate(name)
         with self.naming(name, path):
-            found = cached_identity(path)
+            show = show_below(self._root.folder, name)
+            found = cached_identity(path, None, show)
             if pinned and found.digest != pinned[2] and not matches_recorded_digest(path, pinned[2], found.digest):
                 raise NoSuchImageError(f"'{quote_text(name)}' has changed: its content is no longer {pinned[2]}")
-            original = find_render_source(path, found.digest, self.pyramids)
+            original = find_render_source(path, found.digest, self.pyramids, tone=found.tone)
             header = found.header
-            return ViewerImage(name, path, original, found.digest, header.size, header.format, pinned is not None)
+            is_pinned = pinned is not None and not show  # what its data set declares may change
+            how = is_pinned, show, found.tone
+            return ViewerImage(name, path, original, found.digest, header.size, header.format, *how)
+
+    def of_region(self, picture: ViewerImage, region: Region) -> ViewerImage:
+        """Return the picture in the colours that a model is shown of one region, which may have limits of its own."""
+        if not picture.show:
+            return picture
+        with self.naming(picture.name, picture.path):
+            tone = cached_identity(picture.path, None, picture.show, str(region)).tone
+            original = find_render_source(picture.path, picture.digest, self.pyramids, tone=tone)
+        return replace(picture, original=original, tone=tone)
 
     @contextmanager
     def opened(self, picture: ViewerImage) -> Iterator[Source]:

@@ -46,22 +46,22 @@ class PyramidBuilder:
         Raises BusyError when it is not there after a while, or cannot be written, and TilingError subclasses when the
         picture is damaged, which is remembered for ten minutes.
         """
-        if error := self._damaged.get(picture.digest):
+        if error := self._damaged.get(picture.content):
             raise error
-        if not (making := self._underway.get(picture.digest)):
+        if not (making := self._underway.get(picture.content)):
             self._require_room(picture)
             making = self._begin(picture)
         try:
             async with asyncio.timeout(self._patience):
                 await asyncio.shield(making)
         except TimeoutError as error:
-            share = self._shares.get(picture.digest, 0.0)
+            share = self._shares.get(picture.content, 0.0)
             raise ViewerBusyError(
                 f"the pyramid of '{picture.name}' is being made, {share:.0%} so far; come again"
             ) from error
         except OSError as error:
             raise ViewerBusyError(f"no pyramid of '{picture.name}' can be written: {error.strerror}") from error
-        return pyramid_path(picture.digest, self._folder)
+        return pyramid_path(picture.digest, self._folder, picture.tone)
 
     def close(self) -> None:
         """Give up what is being made; what is left of it is deleted."""
@@ -82,27 +82,29 @@ class PyramidBuilder:
 
     def _begin(self, picture: ViewerImage) -> "asyncio.Future[None]":
         making = asyncio.wrap_future(self._pool.submit(self._make, picture))
-        self._underway[picture.digest] = making
+        self._underway[picture.content] = making
         making.add_done_callback(lambda done: self._end(picture, done))
         return making
 
     def _end(self, picture: ViewerImage, making: "asyncio.Future[None]") -> None:
-        del self._underway[picture.digest]
-        self._shares.pop(picture.digest, None)
+        del self._underway[picture.content]
+        self._shares.pop(picture.content, None)
         error = None if making.cancelled() else making.exception()
         if isinstance(error, TilingError) and not isinstance(error, ImageChangedError):
-            self._damaged[picture.digest] = error
+            self._damaged[picture.content] = error
         if error and not self._stopping.is_set():
             log.warning("no pyramid of %s: %s", picture.name, error)
 
     def _make(self, picture: ViewerImage) -> None:
         def progress(done: int, total: int) -> None:
-            self._shares[picture.digest] = done / total
+            self._shares[picture.content] = done / total
             if self._stopping.is_set():
                 raise _BuildStoppedError
 
-        pyramid = pyramid_path(picture.digest, self._folder)
+        pyramid = pyramid_path(picture.digest, self._folder, picture.tone)
         while not pyramid.exists():  # another process may be making it, and may give it up
-            self.made += make_pyramid(picture.path, self._folder, progress, digest=picture.digest, wait=False)
+            self.made += make_pyramid(
+                picture.path, self._folder, progress, digest=picture.digest, tone=picture.tone, wait=False
+            )
             if not pyramid.exists() and self._stopping.wait(_POLL_SECONDS):
                 raise _BuildStoppedError

@@ -62,7 +62,7 @@ class ImageRenderer:
     def tag(self, picture: ViewerImage, request: IiifRequest) -> str:
         """Names the bytes of an answer: content, canonical request, and how pixels become bytes."""
         asked = request.canonical, request.is_raster
-        parts = _VERSION, picture.digest, *asked, self._settings.jpeg_quality, picture.original.path == picture.path
+        parts = _VERSION, picture.content, *asked, self._settings.jpeg_quality, picture.original.path == picture.path
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
     async def make(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage:
@@ -90,7 +90,7 @@ class ImageRenderer:
         if not picture.reading.is_flat or is_cheap(picture, region):
             return await self.pool.do(partial(self._of_file, picture, request))
         if has_enough_pixels(overview_level(picture), region, size):
-            overview = await self.overviews.get(picture.digest, partial(self._overview, picture))
+            overview = await self.overviews.get(picture.content, partial(self._overview, picture))
             return await self.pool.do(partial(self._of_overview, picture, overview, request))
         if recorded := await self.pool.do(partial(self._recorded, picture, request)):
             return recorded
@@ -98,6 +98,7 @@ class ImageRenderer:
 
     async def _raster(self, picture: ViewerImage, request: IiifRequest) -> EncodedImage:
         """Make what a model is shown, by the very rules; of a large flat picture its pyramid gives the same pixels."""
+        picture = await self.pool.do(partial(self.pictures.of_region, picture, request.region))
         if recorded := await self.pool.do(partial(self._recorded, picture, request)):
             return recorded
         if picture.needs_pyramid and not is_cheap(picture, request.region):

@@ -95,4 +95,5 @@ def raster_record(turn: int, raster: Raster) -> RasterRecord:
         visual_tokens=raster.visual_tokens,
         digest=raster.digest,
         key=raster.key,
+        tone=raster.tone,
     )

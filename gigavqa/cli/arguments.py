@@ -174,6 +174,27 @@ TitleOption = Annotated[
     str,
     typer.Option("--title", metavar="TEXT", show_default=False, help="What tables and pages call it, for people."),
 ]
+
+
+def _display(text: str) -> str:
+    from gigavqa.tiling.display import parse_display  # noqa: PLC0415 - completion need not wait for it
+
+    try:
+        return str(parse_display(text)) if text else ""
+    except ValueError as error:
+        raise ArgumentError(f"--show: {str(error).removeprefix('show: ')}") from error
+
+
+DisplayOption = Annotated[
+    str,
+    typer.Option(
+        "--show",
+        metavar="DISPLAY",
+        show_default=False,
+        callback=_display,
+        help="How samples become colours: bands=4,3,2 stretch=percentile:2:98. `gigavqa show IMAGE` proposes some.",
+    ),
+]
 RepeatsOption = Annotated[int, typer.Option(min=1, help="How often every sample is asked in every cell.")]
 SeedOption = Annotated[int, typer.Option(help="Makes every draw repeatable.")]
 PartsOption = Annotated[

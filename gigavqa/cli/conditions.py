@@ -57,19 +57,24 @@ def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
     return first, second
 
 
-def views_of_image(image: Path, condition: str, evidence: EvidenceArguments, thumbnail: int) -> list[DeclaredView]:
-    """Views of one image under a condition; V3 and V4 show the evidence. Raises ArgumentError."""
+def views_of_image(
+    image: Path, condition: str, evidence: EvidenceArguments, thumbnail: int, show: str = ""
+) -> list[DeclaredView]:
+    """Views of one image under a condition, its samples as `show` declares; V3 and V4 show the evidence.
+
+    Raises ArgumentError.
+    """
     if condition in {"V1", "V2"} and (evidence.regions or evidence.places):
         raise ArgumentError(f"{condition} shows no local evidence; --place and --region need V3 or V4")
-    full = View(image=image.name)
+    full = View(image=image.name, show=show)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
     if condition == "V2":
         return [(image, full)]
-    regions = evidence.regions_of(image, read_header(image).size)
+    regions = evidence.regions_of(image, read_header(image, show).size)
     if not regions:
         raise ArgumentError(f"{condition} shows local evidence: give --place or --region")
-    local = [(image, View(image=image.name, region=region)) for region in regions]
+    local = [(image, full.model_copy(update={"region": region})) for region in regions]
     return local if condition == "V3" else [(image, full), *local]
 
 
@@ -99,7 +104,8 @@ def request_of_sample(
     cell = _cell(_protocol(protocol, dataset.benchmark.protocols), condition, dataset.benchmark)
     job = JobSpec(dataset=folder.name, models=(entry.id,), cells=(cell,), samples=(asked.id,), **spec)
     try:
-        requests = [request for _, request in expand(dataset, job, {entry.id: entry}, size_in(root))]
+        sizes = size_in(root, dataset.show_of)
+        requests = [request for _, request in expand(dataset, job, {entry.id: entry}, sizes)]
     except EvaluationError as error:
         raise ArgumentError(str(error)) from error
     if not requests:
@@ -108,9 +114,9 @@ def request_of_sample(
     return requests[0], root
 
 
-def size_in(root: ImageRoot) -> Callable[[str], Size]:
-    """Return how big an image below a root is, in level-0 pixels, by its header."""
-    return lambda name: read_header(root.locate(name)).size
+def size_in(root: ImageRoot, show_of: Callable[[str], str] = lambda name: "") -> Callable[[str], Size]:
+    """Return how big an image below a root is, in level-0 pixels, by its header; `show_of` says how it is shown."""
+    return lambda name: read_header(root.locate(name), show_of(name)).size
 
 
 def _protocol(named: str | None, known: Iterable[str]) -> str:

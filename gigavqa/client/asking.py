@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ class QuestionFile:
     `prompt` is a prompt.toml, found beside the file without; `limit` takes the first questions alone; `bad_left_out`
     asks the good ones beside bad ones. `closing` asks for the answer alone behind each free answer. `data` is the
     gateway's data root, GIGAVQA_DATA if omitted. `linked` says that links out of the folder are one's own. `title` is
-    what people read instead of the data set's name.
+    what people read instead of the data set's name. `show` declares how the pictures' samples become colours.
     """
 
     source: Path
@@ -55,6 +56,7 @@ class QuestionFile:
     linked: bool = False
     closing: ClosingSetting | None = None
     title: str = ""
+    show: str = ""
 
     @property
     def folder(self) -> Path:
@@ -74,7 +76,7 @@ class QuestionFile:
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path != self.source)
         pictures = [_path_stamp(path) for path in found]
         how = (_READER_VERSION, self.decimal, sorted(self.columns.items()), self.bad_left_out)
-        facts = (how, str(self.folder.resolve()), pictures)
+        facts = (how, str(self.folder.resolve()), pictures, *([self.show] if self.show else []))
         digest.update(repr(facts).encode())
         digest.update(self.template.read_bytes() if self.template else b"")
         return _dataset_name(self.source.stem, digest.hexdigest())
@@ -98,8 +100,9 @@ class QuestionFile:
             if not target.exists():
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
-                    check_image=read_header, remarks_on=file_remarks, columns=self.columns, decimal=self.decimal,
-                    follows_links=self.linked, title=self.title,
+                    check_image=partial(read_header, show=self.show), remarks_on=file_remarks, columns=self.columns,
+                    decimal=self.decimal,
+                    follows_links=self.linked, title=self.title, show=self.show,
                     settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,
                 )  # fmt: skip
             return load_dataset(target), made

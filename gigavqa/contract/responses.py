@@ -33,6 +33,11 @@ class RasterRecord(Contract):
     visual_tokens: int
     digest: str = Field(description="content digest of the image: of all bytes, or `v...` of a large file")
     key: str = Field(description="identity of the raster: content, region, sizing and raster size")
+    tone: str = Field(
+        default="",
+        exclude_if=is_empty,
+        description="bands, and what of each was black and white, where samples were not shown as they are",
+    )
 
 
 class Usage(Contract):

@@ -25,6 +25,7 @@ from gigavqa.evaluation.sample_files import (
     record_files,
 )
 from gigavqa.evaluation.samples import Sample
+from gigavqa.tiling.displays import ImageDisplays, image_displays
 
 _SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
 """Endings of what benchmarks read beside records."""
@@ -40,7 +41,7 @@ class Dataset:
     """A named set of samples.
 
     `digest` identifies by content what is asked (records, not images), `labels` what people said of replies since; ''
-    where nobody did.
+    where nobody did. `displays` say which of its images are shown otherwise than as they are.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Dataset:
     digest: str
     labels: str = ""
     panel: Panel = field(default_factory=Panel)
+    displays: ImageDisplays = field(default_factory=ImageDisplays)
 
     def judged_with(self, panel: Panel) -> "Dataset":
         """Return the data set whose replies are judged by what models said of them, where there is any judge."""
@@ -63,6 +65,10 @@ class Dataset:
     def image_of(self, image: str) -> str:
         """Name of one of its images relative to the data root, as views name it."""
         return f"{self.name}/{image}"
+
+    def show_of(self, image: str) -> str:
+        """Return how an image is shown, by its name as views have it; nothing where it is shown as it is."""
+        return self.displays.show_of(image.removeprefix(f"{self.name}/"))
 
     def by_image(self, samples: Sequence[Sample]) -> Mapping[str, Sequence[Sample]]:
         """Group samples by the name of their first image relative to the data root."""
@@ -130,7 +136,8 @@ def _make_dataset(
     digests: tuple[str, str] = ("", ""),
 ) -> Dataset:
     name, description = settings["name"], settings.get("description", "")
-    return Dataset(name, benchmark, settings.get("title", name), description, samples, *digests)
+    displays = image_displays(settings.get("show", {}))
+    return Dataset(name, benchmark, settings.get("title", name), description, samples, *digests, displays=displays)
 
 
 def read_dataset(folder: Path) -> DatasetReading:
@@ -316,6 +323,10 @@ def _check_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
             yield f"{key}: must be a text"
     if settings.get("name") != folder.resolve().name:
         yield f"name: '{settings.get('name')}' differs from the folder's name '{folder.resolve().name}'"
+    try:
+        image_displays(settings.get("show", {}))
+    except ValueError as error:
+        yield str(error)
     if not settings.get("benchmark"):
         yield f"benchmark: is missing; known: {', '.join(installed_benchmarks())}"
 

@@ -25,6 +25,7 @@ from gigavqa.evaluation.truth_checks import require_reachable_truths
 from gigavqa.runtime.plurals import list_some
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.validation import describe_faults
+from gigavqa.tiling.views import View
 
 _SEED_BITS = 31
 _MOST_CACHED_CHATS = 1000  # chats of one image that are brought into their order together: decision 0004
@@ -77,6 +78,10 @@ class Expansion:
                     for asked in kept or self._ask(samples[portion], size_of):
                         for repeat in repeated:
                             yield image, self._request(asked, model, settings, repeat)
+
+    def show_of(self, image: str) -> str:
+        """Return how an image is shown, by its name as views have it: as the job says, else as the data set does."""
+        return self.shown.show or self.dataset.show_of(image)
 
     def remarks(self) -> Iterator[str]:
         """Yield what to know of how the job asks: which requests get no closing turn, where it wants them."""
@@ -268,7 +273,21 @@ def ask_sample(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, ch
     scene = Scene(images, size_of, f"{choices.seed}:{sample.id}", choices.shown.thumbnail, choices.shared)
     chat = dataset.benchmark.ask(sample, cell, scene)
     first, *others = chat.turns
-    return replace(chat, turns=(first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others))
+    turns = (first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others)
+    return replace(chat, turns=tuple(with_displays(turn, dataset, choices.shown) for turn in turns))
+
+
+def with_displays(turn: Turn, dataset: Dataset, shown: ViewOptions) -> Turn:
+    """Return a turn whose views say how their images are shown, as the job says, else as the data set does."""
+    if not turn.views or not (shown.show or dataset.displays.patterns):
+        return turn
+    parts = tuple(
+        part.model_copy(update={"show": part.show or shown.show or dataset.show_of(part.image)})
+        if isinstance(part, View)
+        else part
+        for part in turn.parts
+    )
+    return turn.model_copy(update={"parts": parts})
 
 
 def decoding_of(entry: CatalogueEntry, papers: Mapping[str, float | int], spec: JobSpec) -> Decoding:

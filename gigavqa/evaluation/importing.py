@@ -76,6 +76,7 @@ def import_dataset(
     leave_out_bad: bool = False,
     follows_links: bool = False,
     title: str = "",
+    show: str = "",
 ) -> ImportSummary:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
@@ -85,9 +86,10 @@ def import_dataset(
     pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
     `decimal` what the decimal sign of its numbers is; `settings` are files that it reads beside `dataset.toml`, by
     their names there; `described` is what a configuration says of the records; `title` is what people read instead of
-    the name. `follows_links` takes links out of the folder, which the caller must have made. Nothing is made unless
-    everything is good, or bad records may be left out; what is wrong with a file as a whole is never left out. Raises
-    DatasetInvalidError naming every bad record, FileExistsError where `target` exists.
+    the name; `show` declares how all images are shown. `follows_links` takes links out of the folder, which the caller
+    must have made. Nothing is made unless everything is good, or bad records may be left out; what is wrong with a file
+    as a whole is never left out. Raises DatasetInvalidError naming every bad record, FileExistsError where `target`
+    exists.
     """
     if target.exists():
         raise FileExistsError(f"{target} exists already")
@@ -115,7 +117,8 @@ def import_dataset(
             for one in remarks_on(image_lookup.path_of(image))
         ]
         own = _import_settings(benchmark, target.name, title, image_lookup)
-        tables = {**own, **(described.settings if described else {}), **({"title": title} if title else {})}
+        named = {key: text for key, text in (("title", title), ("show", show)) if text}
+        tables = {**own, **(described.settings if described else {}), **named}
         _place_images(draft, used, image_lookup.path_of, copy=copy)
         _write(benchmark, draft, tables, placed)
         draft.chmod(0o755)

@@ -14,7 +14,7 @@ from gigavqa.evaluation.capabilities import JobOptions, ModelJudging
 from gigavqa.evaluation.chats import Scene, SizeOf
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import JudgeUnavailableError
-from gigavqa.evaluation.expansion import decoding_of, request_seed
+from gigavqa.evaluation.expansion import decoding_of, request_seed, with_displays
 from gigavqa.evaluation.judgements import JudgeCase
 from gigavqa.evaluation.options import ViewOptions, read_options
 from gigavqa.evaluation.packed_samples import ChosenSamples
@@ -59,6 +59,10 @@ class JudgingExpansion:
             digest.update("".join(case.id for case in cases).encode())
         return digest.hexdigest()
 
+    def show_of(self, image: str) -> str:
+        """Return how an image is shown, by its name as views have it: as the job says, else as the data set does."""
+        return self.shown.show or self.dataset.show_of(image)
+
     def remarks(self) -> Iterator[str]:
         """Nothing is to be known of how it asks."""
         return iter(())
@@ -87,7 +91,7 @@ class JudgingExpansion:
             condition="V2" if any(turn.views for turn in chat.turns) else "V0",
             prompt_version=chat.prompt_version,
             system=chat.system,
-            turns=chat.turns,
+            turns=tuple(with_displays(turn, self.dataset, self.shown) for turn in chat.turns),
             details={"truth": case.truth, "answer": case.answer, **chat.details},
             sampling=Sampling(**decoding.model_dump(), seed=request_seed(self.spec.seed, identity)),
         )

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gigavqa.contract.jobs import OptionValue
 from gigavqa.evaluation.errors import OptionsInvalidError
 from gigavqa.runtime.validation import describe_faults
+from gigavqa.tiling.display import parse_display
 
 
 class ViewOptions(BaseModel):
@@ -20,6 +21,12 @@ class ViewOptions(BaseModel):
         default="entry",
         description="whose visual budget: the catalogue entry's, or that of the checkpoint's own files",
     )
+    show: str = Field(default="", description="how all images are shown, in place of what the data set declares")
+
+    @field_validator("show")
+    @classmethod
+    def _known_display(cls, text: str) -> str:
+        return str(parse_display(text)) if text else ""
 
 
 OptionsT = TypeVar("OptionsT", bound=BaseModel)

@@ -31,7 +31,7 @@ from gigavqa.service.openai import examples
 from gigavqa.service.openai.lists import ListItem, ObjectList
 from gigavqa.store.files import FileRegistry, Purpose, StoredFile, new_file_id
 from gigavqa.tiling.errors import ImageTooLargeError, PixelTypeError, TilingError
-from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.headers import read_stored_header
 from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
 
 router = APIRouter(prefix="/v1/files", tags=["openai"])
@@ -175,7 +175,7 @@ class FileStore:
     def _require_picture(self, file_id: str, filename: str) -> None:
         path = self.path(file_id)
         try:
-            read_header(path)
+            read_stored_header(path, is_declared=True)
         except TilingError as error:
             self._remove(file_id)
             told = str(error).replace(str(path), filename[:_MOST_NAME])

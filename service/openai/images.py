@@ -17,6 +17,8 @@ from gigavqa.service.openai.fetching import ImageFetcher
 from gigavqa.service.openai.files import FileStore, is_file_id
 from gigavqa.service.openai.uploads import Uploads, as_sent, decode_base64
 from gigavqa.service.operations.image_headers import ImageHeaders
+from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays import show_below
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
 from gigavqa.tiling.roots import ImageRoot, check_image_name
@@ -84,7 +86,7 @@ class ImageResolver:
 
     def check(self, view: View, entry: CatalogueEntry, num_images: int) -> None:
         """Raise TilingError where there is no such picture, no such region of it, or none that the model takes."""
-        size = self._size(view.image)
+        size = self._size(view)
         try:
             plan_view(size, view, entry.visual_budget, num_images)
         except TilingError as error:
@@ -92,7 +94,7 @@ class ImageResolver:
 
     async def _named(self, view: View, owner: str) -> View:
         if not is_file_id(view.image):
-            return view
+            return view if view.show else view.model_copy(update={"show": show_below(self._root.folder, view.image)})
         return view.model_copy(update={"image": await self._files.picture(view.image, owner)})
 
     def _keep(self, text: str) -> str:
@@ -118,13 +120,14 @@ class ImageResolver:
         if rotation != "0":
             raise ChatInvalidError(f"rotation '{quote_text(rotation)}' is not shown to models; say 0")
         name = check_image_name(name)
-        shown = resolve_region(region, self._size(name))
-        return View(image=name, region=region, sizing=_sizing_of_iiif(size, shown))
+        view = View(image=name, region=region, show=show_below(self._root.folder, name))
+        shown = resolve_region(region, self._size(view))
+        return view.model_copy(update={"sizing": _sizing_of_iiif(size, shown)})
 
-    def _size(self, image: str) -> Size:
-        path = self._root.locate(image)
+    def _size(self, view: View) -> Size:
+        image, path = view.image, self._root.locate(view.image)
         try:
-            return self._headers.read(path).size
+            return self._headers.read(path, view.show).size
         except TilingError as error:
             raise type(error)(as_sent(str(error).replace(str(path), image))) from error
 
@@ -133,10 +136,14 @@ def _parse_gigavqa_url(url: str) -> View:
     """Parse `gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`, or the same of `file-...`."""
     name, _, query = url.removeprefix(SCHEME).partition("?")
     asked = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := sorted(set(asked) - {"region", "sizing", "condition"}):
+    if unknown := sorted(set(asked) - {"region", "sizing", "condition", "show"}):
         raise ChatInvalidError(
-            f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing and condition"
+            f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing, condition and show"
         )
+    try:
+        show = str(parse_display(asked["show"])) if asked.get("show") else ""
+    except ValueError as error:
+        raise ChatInvalidError(str(error)) from error
     sizing = asked.get("sizing", "native")
     if condition := asked.get("condition"):
         if condition not in _CONDITIONS:
@@ -147,7 +154,8 @@ def _parse_gigavqa_url(url: str) -> View:
             )
         sizing = asked.get("sizing", _CONDITIONS[condition])
     try:
-        return View(image=check_image_name(unquote(name)), region=asked.get("region", "full"), sizing=sizing)
+        image = check_image_name(unquote(name))
+        return View(image=image, region=asked.get("region", "full"), sizing=sizing, show=show)
     except ValueError as error:
         raise ChatInvalidError(f"sizing '{quote_text(sizing)}' is none of native, longest:N and fit:...") from error
 

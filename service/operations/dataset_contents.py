@@ -145,7 +145,7 @@ async def list_images(
     counts = counts if image is None else [pair for pair in counts if pair[0] == image]
     first = 0 if after is None else bisect_right(counts, after, key=itemgetter(0))
     page = counts[first : first + limit]
-    found = await asyncio.to_thread(headers.survey, [dataset.image_of(shown) for shown, _ in page])
+    found = await asyncio.to_thread(headers.survey, [dataset.image_of(shown) for shown, _ in page], dataset.show_of)
     cards = [_image_card(shown, number, found[dataset.image_of(shown)]) for shown, number in page]
     return ImageList(data=cards, has_more=len(counts) > first + limit, last_id=page[-1][0] if page else None)
 

@@ -1,7 +1,7 @@
 """Headers of images, each read once as long as its file does not change: for jobs, lists of images, and chats."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -32,34 +32,34 @@ class ImageHeaders:
         self._kept = StampedCache[ImageInfo](_KEPT_HEADERS)
         self._stopping = threading.Event()
 
-    def read(self, path: Path) -> ImageInfo:
-        """Return what a file's header says. Raises TilingError."""
+    def read(self, path: Path, show: str = "") -> ImageInfo:
+        """Return what a file's header says of an image that is shown so. Raises TilingError."""
         stamp = file_stamp(path)
-        return self._kept.get(path, stamp, lambda: _read(path))
+        return self._kept.get((path, show), stamp, lambda: _read(path, show))
 
-    def survey(self, names: Iterable[str]) -> Mapping[str, ImageInfo | str]:
-        """Return by name what is in the images below the data root, or what is wrong with them.
+    def survey(self, names: Iterable[str], show_of: Callable[[str], str]) -> Mapping[str, ImageInfo | str]:
+        """Return by name what is in the images below the data root, or what is wrong with them; `show_of` as declared.
 
         Names that escape the root are wrong like unreadable files.
         """
         unique = tuple(dict.fromkeys(names))
         with ThreadPoolExecutor(self._num_threads, thread_name_prefix="headers") as pool:
-            return dict(zip(unique, pool.map(self._look, unique), strict=True))
+            return dict(zip(unique, pool.map(self._look, unique, map(show_of, unique)), strict=True))
 
     def stop(self) -> None:
         """End surveys that are under way, so that the process can exit."""
         self._stopping.set()
 
-    def _look(self, name: str) -> ImageInfo | str:
+    def _look(self, name: str, show: str) -> ImageInfo | str:
         if self._stopping.is_set():
             raise InterruptedError("the gateway is stopping")
         try:
-            return self.read(self._root.locate(name))
+            return self.read(self._root.locate(name), show)
         except TilingError as error:
             # A client has no business with where the data root lies.
             return str(error).replace(f"{self._root.folder}/", "")
 
 
-def _read(path: Path) -> ImageInfo:
-    header = read_header(path)
+def _read(path: Path, show: str) -> ImageInfo:
+    header = read_header(path, show)
     return ImageInfo(header.size, header.format, path.stat().st_size)

@@ -65,7 +65,7 @@ async def get_manifest(
     counts = await asyncio.to_thread(lambda: dataset.image_counts)
     first = 0 if after is None else bisect_right(counts, after, key=itemgetter(0))
     page = [image for image, _ in counts[first : first + limit]]
-    found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image in page])
+    found = await asyncio.to_thread(headers.survey, [dataset.image_of(image) for image in page], dataset.show_of)
     address, viewer = str(request.url), str(settings.viewer_url).rstrip("/")
     content = _manifest(dataset, page, found, address, viewer)
     content["summary"] = {"en": [_summary(len(content["items"]), len(page), len(counts))]}

@@ -179,7 +179,7 @@ class JobValidator:
     def _sizes(self, expansion: Expansion | JudgingExpansion) -> Mapping[str, Size]:
         image_of = expansion.dataset.image_of
         users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
-        found = self._images.survey(users)
+        found = self._images.survey(users, expansion.show_of)
         sizes = {name: image.size for name, image in found.items() if not isinstance(image, str)}
         if len(sizes) < len(found):
             raise _submission_error(

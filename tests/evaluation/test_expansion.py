@@ -317,7 +317,7 @@ def test_a_thousand_unknown_samples_are_one_short_message(dataset: Dataset) -> N
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"exmaples": 1}, "options has no exmaples; it has budget, conditions, examples, s3, thumbnail"),
+        ({"exmaples": 1}, "options has no exmaples; it has budget, conditions, examples, s3, show, thumbnail"),
         ({"examples": -1}, "options.examples: must be greater than or equal to 0"),
         ({"thumbnail": 0}, "options.thumbnail: must be greater than or equal to 1"),
         ({"thumbnail": None}, "options.thumbnail: must be a whole number"),

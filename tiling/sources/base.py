@@ -4,52 +4,17 @@ frame.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.samples import Conversion, NativeSamples
 
 Pixels = NDArray[np.uint8]
 """H x W x 3 RGB."""
-
-
-class Conversion(Protocol):
-    """What a decoder makes of samples, H x W x S: H x W x `channels` of `dtype`.
-
-    Raises ValueError for samples that the header did not tell.
-    """
-
-    @property
-    def channels(self) -> int: ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-
-    def __call__(self, samples: NDArray[Any]) -> NDArray[Any]: ...
-
-
-@dataclass(frozen=True)
-class NativeSamples:
-    """The samples of a pixel as they lie in a file, `channels` of one type; as a conversion, they stay what they are.
-
-    `bits` of each are used. `alpha` is the number of the band that says what is opaque, `nodata` the value that the
-    file itself gives to pixels without any, `table` the RGB of each class of a palette.
-    """
-
-    channels: int
-    dtype: np.dtype[Any]
-    bits: int
-    alpha: int | None = None
-    nodata: float | None = None
-    table: Pixels | None = None
-
-    def __call__(self, samples: NDArray[Any]) -> NDArray[Any]:
-        """Return H x W x S samples as they are."""
-        return samples
 
 
 _GRID = 4

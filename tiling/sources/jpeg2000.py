@@ -9,7 +9,8 @@ from PIL import Image, Jpeg2KImagePlugin
 from gigavqa.tiling.errors import translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.sources.base import Decoder, NativeSamples, Pixels, describe_levels
+from gigavqa.tiling.samples import NativeSamples
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
 
 _BAND_ROWS = 256

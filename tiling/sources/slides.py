@@ -11,7 +11,8 @@ from PIL import Image
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.sources.base import Decoder, NativeSamples, Pixels, describe_levels
+from gigavqa.tiling.samples import NativeSamples
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 
 _BAND_ROWS = 256
 

@@ -17,7 +17,8 @@ from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.pixel_types import CHANNELS
-from gigavqa.tiling.sources.base import Conversion, Decoder, NativeSamples, Pixels, describe_levels
+from gigavqa.tiling.samples import Conversion, NativeSamples
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
 
@@ -211,7 +212,7 @@ def _native(page: TiffPage, table: Pixels | None) -> NativeSamples:
         bits=max(bits) if isinstance(bits, tuple) else bits,
         alpha=alphas[0] if alphas else None,
         nodata=_read_nodata(told) if isinstance(told, str) else None,
-        table=table,
+        table=tuple(map(tuple, table.tolist())) if table is not None else (),
     )
 
 

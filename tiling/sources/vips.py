@@ -12,7 +12,8 @@ from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.sources.base import Conversion, Decoder, Level, NativeSamples, Pixels
+from gigavqa.tiling.samples import Conversion, NativeSamples
+from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks
 

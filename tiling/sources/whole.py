@@ -14,7 +14,8 @@ from gigavqa.tiling.formats import Container
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.limits import check_pixels
 from gigavqa.tiling.pixel_types import PixelType
-from gigavqa.tiling.sources.base import Decoder, NativeSamples, Pixels, describe_levels
+from gigavqa.tiling.samples import NativeSamples
+from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import ColourModel
 from gigavqa.tiling.sources.jpeg2000 import one_at_a_time
 

@@ -69,6 +69,6 @@ class Toolbox:
 
 
 def _zoom_view(call: Call, tool: ZoomTool, scene: ToolContext) -> View:
-    image = scene.views[tool.image].image
-    region = region_of_box(call.box or (), scene.sizes[image], tool.unit)
-    return View(image=image, region=str(region), sizing=tool.sizing)
+    seen = scene.views[tool.image]
+    region = region_of_box(call.box or (), scene.sizes[seen.image], tool.unit)
+    return View(image=seen.image, region=str(region), sizing=tool.sizing, show=seen.show)

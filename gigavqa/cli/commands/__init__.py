@@ -27,6 +27,7 @@ COMMANDS = {
     "delete": _entry("Jobs", "jobs", "Delete a job that has ended, with all its responses"),
     "models": _entry("Look", "models", "List the models of the catalogue"),
     "view": _entry("Look", "view", "Write what a model will see of an image"),
+    "show": _entry("Look", "show", "Print what an image's samples are"),
     "prompt": _entry("Look", "prompt", "Print what a model is shown and told"),
     "budget": _entry("Look", "budget", "Print which rasters a model makes of a picture of a size"),
     "plan": _entry("Look", "plan", "Say what a model needs of GPUs, and what that costs"),

@@ -13,6 +13,7 @@ from gigavqa.cli.arguments import (
     ClosingOption,
     Condition,
     DecimalOption,
+    DisplayOption,
     GatewayPortOption,
     JobOptions,
     JsonOption,
@@ -126,6 +127,7 @@ def ask(
     seed: SeedOption = 0,
     closing: ClosingOption = None,
     title: TitleOption = "",
+    display: DisplayOption = "",
     json: JsonOption = False,
     again: ResubmitOption = False,
     port: GatewayPortOption = 0,
@@ -141,6 +143,7 @@ def ask(
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b -c V0 -c V2 --protocol direct --protocol step-by-step
     gigavqa ask pictures/ questions.csv -m qwen3-vl-8b --map foto=image --map label=answer --limit 20 -o answers
+    gigavqa ask scenes/ questions.csv -m qwen3-vl-8b --show "bands=4,3,2 stretch=percentile:2:98"
     gigavqa ask MMBench_DEV_EN.tsv -m qwen3-vl-8b --closing choice --set temperature=0 --json
     """
     asking: dict[str, Any] = {
@@ -167,6 +170,7 @@ def ask(
         decimal=decimal,
         closing=closing,
         title=title,
+        show=display,
     )
     dataset = _dataset(asked)
     spec = asked.spec(dataset, [entry.id for entry in entries], **asking)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -13,6 +13,7 @@ import typer
 from gigavqa.cli.arguments import (
     DatasetArgument,
     DecimalOption,
+    DisplayOption,
     DrawingOption,
     JsonOption,
     TitleOption,
@@ -120,23 +121,28 @@ def check(
     """
     from gigavqa.evaluation.inspection import inspect_dataset
     from gigavqa.tiling.digest import store_digests
+    from gigavqa.tiling.displays import show_below
     from gigavqa.tiling.headers import read_header
 
     store_digests(Home.from_environment().digests)
     path = dataset_folder(dataset)
     root = ImageRoot(path)
     read = _decoder() if pixels else read_header
+
+    def show_of(image: str) -> str:
+        return show_below(path.parent, f"{path.name}/{image}")
+
     with work_line():
         found = inspect_dataset(
             path,
-            lambda image: read(root.locate(image)).size,
+            lambda image: read(root.locate(image), show_of(image)).size,
             checklists=checklists,
-            remarks_on=cache(lambda image: _image_remarks(root.locate(image), pixels=pixels)),
+            remarks_on=cache(lambda image: _image_remarks(root.locate(image), show_of(image), pixels=pixels)),
         )
     report_findings(path, found, strict=strict, json=json)
 
 
-def _image_remarks(image: Path, *, pixels: bool) -> tuple[str, ...]:
+def _image_remarks(image: Path, show: str, *, pixels: bool) -> tuple[str, ...]:
     """Return what is to be said of a file's end and further pages, and of a TIFF's levels.
 
     With `pixels`, also of writes that nobody noticed. Nothing of levels without the extra `pixels`.
@@ -146,24 +152,24 @@ def _image_remarks(image: Path, *, pixels: bool) -> tuple[str, ...]:
     from gigavqa.tiling.headers import read_stored_header
 
     unseen = (UNSEEN_CHANGE_MESSAGE,) if pixels and renew_digest(image) else ()
-    if find_spec("pyvips") is None or read_stored_header(image).container != "tiff":
+    if find_spec("pyvips") is None or read_stored_header(image, is_declared=True).container != "tiff":
         return unseen + file_remarks(image)
-    from gigavqa.tiling.file_facts import cached_remarks
+    from gigavqa.tiling.file_facts import cached_identity, cached_remarks
 
-    return unseen + cached_remarks(image)
+    return unseen + cached_remarks(image, cached_identity(image, None, show).tone)
 
 
-def _decoder() -> "Callable[[Path], Header]":
+def _decoder() -> "Callable[[Path, str], Header]":
     """Return what reads headers and decodes what follows them."""
     from gigavqa.tiling.headers import read_header
     from gigavqa.tiling.integrity import decode_whole
 
     decoded = count()
 
-    def decode(image: Path) -> "Header":
+    def decode(image: Path, show: str) -> "Header":
         report_progress(f"pictures decoded, now {image.name}", next(decoded))
-        decode_whole(image)
-        return read_header(image)
+        decode_whole(image, show)
+        return read_header(image, show)
 
     return decode
 
@@ -244,6 +250,7 @@ def import_(
     ] = False,
     decimal: DecimalOption = None,
     title: TitleOption = "",
+    display: DisplayOption = "",
     json: JsonOption = False,
 ) -> None:
     """Import records in any layout that an installed benchmark reads, with their images, as a data set.
@@ -270,11 +277,12 @@ def import_(
             reader, found = _describe_source(source, name, images, benchmark, columns)
             beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
             made = import_dataset(
-                reader, found.records, found.images, target, check_image=read_header, remarks_on=file_remarks,
+                reader, found.records, found.images, target, check_image=partial(read_header, show=display),
+                remarks_on=file_remarks,
                 rendering=DocumentRendering(_render, dpi),
                 columns=columns, decimal=decimal, settings={path.name: path for path in beside},
                 described=found if found.stem else None,
-                copy=copy, leave_out_bad=leave_out_bad, title=title,
+                copy=copy, leave_out_bad=leave_out_bad, title=title, show=display,
             )  # fmt: skip
     except DatasetInvalidError as error:
         lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from gigavqa.cli.arguments import JsonOption
+from gigavqa.cli.arguments import DisplayOption, JsonOption
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.lookup import image_path
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.digest import UNSEEN_CHANGE_MESSAGE, content_digest, renew_digest, store_digests
+from gigavqa.tiling.displays import show_below
 
 if TYPE_CHECKING:
     from gigavqa.tiling import pyramid
+    from gigavqa.tiling.tone import Tone
 
 
 def ingest(
@@ -29,6 +31,7 @@ def ingest(
     force: Annotated[
         bool, typer.Option("--force", help="Make one of an image that is a pyramid already, to be used by its path.")
     ] = False,
+    display: DisplayOption = "",
     json: JsonOption = False,
 ) -> None:
     """Make lossless tiled pyramids of flat images (JPEG, PNG ...), so that every view reads only what it shows.
@@ -42,7 +45,7 @@ def ingest(
     gigavqa ingest ~/pictures/plaza.jpg
     gigavqa ingest demo/images/land.png demo/images/plaza.jpg --json
     """
-    from gigavqa.tiling.file_facts import cached_read_plan, cached_remarks  # noqa: PLC0415
+    from gigavqa.tiling.file_facts import cached_identity, cached_read_plan, cached_remarks  # noqa: PLC0415
     from gigavqa.tiling.ingest import has_levels  # noqa: PLC0415 - the extra `pixels`
 
     home = Home.from_environment()
@@ -51,11 +54,12 @@ def ingest(
     for name, path in [(name, image_path(name)) for name in images]:
         if renew_digest(path):
             err.print(f"{name}: {UNSEEN_CHANGE_MESSAGE}", markup=False)
-        reading = cached_read_plan(path)
-        for remark in cached_remarks(path):
+        tone = cached_identity(path, None, display or show_below(home.data, name)).tone
+        reading = cached_read_plan(path, tone=tone)
+        for remark in cached_remarks(path, tone):
             err.print(f"{name}: {remark}", markup=False)
         is_one = not force and has_levels(path, reading)
-        pyramid = None if is_one else _make(name, path, folder)
+        pyramid = None if is_one else _make(name, path, folder, tone)
         if json:
             print_json({"image": name, "is_pyramid": is_one, "pyramid": str(pyramid) if pyramid else None})
         elif pyramid:
@@ -64,12 +68,12 @@ def ingest(
             err.print(f"{name} is a pyramid already: views read it as it is, and nothing was made", markup=False)
 
 
-def _make(name: str, path: Path, folder: Path) -> Path:
+def _make(name: str, path: Path, folder: Path, tone: "Tone | None") -> Path:
     from gigavqa.tiling.ingest import make_pyramid, pyramid_path  # noqa: PLC0415 - the extra `pixels`
 
     with _progress(name) as progress:
-        make_pyramid(path, folder, progress)
-    return pyramid_path(content_digest(path), folder)
+        make_pyramid(path, folder, progress, tone=tone)
+    return pyramid_path(content_digest(path), folder, tone)
 
 
 @contextmanager

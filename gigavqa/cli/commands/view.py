@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from PIL import Image
 
-from gigavqa.cli.arguments import DatasetOption, JsonOption, ModelOption
+from gigavqa.cli.arguments import DatasetOption, DisplayOption, JsonOption, ModelOption
 from gigavqa.cli.completion import complete_samples
 from gigavqa.cli.console import err, print_json
 from gigavqa.cli.errors import ArgumentError
@@ -64,6 +64,7 @@ def view(
     grid: Annotated[
         str, typer.Option(metavar="ROWSxCOLS", help="The grid that divides the image.", rich_help_panel=_EVIDENCE)
     ] = "2x2",
+    display: DisplayOption = "",
     json: JsonOption = False,
 ) -> None:
     """Write what a model will see of an image: every raster of the view, after the model's own preprocessing.
@@ -72,6 +73,7 @@ def view(
     gigavqa view slide.svs --model qwen3-vl-8b -o full.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --place 1,1 --place 2,2
+    gigavqa view scene.tif -m qwen3-vl-8b --show "bands=4,3,2 stretch=percentile:2:98"
     gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
     # A fifth of a second, which completion need not wait for.
@@ -81,19 +83,21 @@ def view(
     store_digests(Home.from_environment().digests)
     _require_writable(output)
     if sample or dataset:
+        if display:
+            raise ArgumentError("a sample is shown as its data set declares; --show goes with an IMAGE")
         if image or not (sample and dataset):
             raise ArgumentError("a sample is shown with --dataset NAME and --sample ID, and no IMAGE")
         declared = views_of_sample(dataset_folder(dataset), sample, condition, entry, thumbnail)
     elif image:
         evidence = EvidenceArguments(tuple(region or ()), (*(place or ()), *(cell or ())), grid)
-        declared = views_of_image(image_path(image), condition, evidence, thumbnail)
+        declared = views_of_image(image_path(image), condition, evidence, thumbnail, display)
     else:
         raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")
     _write(declared, entry.visual_budget, output, json)
 
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
-    from gigavqa.tiling.file_facts import cached_remarks  # noqa: PLC0415 - the extra `pixels`
+    from gigavqa.tiling.file_facts import cached_identity, cached_remarks  # noqa: PLC0415 - the extra `pixels`
     from gigavqa.tiling.rendering import render  # noqa: PLC0415
 
     pyramids = Home.from_environment().pyramids
@@ -103,7 +107,8 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
         target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
         _save(raster, target)
         written.append(_describe(raster, target))
-    remarks = {path: cached_remarks(path) for path, _ in declared}
+    shown = {path: cached_identity(path, None, view.show, view.region).tone for path, view in declared}
+    remarks = {path: cached_remarks(path, tone) for path, tone in shown.items()}
     for path, told in remarks.items():
         for remark in told:
             err.print(f"{path.name}: {remark}", markup=False)
@@ -138,6 +143,7 @@ def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
         "level": raster.level,
         "downsample": raster.downsample,
         "digest": raster.digest,
+        **({"tone": raster.tone} if raster.tone else {}),
     }
 
 

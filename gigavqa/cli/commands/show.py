@@ -1,0 +1,92 @@
+"""`gigavqa show`: what the samples of an image are, and how they could be shown."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gigavqa.cli.arguments import JsonOption
+from gigavqa.cli.console import err, out, print_json
+from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.lookup import image_path
+from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.runtime.home import Home
+from gigavqa.runtime.plurals import count_noun
+from gigavqa.tiling.digest import store_digests
+
+if TYPE_CHECKING:
+    from gigavqa.tiling.tones import SampledPixels
+
+_BARS = "▁▂▃▄▅▆▇█"
+_BINS = 24
+
+
+def show(
+    image: Annotated[str, typer.Argument(metavar="IMAGE", help="An image file, or its name in the data root.")],
+    display: Annotated[
+        list[str] | None,
+        typer.Option("--show", metavar="DISPLAY", help="Show it so, in place of what is proposed (repeatable)."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Draw the displays side by side.")
+    ] = None,
+    side: Annotated[int, typer.Option(min=64, max=4096, help="Longest side of each in pixels.")] = 640,
+    json: JsonOption = False,
+) -> None:
+    """Print what an image's samples are, band by band, and lines that declare how they could be shown.
+
+    No file says which of its bands are red, green and blue, or which values are black and white: only you know. Pick a
+    line, and put it into `dataset.toml`, or hand it to `ask`, `view` or `dataset import` with --show.
+
+    \b
+    gigavqa show scene.tif -o displays.png
+    gigavqa show scene.tif --show "bands=4,3,2 stretch=percentile:2:98" --show "bands=8,4,3 stretch=sigma:2" -o two.png
+    gigavqa show head.tif --show window=40:80 -o brain.png
+    """
+    from gigavqa.tiling.proposals import draw_side_by_side, look_at_samples, propose_displays  # noqa: PLC0415
+
+    store_digests(Home.from_environment().digests)
+    path = image_path(image)
+    pixels = look_at_samples(path)
+    lines = display or propose_displays(path, pixels)
+    if output:
+        try:
+            draw_side_by_side(path, lines, side).save(output)
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f"--output {output}: {error}") from error
+    bands = [_describe(pixels, band) for band in range(pixels.native.channels)]
+    told = {"bits": pixels.native.bits, "type": pixels.native.dtype.name, "nodata": pixels.native.nodata}
+    if json:
+        print_json({"image": str(path), **told, "bands": bands, "displays": lines})
+        return
+    nodata = "" if pixels.native.nodata is None else f"; nodata is {pixels.native.nodata:g}"
+    told_bands = count_noun(len(bands), "band")
+    out.print(f"{path.name}: {told_bands} of {told['bits']} bits ({told['type']}){nodata}", markup=False)
+    columns = (TableColumn("band"), *(TableColumn(name, right=True) for name in _FIGURES), TableColumn("histogram"))
+    print_table(columns, [_row(one) for one in bands], more="`--json` has them")
+    for line in lines:
+        out.print(f'show = "{line}"', markup=False)
+    if not output:
+        err.print("-o FILE draws them side by side", markup=False)
+
+
+_FIGURES = ("least", "2 %", "median", "98 %", "most")
+
+
+def _describe(pixels: "SampledPixels", band: int) -> dict[str, Any]:
+    import numpy as np  # noqa: PLC0415 - completion need not wait for it
+
+    values = pixels.values(band, pixels.native.nodata)
+    told: dict[str, Any] = {"band": band + 1, "is_alpha": band == pixels.native.alpha, "values": int(values.size)}
+    if not values.size:
+        return {**told, "histogram": [], **dict.fromkeys(_FIGURES)}
+    figures = [float(one) for one in np.percentile(values, [0, 2, 50, 98, 100])]
+    counts, _ = np.histogram(np.clip(values, figures[1], figures[3]), _BINS)
+    return {**told, "histogram": counts.tolist(), **dict(zip(_FIGURES, figures, strict=True))}
+
+
+def _row(band: dict[str, Any]) -> list[str]:
+    name = f"{band['band']} (alpha)" if band["is_alpha"] else str(band["band"])
+    figures = ["" if band[figure] is None else f"{band[figure]:g}" for figure in _FIGURES]
+    top = max(band["histogram"], default=0) or 1
+    return [name, *figures, "".join(_BARS[count * (len(_BARS) - 1) // top] for count in band["histogram"])]

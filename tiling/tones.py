@@ -1,0 +1,124 @@
+"""The tone that a declared display is of an image's samples: which bands, and what of each is black and white."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gigavqa.tiling.display import Display, Stretch
+from gigavqa.tiling.errors import PixelTypeError
+from gigavqa.tiling.samples import NativeSamples
+from gigavqa.tiling.tone import Limits, Tone, is_nodata
+
+_NO_VALUE = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class SampledPixels:
+    """Pixels of an image, evenly spaced: N x S samples, and what their file says of them."""
+
+    samples: NDArray[Any]
+    native: NativeSamples
+
+    def values(self, band: int, nodata: float | None) -> NDArray[np.float64]:
+        """Return the samples of a band (from 0) that hold a value, of pixels that are not transparent."""
+        found = self.samples[:, band]
+        has_value = ~is_nodata(found, nodata)
+        if self.native.alpha is not None:
+            has_value &= self.samples[:, self.native.alpha] > 0
+        values = found[has_value].astype(np.float64)
+        finite: NDArray[np.float64] = values[np.isfinite(values)]
+        return finite
+
+
+def find_tone(path: Path, display: Display, native: NativeSamples, pixels: SampledPixels | None) -> Tone:
+    """Return the tone that a display is of samples like these; `pixels` are needed where `needs_statistics` says so.
+
+    Raises PixelTypeError, which names the file, for what cannot be shown so.
+    """
+    nodata = display.nodata if display.nodata is not None else native.nodata
+    if display.is_palette:
+        return _palette_tone(path, native, nodata)
+    bands = _bands(path, display, native)
+    stretch = display.stretch or _plain_stretch(path, native)
+    alpha = native.alpha if native.alpha not in bands else None
+    if stretch.kind == "none":
+        limits = [_full_range(path, native)] * len(bands)
+    elif stretch.kind == "range":
+        limits = [(stretch.numbers[0], stretch.numbers[1])] * len(bands)
+    else:
+        found = [_required(pixels).values(band, nodata) for band in bands]
+        groups = [np.concatenate(found)] * len(bands) if display.scope == "image" else found
+        limits = [_find_limits(stretch, values) for values in groups]
+    opaque = 1.0 if native.dtype.kind == "f" else float(2**native.bits - 1)
+    return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque)
+
+
+def needs_statistics(display: Display) -> bool:
+    """Return whether the limits of a display are found in the image, rather than declared."""
+    return display.stretch is not None and display.stretch.kind in ("percentile", "minmax", "sigma")
+
+
+def check_display(path: Path, display: Display, native: NativeSamples) -> None:
+    """Raise PixelTypeError where samples like these cannot be shown so, before any is read."""
+    some = SampledPixels(np.zeros((1, native.channels), native.dtype), native)
+    find_tone(path, display, native, some)
+
+
+def _bands(path: Path, display: Display, native: NativeSamples) -> tuple[int, ...]:
+    colours = native.channels - (native.alpha is not None)
+    if not display.bands:
+        if colours not in (1, 3):
+            raise PixelTypeError(
+                f"{path}: has {native.channels} bands; say which are shown: `show` bands=RED,GREEN,BLUE"
+            )
+        return tuple(range(colours))
+    if wrong := [band for band in display.bands if band > native.channels]:
+        raise PixelTypeError(f"{path}: has {native.channels} bands, and `show` asks for band {wrong[0]}")
+    return tuple(band - 1 for band in display.bands)
+
+
+def _plain_stretch(path: Path, native: NativeSamples) -> Stretch:
+    if native.dtype != np.uint8 or native.bits != 8:
+        kind = {"f": " floating point", "i": " signed"}.get(native.dtype.kind, "")
+        raise PixelTypeError(
+            f"{path}: has{kind} samples of {native.bits} bits; `show` needs what is black and white, such as "
+            "stretch=percentile:2:98 (`gigavqa show FILE` proposes some)"
+        )
+    return Stretch("none")
+
+
+def _full_range(path: Path, native: NativeSamples) -> Limits:
+    if native.dtype.kind not in "ub":
+        raise PixelTypeError(
+            f"{path}: samples that are signed or floating point have no full range; give stretch=range:BLACK:WHITE"
+        )
+    return 0.0, float(2**native.bits - 1)
+
+
+def _palette_tone(path: Path, native: NativeSamples, nodata: float | None) -> Tone:
+    if not native.table:
+        raise PixelTypeError(f"{path}: has no palette that `show` palette could take")
+    return Tone((0,), (), 1.0, nodata, table=native.table)
+
+
+def _required(pixels: SampledPixels | None) -> SampledPixels:
+    if pixels is None:
+        raise ValueError("limits are found in pixels, of which none were sampled")
+    return pixels
+
+
+def _find_limits(stretch: Stretch, values: NDArray[np.float64]) -> Limits:
+    """Return black and white of these values; of none at all, whatever: no pixel of theirs is shown."""
+    if not values.size:
+        return _NO_VALUE
+    if stretch.kind == "percentile":
+        low, high = np.percentile(values, stretch.numbers)
+    elif stretch.kind == "minmax":
+        low, high = values.min(), values.max()
+    else:
+        mean, spread = values.mean(), stretch.numbers[0] * values.std()
+        low, high = mean - spread, mean + spread
+    return float(low), float(high)
