@@ -1,7 +1,7 @@
 """How the samples of an image become the 8-bit colours that a model is shown, as somebody declares it.
 
-One small grammar serves every door: data sets, jobs, commands, chats and addresses (docs/pixels.md). No file says which
-of its bands are red, green and blue, nor which of its values are black and white; so nothing of it is guessed.
+One small grammar serves every door: data sets, jobs, commands, chats and addresses (docs/displays.md). No file says
+which of its bands are red, green and blue, nor which of its values are black and white; so nothing of it is guessed.
 """
 
 import math

@@ -32,7 +32,8 @@ class NativeSamples:
     """The samples of a pixel as they lie in a file, `channels` of one type; as a conversion, they stay what they are.
 
     `bits` of each are used. `alpha` is the number of the band that says what is opaque, `nodata` the value that the
-    file itself gives to pixels without any, `table` the RGB of each class of a palette.
+    file itself gives to pixels without any, `table` the RGB of each class of a palette. `is_inverted` where the least
+    sample is white.
     """
 
     channels: int
@@ -41,6 +42,7 @@ class NativeSamples:
     alpha: int | None = None
     nodata: float | None = None
     table: tuple[tuple[int, ...], ...] = ()
+    is_inverted: bool = False
 
     def __call__(self, samples: NDArray[Any]) -> NDArray[Any]:
         """Return H x W x S samples as they are."""

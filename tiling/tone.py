@@ -101,10 +101,13 @@ def _table(dtype: np.dtype[Any], limits: Limits, gamma: float) -> NDArray[np.uin
 
 
 def _curve(values: NDArray[np.float64], limits: Limits, gamma: float) -> NDArray[np.uint8]:
-    """Return 255 ((v - low) / (high - low)) ^ (1 / gamma), rounded half up, clipped; of equal limits, a threshold."""
+    """Return 255 ((v - low) / (high - low)) ^ (1 / gamma), rounded half up, clipped; of equal limits, a threshold.
+
+    `low` is above `high` where the least sample is white.
+    """
     low, high = limits
     with np.errstate(invalid="ignore", over="ignore"):
-        share = (values - low) / (high - low) if high > low else (values > high).astype(np.float64)
+        share = (values - low) / (high - low) if high != low else (values > high).astype(np.float64)
     share = np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0, neginf=0.0), 0, 1)
     if gamma != 1:
         share = share ** (1 / gamma)

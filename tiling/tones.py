@@ -52,6 +52,8 @@ def find_tone(path: Path, display: Display, native: NativeSamples, pixels: Sampl
         found = [_required(pixels).values(band, nodata) for band in bands]
         groups = [np.concatenate(found)] * len(bands) if display.scope == "image" else found
         limits = [_find_limits(stretch, values) for values in groups]
+    if native.is_inverted:
+        limits = [(white, black) for black, white in limits]
     opaque = 1.0 if native.dtype.kind == "f" else float(2**native.bits - 1)
     return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque)
 

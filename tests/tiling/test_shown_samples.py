@@ -92,6 +92,14 @@ def test_one_band_is_grey(tmp_path: Path, show: str, limits: tuple[float, float]
     assert np.array_equal(found, expected(samples, [limits or (samples.min(), samples.max())]))
 
 
+def test_the_least_sample_is_white_where_the_file_says_so(tmp_path: Path) -> None:
+    """A radiograph that is stored as a negative."""
+    samples = scene(1, "uint16")
+    tifffile.imwrite(tmp_path / "a.tif", samples[..., 0], photometric="miniswhite")
+
+    assert np.array_equal(shown(tmp_path / "a.tif", "window=1000:800"), expected(samples, [(1400, 600)]))
+
+
 def test_gamma_and_standard_deviations(tmp_path: Path) -> None:
     """Together."""
     samples = scene(1, "float32")

@@ -213,6 +213,7 @@ def _native(page: TiffPage, table: Pixels | None) -> NativeSamples:
         alpha=alphas[0] if alphas else None,
         nodata=_read_nodata(told) if isinstance(told, str) else None,
         table=tuple(map(tuple, table.tolist())) if table is not None else (),
+        is_inverted=page.photometric == 0,
     )
 
 

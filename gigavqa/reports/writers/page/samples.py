@@ -176,6 +176,7 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
     side = raster.view.sizing.removeprefix("longest:")
     full = raster.view.region == "full"
     downsampled = f", downsampled to {side} pixels first" if side != raster.view.sizing else ""
+    toned = f", {raster.tone}" if raster.tone else ""
     return {
         "key": raster.key,
         "image": raster.view.image,
@@ -187,7 +188,7 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
         "size": size,
         "region": [int(number) for number in raster.region.split(",")],
         "caption": f"{'full image' if full else f'region {raster.region}'} of {source.width:,} × {source.height:,}"
-        f"{downsampled}, shown at {size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens)",
+        f"{downsampled}, shown at {size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens{toned})",
     }
 
 
