@@ -33,7 +33,6 @@ COMMANDS = {
     "plan": _entry("Look", "plan", "Say what a model needs of GPUs, and what that costs"),
     "viewer": _entry("Look", "viewer", "Serve the pictures"),
     "dataset": _entry("Data", "dataset", "Draw, import, check, list, show and delete data sets"),
-    "ingest": _entry("Data", "ingest", "Make lossless tiled pyramids of flat images"),
     "workers": _entry("Operate", "workers", "List the workers"),
     "load": _entry("Operate", "load", "Measure a service under load"),
     "logs": _entry("Operate", "logs", "Print the ends of the logs"),
@@ -48,6 +47,7 @@ ADMIN = {
     "fsck": _entry("", "fsck", "Find what is damaged in what the installation keeps"),
     "prune": _entry("", "prune", "Delete what is left over"),
     "corpus": _entry("", "corpus", "Make the index of a corpus, and search it as models do"),
+    "ingest": _entry("", "ingest", "Make lossless tiled pyramids of flat images"),
     "pyramids": _entry("", "pyramids", "List the pyramids that were made of flat images, and delete those of no use."),
 }
 """What few need, and rarely: below `gigavqa admin`, and by their own names as they were called before."""
