@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from PIL import Image
 from redis.asyncio import Redis
 
 from gigavqa.contract.jobs import JobStatus
@@ -15,6 +17,7 @@ from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.worker_registry import WorkerRegistry
+from gigavqa.tiling.views import View
 from gigavqa.workers.engines.engine import Message
 from gigavqa.workers.engines.simulation.engine import SimulatedEngine
 from gigavqa.workers.responses import Outcome, make_response
@@ -66,6 +69,18 @@ async def test_a_response_says_where_it_comes_from(redis: Redis, data: Path, tmp
     assert response.engine is not None
     assert response.engine.simulated
     assert response.worker == rig.worker.name
+
+
+async def test_a_response_says_what_was_black_and_white(redis: Redis, data: Path, tmp_path: Path) -> None:
+    """Of an image whose samples are shown as declared; of any other it says nothing."""
+    Image.fromarray(np.arange(60 * 80, dtype=np.uint16).reshape(60, 80)).save(data / "demo/images/deep.png")
+    seen = View(image="demo/images/deep.png", show="stretch=minmax")
+    deep = make_request("deep", None, condition="V2", turns=(Turn(parts=(seen, "How many?")),))
+    job_id = await submit_requests(redis, deep, make_request("plain", image(1)))
+    async with running_worker(redis, data, tmp_path) as rig:
+        await rig.until_final(job_id)
+    tones = {one.request_id: one.rasters[0].tone for one in await responses_of(redis, job_id)}
+    assert tones == {"deep": "bands=1 limits=0:4799", "plain": ""}
 
 
 class ThinkingEngine(SimulatedEngine):
