@@ -31,7 +31,7 @@ from gigavqa.service.operations.watch import SECONDS as WATCH_SECONDS
 from gigavqa.service.operations.watch import StatusHistory
 from gigavqa.service.results.events import JobFollowers
 from gigavqa.service.results.readers import ResultReaders
-from gigavqa.service.results.reports import Reports
+from gigavqa.service.results.report_builder import Reports
 from gigavqa.service.results.tallies import JobTallies
 from gigavqa.service.results.verdict_files import VerdictFiles
 from gigavqa.service.results.webhooks import LOOK_SECONDS, Webhooks
