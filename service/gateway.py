@@ -15,7 +15,7 @@ from gigavqa.service.openai.batch_input import BatchReader
 from gigavqa.service.openai.batch_runner import BatchRunner
 from gigavqa.service.openai.chat_bodies import ChatBodyReader
 from gigavqa.service.openai.fetching import ImageFetcher
-from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.file_store import FileStore
 from gigavqa.service.openai.images import ImageResolver
 from gigavqa.service.openai.pending_chats import PendingChats
 from gigavqa.service.openai.request_builder import RequestBuilder
