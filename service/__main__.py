@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreEvictsError
 from gigavqa.runtime.logs import configure_logging
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.connection import require_usable
 from gigavqa.store.listen_settings import require_protected, requires_keys
 from gigavqa.store.object_stores import require_results
+from gigavqa.store.reachability import require_usable
 
 if TYPE_CHECKING:
     from gigavqa.service.server import GatewayServer

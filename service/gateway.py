@@ -15,7 +15,7 @@ from gigavqa.service.openai.batch_input import BatchReader
 from gigavqa.service.openai.batch_runner import BatchRunner
 from gigavqa.service.openai.chat_bodies import ChatBodyReader
 from gigavqa.service.openai.fetching import ImageFetcher
-from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.file_store import FileStore
 from gigavqa.service.openai.images import ImageResolver
 from gigavqa.service.openai.pending_chats import PendingChats
 from gigavqa.service.openai.request_builder import RequestBuilder
@@ -31,7 +31,7 @@ from gigavqa.service.operations.watch import SECONDS as WATCH_SECONDS
 from gigavqa.service.operations.watch import StatusHistory
 from gigavqa.service.results.events import JobFollowers
 from gigavqa.service.results.readers import ResultReaders
-from gigavqa.service.results.reports import Reports
+from gigavqa.service.results.report_builder import Reports
 from gigavqa.service.results.tallies import JobTallies
 from gigavqa.service.results.verdict_files import VerdictFiles
 from gigavqa.service.results.webhooks import LOOK_SECONDS, Webhooks

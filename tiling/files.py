@@ -9,10 +9,10 @@ import errno
 import os
 import stat
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
@@ -30,7 +30,21 @@ _DESCRIPTORS = "/proc/self/fd" if Path("/proc/self/fd").is_dir() else None
 _CLOSED = -1
 
 
-class OpenFile(os.PathLike[str]):
+class Closeable(ABC):
+    """Something that is closed at the end of the `with` that it stands in."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the file, be it for the second time."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class OpenFile(Closeable, os.PathLike[str]):
     """The file of an image, or a slide's named one, open for reading. Thread-safe but for `close`.
 
     As a path it is the descriptor's own, by which libraries open the same file once more, whatever became of its name.
@@ -107,14 +121,6 @@ class OpenFile(os.PathLike[str]):
         descriptor, self.descriptor = self.descriptor, _CLOSED
         if descriptor != _CLOSED:
             os.close(descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _look(self) -> FileVersion:
         if self._by_name:

@@ -13,8 +13,9 @@ from gigavqa.retrieval.sources import SearchSource
 from gigavqa.runtime.embedded_store import ensure_store
 from gigavqa.runtime.errors import InstallationError, SettingsInvalidError
 from gigavqa.runtime.logs import configure_logging
-from gigavqa.store.connection import connect, require_usable
+from gigavqa.store.connection import connect
 from gigavqa.store.previews import PreviewStore
+from gigavqa.store.reachability import require_usable
 from gigavqa.tiling.digest import store_digests
 from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.roots import ImageRoot

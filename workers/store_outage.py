@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from redis.exceptions import RedisError
@@ -46,15 +47,8 @@ async def retry_until_up(call: Callable[[], Awaitable[T]]) -> T:
     who = object()
     try:
         while True:
-            try:
-                result = await call()
-            except (RedisError, StateStoreRefusedError) as error:
-                if not _can_be_waited_out(error):
-                    raise
-                _outage.begin(who, error)
-            else:
-                _outage.end(who)
-                return result
+            with _watch(who):
+                return await call()
             await asyncio.sleep(_PAUSE_SECONDS)
     finally:
         _outage.leave(who)
@@ -62,8 +56,15 @@ async def retry_until_up(call: Callable[[], Awaitable[T]]) -> T:
 
 async def skip_if_down(who: object, call: Callable[[], Awaitable[None]]) -> None:
     """Make a call that will be made again soon, by the same `who`; one that the server does not take is passed over."""
-    try:
+    with _watch(who):
         await call()
+
+
+@contextmanager
+def _watch(who: object) -> Iterator[None]:
+    """Suppress what waiting helps against in a block, and note for `who` how it went."""
+    try:
+        yield
     except (RedisError, StateStoreRefusedError) as error:
         if not _can_be_waited_out(error):
             raise

@@ -11,7 +11,7 @@ from gigavqa.backup.state_reader import KeyInventory, StateReader
 from gigavqa.contract.codec import decompress
 from gigavqa.contract.schema_versions import read_bundle
 from gigavqa.runtime.plurals import count_noun
-from gigavqa.store.queue import GROUP
+from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS
 
 _PAGE = 1000

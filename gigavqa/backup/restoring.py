@@ -29,7 +29,7 @@ from gigavqa.store.connection import connect
 from gigavqa.store.files import FileRegistry
 from gigavqa.store.parquet_parts import PartStore
 from gigavqa.store.previews import PreviewStore
-from gigavqa.store.queue import GROUP
+from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS
 
 _AT_ONCE_MS = 1_000_000_000  # a lease that was idle for so long is anybody's

@@ -11,7 +11,7 @@ from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.evaluation.errors import Problem
-from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.plurals import count_noun, first_lines
 
 if TYPE_CHECKING:
     from gigavqa.evaluation.capabilities import SampleDisplay
@@ -73,10 +73,11 @@ def problem_lines(problems: Iterable[Problem], most: int = _MOST_LINES) -> Itera
     by_message: dict[str, list[Problem]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem)
-    for first, *others in list(by_message.values())[:most]:
-        yield f"{first} ({count_noun(len(others), 'other')} too)" if others else str(first)
-    if len(by_message) > most:
-        yield f"... and {len(by_message) - most} more"
+    lines = [
+        f"{first} ({count_noun(len(others), 'other')} too)" if others else str(first)
+        for first, *others in by_message.values()
+    ]
+    yield from first_lines(lines, most)
 
 
 def describe_kinds(kinds: Mapping[str, int]) -> str:

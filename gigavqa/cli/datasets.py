@@ -28,11 +28,8 @@ def load_checked(folder: Path) -> Dataset:
     try:
         return load_dataset(folder)
     except DatasetInvalidError as error:
-        first, *others = error.problems
-        more = f" (and {len(others)} more)" if others else ""
-        raise ArgumentError(
-            f"{folder}: {first}{more}; `gigavqa dataset check {folder.name}` names every problem"
-        ) from error
+        told = f"{folder}: {error.summary}; `gigavqa dataset check {folder.name}` names every problem"
+        raise ArgumentError(told) from error
 
 
 def sample_in(dataset: Dataset, sample_id: str) -> Sample:

@@ -219,6 +219,4 @@ def _dataset_name(stem: str, digest: str) -> str:
 
 
 def _import_error(error: DatasetInvalidError) -> QuestionsError:
-    first, *others = error.problems
-    more = f" (and {len(others)} more)" if others else ""
-    return QuestionsError(f"nothing asked: {first}{more}", error.problems, error.others)
+    return QuestionsError(f"nothing asked: {error.summary}", error.problems, error.others)

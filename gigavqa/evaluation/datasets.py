@@ -1,39 +1,35 @@
 """Loads data sets: a folder with `dataset.toml`, `samples/` and `images/`; or just files of records, for scoring."""
 
 import hashlib
-import tomllib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatch
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.capabilities import DatasetFiles, ModelJudging, RecordLayout
-from gigavqa.evaluation.errors import BenchmarkUnknownError, DatasetInvalidError, Problem
-from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
+from gigavqa.evaluation.capabilities import DatasetFiles, ModelJudging
+from gigavqa.evaluation.dataset_settings import (
+    configure_benchmark,
+    find_benchmark_of,
+    read_dataset_settings,
+    sidecar_files,
+    sidecar_names,
+)
+from gigavqa.evaluation.errors import DatasetInvalidError, Problem
+from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.packed_samples import ChosenSamples, PackedSamples, SamplePlaces
-from gigavqa.evaluation.records import Record
-from gigavqa.evaluation.sample_files import (
-    images_by_stem,
-    list_pages,
-    load_samples,
-    record_files,
-)
+from gigavqa.evaluation.reader_choice import best_reader
+from gigavqa.evaluation.sample_files import images_by_stem, list_pages, load_samples, record_files
 from gigavqa.evaluation.samples import Sample
 from gigavqa.tiling.displays import ImageDisplays, image_displays
 
-_SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
-"""Endings of what benchmarks read beside records."""
 _PIECE_BYTES = 1 << 20
 _INDEX_BYTES = 400
 """Of a sample's place and image in indices."""
-_MOST_TRIED = 1000
-"""Records of a file by which its benchmark is found."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +118,8 @@ def load_dataset(folder: Path) -> Dataset:
 def load_head(folder: Path) -> Dataset:
     """Load what is said of a data set, without its samples. Raises DatasetInvalidError."""
     problems: list[Problem] = []
-    settings = _dataset_settings(folder, problems)
-    benchmark = _configure_benchmark(_find_benchmark_of(settings, problems), folder, problems)
+    settings = read_dataset_settings(folder, problems)
+    benchmark = configure_benchmark(find_benchmark_of(settings, problems), folder, problems)
     if benchmark is None or problems:
         raise DatasetInvalidError(problems)
     return _make_dataset(settings, benchmark, ())
@@ -144,8 +140,8 @@ def read_dataset(folder: Path) -> DatasetReading:
     """Read a data set's folder, and tell every problem by file and line."""
     problems: list[Problem] = []
     places = SamplePlaces()
-    settings = _dataset_settings(folder, problems)
-    benchmark = _configure_benchmark(_find_benchmark_of(settings, problems), folder, problems)
+    settings = read_dataset_settings(folder, problems)
+    benchmark = configure_benchmark(find_benchmark_of(settings, problems), folder, problems)
     if benchmark is None:
         return DatasetReading(None, (), places, problems)
     files = record_files(folder / "samples")
@@ -178,9 +174,9 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
         chosen: Benchmark[Any, Any] | None = find_benchmark(benchmark)
     else:
         chosen = (
-            _find_benchmark_of(_dataset_settings(base, problems), problems) if settings else _best_reader(files, base)
+            find_benchmark_of(read_dataset_settings(base, problems), problems) if settings else best_reader(files, base)
         )
-    chosen = _configure_benchmark(chosen, base, problems) if settings else chosen
+    chosen = configure_benchmark(chosen, base, problems) if settings else chosen
     if chosen is None:
         raise DatasetInvalidError(problems)
     problems.clear()
@@ -195,88 +191,6 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
     return Dataset(path.stem, chosen, path.stem, "", samples, digest, labels)
 
 
-def find_reader(
-    path: Path, benchmark: str | None = None, named: Callable[[Record], Record] = lambda record: record
-) -> Benchmark[Any, Any]:
-    """Return the benchmark of that name, or the one that reads most of a file's or folder's records.
-
-    `named` gives records' columns other names before. Raises BenchmarkUnknownError.
-    """
-    if benchmark:
-        return find_benchmark(benchmark)
-    return _best_reader(record_files(path) if path.is_dir() else [path], path if path.is_dir() else path.parent, named)
-
-
-def _best_reader(
-    files: Sequence[Path], base: Path, named: Callable[[Record], Record] = lambda record: record
-) -> Benchmark[Any, Any]:
-    """Return the benchmark that finds the fewest problems in files of records, of those that are made for such records.
-
-    The first thousand records of each file decide.
-
-    One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
-    what it needs of its own, such as options, or are known by fields that there are not.
-    """
-    seen: set[str] = set()
-
-    def noted(record: Record) -> Record:
-        record = named(record)
-        seen.update(record.value if isinstance(record.value, dict) else ())
-        return record
-
-    vital = [name for benchmark in installed_benchmarks().values() for name in RecordLayout.of(benchmark).asked_by]
-
-    def rank(benchmark: Benchmark[Any, Any]) -> tuple[bool, bool, bool, bool, int]:
-        problems: list[Problem] = []
-        unread: dict[str, Counter[str]] = {}
-        own, layout = [file for file in files if file.name not in sidecar_names(benchmark)], RecordLayout.of(benchmark)
-        samples = load_samples(benchmark, own, base, problems, named=noted, unread=unread, most=_MOST_TRIED)
-        lost = any(
-            fnmatch(name.lower().replace(" ", "_"), one) for names in unread.values() for name in names for one in vital
-        )
-        bad = {(problem.file, problem.line) for problem in problems}
-        is_other = bool(layout.known_by) and seen.isdisjoint(layout.known_by)
-        return len(samples) < max(1, len(bad)), lost, is_other, layout.general, len(problems)
-
-    return min(installed_benchmarks().values(), key=rank)
-
-
-def _find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any, Any] | None:
-    try:
-        return find_benchmark(settings["benchmark"]) if isinstance(settings.get("benchmark"), str) else None
-    except BenchmarkUnknownError as error:
-        problems.append(Problem("dataset.toml", None, None, str(error)))
-        return None
-
-
-def _configure_benchmark(
-    benchmark: Benchmark[Any, Any] | None, folder: Path, problems: list[Problem]
-) -> Benchmark[Any, Any] | None:
-    try:
-        if benchmark is None:
-            return None
-        files = DatasetFiles.found_in(benchmark)
-        return files.configured(read_settings(sidecar_files(benchmark, folder)), folder) if files else benchmark
-    except ValueError as error:
-        file, _, message = str(error).partition(": ")
-        problems.append(Problem(file, None, None, message))
-        return None
-
-
-def read_settings(files: Iterable[Path]) -> dict[str, str]:
-    """Return the texts of files beside `dataset.toml`, by name.
-
-    Raises ValueError, beginning with the name, for no UTF-8.
-    """
-    texts = {}
-    for path in files:
-        try:
-            texts[path.name] = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path.name}: is not UTF-8 text: {error}") from error
-    return texts
-
-
 def _check_not_empty(
     place: str, files: Sequence[Path], samples: Sequence[Sample], problems: Sequence[Problem]
 ) -> Iterator[Problem]:
@@ -284,51 +198,6 @@ def _check_not_empty(
         yield Problem(place, None, None, "holds no file of records (.jsonl, .json, .csv, .tsv, .parquet)")
     elif not samples and not problems:
         yield Problem(place, None, None, "holds no record: each is one JSON object, in a list or one a line")
-
-
-def list_settings_files(folder: Path) -> list[Path]:
-    """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path."""
-    texts = (path for suffix in _SETTINGS for path in folder.glob(f"*{suffix}"))
-    return sorted([*texts, *folder.glob("*/*.jsonl")])
-
-
-def sidecar_names(benchmark: Benchmark[Any, Any]) -> Sequence[str]:
-    """Return the names of files that a benchmark reads beside records."""
-    files = DatasetFiles.found_in(benchmark)
-    return files.beside if files else ()
-
-
-def sidecar_files(benchmark: Benchmark[Any, Any], folder: Path) -> list[Path]:
-    """Return those of the benchmark's own files that lie in a folder."""
-    return [path for name in sidecar_names(benchmark) if (path := folder / name).is_file()]
-
-
-def _dataset_settings(folder: Path, problems: list[Problem]) -> dict[str, Any]:
-    """Return what `dataset.toml` says, or so much of it as can be read."""
-    try:
-        settings = tomllib.loads((folder / "dataset.toml").read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        problems.append(Problem("dataset.toml", None, None, f"is missing in {folder.name}"))
-        return {"name": folder.name}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problems.append(Problem("dataset.toml", None, None, str(error)))
-        return {"name": folder.name}
-    problems.extend(Problem("dataset.toml", None, None, message) for message in _check_settings(settings, folder))
-    return {"name": folder.name, **settings}
-
-
-def _check_settings(settings: dict[str, object], folder: Path) -> Iterator[str]:
-    for key in ("name", "benchmark", "title", "description"):
-        if not isinstance(settings.get(key, ""), str):
-            yield f"{key}: must be a text"
-    if settings.get("name") != folder.resolve().name:
-        yield f"name: '{settings.get('name')}' differs from the folder's name '{folder.resolve().name}'"
-    try:
-        image_displays(settings.get("show", {}))
-    except ValueError as error:
-        yield str(error)
-    if not settings.get("benchmark"):
-        yield f"benchmark: is missing; known: {', '.join(installed_benchmarks())}"
 
 
 def _digests(

@@ -21,7 +21,7 @@ import tomli_w
 
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import AnswerForms, ConfiguredDataset, DatasetFiles, ProgramFiles, RecordLayout
-from gigavqa.evaluation.datasets import read_settings, sidecar_names
+from gigavqa.evaluation.dataset_settings import read_settings, sidecar_names
 from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
 from gigavqa.evaluation.image_lookup import DocumentRendering, ImageLookup
 from gigavqa.evaluation.import_columns import ImportColumns, check_columns, describe_missing_image

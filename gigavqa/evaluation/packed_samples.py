@@ -2,17 +2,41 @@
 
 import pickle
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar, overload
 
 from gigavqa.evaluation.samples import Sample
 
 PackedT = TypeVar("PackedT", bound=Sample)
+SourceT = TypeVar("SourceT")
 _OBJECT_BYTES = 48
 """Of a bytes object beside its content, and of the reference to it."""
 
 
-class PackedSamples(Sequence[PackedT], Generic[PackedT]):
+class _SequenceOver(Sequence[PackedT], Generic[PackedT, SourceT]):
+    """A sequence of samples, each of which is made of what stands at its place in another one."""
+
+    def __init__(self, source: Sequence[SourceT], make: Callable[[SourceT], PackedT]) -> None:
+        self._source = source
+        self._make = make
+
+    @overload
+    def __getitem__(self, at: int) -> PackedT: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[PackedT]: ...
+
+    def __getitem__(self, at: int | slice) -> PackedT | Sequence[PackedT]:
+        return [*map(self._make, self._source[at])] if isinstance(at, slice) else self._make(self._source[at])
+
+    def __iter__(self) -> Iterator[PackedT]:
+        return map(self._make, self._source)
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+
+class PackedSamples(_SequenceOver[PackedT, bytes]):
     """Samples that are kept packed: whoever looks at one gets it made anew, equal to the one that was added.
 
     One of plain fields takes its text and some 150 bytes, which the garbage collector need not look through.
@@ -20,6 +44,7 @@ class PackedSamples(Sequence[PackedT], Generic[PackedT]):
 
     def __init__(self, samples: Iterable[PackedT] = ()) -> None:
         self._packed: list[bytes] = []
+        super().__init__(self._packed, self._unpack)
         self._shapes: dict[tuple[type[PackedT], tuple[str, ...], frozenset[str]], int] = {}
         self._shape_of: list[tuple[type[PackedT], tuple[str, ...], frozenset[str]]] = []
         self.num_bytes = 0
@@ -56,17 +81,6 @@ class PackedSamples(Sequence[PackedT], Generic[PackedT]):
         sample.__setstate__({**(rest or {}), "__dict__": own, "__pydantic_fields_set__": set(fields_set)})
         return sample
 
-    @overload
-    def __getitem__(self, at: int) -> PackedT: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[PackedT]: ...
-
-    def __getitem__(self, at: int | slice) -> PackedT | Sequence[PackedT]:
-        if isinstance(at, slice):
-            return [self._unpack(packed) for packed in self._packed[at]]
-        return self._unpack(self._packed[at])
-
     def __eq__(self, other: object) -> bool:
         """Compare with any sequence of samples."""
         if not isinstance(other, Sequence) or len(other) != len(self):
@@ -75,33 +89,12 @@ class PackedSamples(Sequence[PackedT], Generic[PackedT]):
 
     __hash__ = None  # type: ignore[assignment]  # samples can be added
 
-    def __iter__(self) -> Iterator[PackedT]:
-        return map(self._unpack, self._packed)
 
-    def __len__(self) -> int:
-        return len(self._packed)
-
-
-class ChosenSamples(Sequence[PackedT], Generic[PackedT]):
+class ChosenSamples(_SequenceOver[PackedT, int]):
     """Some of a sequence's samples, by their positions in it."""
 
     def __init__(self, samples: Sequence[PackedT], positions: Sequence[int]) -> None:
-        self._samples = samples
-        self._positions = positions
-
-    @overload
-    def __getitem__(self, at: int) -> PackedT: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[PackedT]: ...
-
-    def __getitem__(self, at: int | slice) -> PackedT | Sequence[PackedT]:
-        if isinstance(at, slice):
-            return [self._samples[position] for position in self._positions[at]]
-        return self._samples[self._positions[at]]
-
-    def __len__(self) -> int:
-        return len(self._positions)
+        super().__init__(positions, samples.__getitem__)
 
 
 class SamplePlaces(Mapping[str, tuple[str, int]]):

@@ -61,12 +61,6 @@ class Record:
         """The place in its file: by its line, or by its number where one line holds several."""
         return f"record {self.index + 1}" if self.crowded else f"line {self.line}"
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that there are, by the file's own names; of what is no table, those of this record."""
-        own = self.value if isinstance(self.value, dict) else ()
-        return self.header or tuple(self.name_of(name) for name in own)
-
     def name_of(self, column: str) -> str:
         """Return the file's own name of a column."""
         return self.called.get(column, column)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gigavqa.runtime.plurals import first_lines
+
 _MAX_LISTED_LINES = 100
 
 
@@ -28,9 +30,7 @@ class CorpusInvalidError(RetrievalError):
     """The corpus has lines that are no documents; `lines` has all of them, and the message the first 100."""
 
     def __init__(self, folder: str, lines: Sequence[InvalidLine]) -> None:
-        told = [str(line) for line in lines[:_MAX_LISTED_LINES]]
-        if len(lines) > _MAX_LISTED_LINES:
-            told.append(f"... and {len(lines) - _MAX_LISTED_LINES} more")
+        told = first_lines([*map(str, lines)], _MAX_LISTED_LINES)
         super().__init__("\n".join([f"the corpus {folder} has {len(lines)} bad line(s):", *told]))
         self.lines = tuple(lines)
 

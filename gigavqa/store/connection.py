@@ -1,9 +1,7 @@
 """Connect to the state store: its restart is waited out for half a minute; one that evicts keys is refused."""
 
 import asyncio
-import logging
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -13,7 +11,6 @@ from redis.driver_info import DriverInfo
 from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
-    NoPermissionError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisError,
@@ -23,18 +20,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreRefusedError, StateStoreUnavailableError
-from gigavqa.store.reachability import (
-    StoreRisk,
-    describe_fault,
-    is_refusal,
-    kind_fault,
-    read_risks,
-    refusal,
-    require_rights,
-)
-
-log = logging.getLogger(__name__)
+from gigavqa.store.reachability import is_refusal, kind_fault, policy_fault, read_connection_info, refusal
 
 BLOCK_SECONDS = 5.0
 """Longest time that a blocking read waits on the state store; callers that want to wait longer read again."""
@@ -68,35 +54,6 @@ def connect(url: str, *, max_connections: int = 32, retries: int = _RETRIES) -> 
     )
     pool.connection_class = _with_checks(_with_cancellation(pool.connection_class))
     return Redis.from_pool(pool)
-
-
-async def require_usable(url: str, *, within_seconds: float = 5.0) -> None:
-    """Look at the state store at `url` once, and warn of what could lose jobs; one that is away is passed over.
-
-    Raises StateStoreEvictsError, StateStoreRefusedError.
-    """
-    client = connect(url, retries=0)
-    try:
-        async with asyncio.timeout(within_seconds):
-            for risk in await _read_risks(client):
-                log.warning("%s", risk.sentence)
-    except (TimeoutError, *_DOWN_ERRORS) as error:
-        silence = TimeoutError(f"Timeout, nothing said within {within_seconds:g} s")
-        log.warning("REDIS_URL %s; waiting for it", describe_fault(error if str(error) else silence))
-    finally:
-        await client.aclose()
-
-
-async def _read_risks(client: Redis) -> tuple[StoreRisk, ...]:
-    await client.ping()
-    try:
-        await require_rights(client)
-    except NoPermissionError as error:
-        raise refusal(error) from error
-    try:
-        return read_risks(await client.info())
-    except NoPermissionError:
-        return read_risks({})
 
 
 def is_state_store_down(error: Exception) -> bool:
@@ -139,39 +96,14 @@ def _with_checks(connection_class: Any) -> type:
             await connection_class.connect_check_health(self, **options)
             if self._connect_callbacks:  # it listens, as it did before it was lost, and takes no other command
                 return
-            info = await _read_info(self)
+            info = await read_connection_info(self)
         except RedisError as error:
             if is_refusal(error):
                 await self.disconnect()
                 raise refusal(error) from error
             raise
-        if fault := _fault_of(info):
+        if fault := kind_fault(info) or policy_fault(info):
             await self.disconnect()
             raise fault
 
     return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})
-
-
-def _fault_of(info: Mapping[str, Any]) -> StateStoreUnavailableError | None:
-    if kind := kind_fault(info):
-        return StateStoreRefusedError(f"REDIS_URL names {kind}")
-    if (policy := info.get("maxmemory_policy", "noeviction")) == "noeviction":
-        return None
-    return StateStoreEvictsError(
-        f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
-        "set `maxmemory-policy noeviction`"
-    )
-
-
-async def _read_info(connection: Any) -> Mapping[str, Any]:
-    """Ask what the state store is, by INFO, or where that is forbidden its policy alone, by CONFIG."""
-    for command in (("INFO",), ("CONFIG", "GET", "maxmemory-policy")):
-        try:
-            await connection.send_command(*command, check_health=False)
-            reply = await connection.read_response()
-        except NoPermissionError:
-            continue
-        if isinstance(reply, list):
-            return {"maxmemory_policy": reply[1].decode()} if reply else {}
-        return dict(re.findall(r"^(\w+):(.*?)\r?$", reply.decode(), re.MULTILINE))
-    return {}

@@ -6,11 +6,8 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from datetime import datetime
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 from redis.asyncio import Redis
 
 from gigavqa.contract.errors import (
@@ -20,19 +17,11 @@ from gigavqa.contract.errors import (
     QueueFullError,
     QuotaExceededError,
 )
-from gigavqa.contract.jobs import (
-    FINAL_STATUSES,
-    Job,
-    JobSpec,
-    JobStatus,
-    JobSummary,
-    JobUsage,
-    RequestCounts,
-    SpecSummary,
-)
-from gigavqa.contract.schema_versions import read_spec
+from gigavqa.contract.jobs import FINAL_STATUSES, Job, JobSpec, JobStatus, JobSummary, RequestCounts, SpecSummary
 from gigavqa.store.api_keys import NO_OWNER, Owner
 from gigavqa.store.exclusive_work import exclusively
+from gigavqa.store.job_rows import TIMES, JobEvent, progress_fields, read_event, read_job, read_time
+from gigavqa.store.job_selection import JobPage, JobSelection
 from gigavqa.store.lua_scripts import LuaScripts
 from gigavqa.store.parquet_parts import PartStore
 from gigavqa.store.redis_keys import KEYS
@@ -44,91 +33,7 @@ _CHUNK = 1000
 _MOST_LOOKED_AT = 10_000
 _HEARTBEAT_SECONDS = 60
 _RETRY_AFTER_SECONDS = 10.0
-_TIMES = ("created_at", "in_progress_at", "finished_at")
-_SUMMARY_FIELDS = ("summary", "owner", "status", *RequestCounts.model_fields, *_TIMES)
-
-
-@dataclass(frozen=True)
-class JobEvent:
-    """Something that happened to a job. `data` holds `status` and `request_counts` as they were then."""
-
-    id: str
-    kind: Literal["status", "progress"]
-    data: dict[str, Any]
-
-
-def _no_number(given: Any) -> Any:
-    try:
-        float(given)
-    except (TypeError, ValueError):
-        return given
-    raise ValueError("say a time with its zone, such as 2026-11-21T00:00:00Z; a number may count anything")
-
-
-WrittenTime = Annotated[AwareDatetime, BeforeValidator(_no_number)]
-"""A time with its zone, as people write it."""
-
-
-class JobSelection(BaseModel):
-    """The jobs to list, all when nothing is given, and their order."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    status: JobStatus | None = Field(default=None, description="only jobs in this status")
-    dataset: str | None = Field(default=None, description="only jobs over this data set")
-    model: str | None = Field(default=None, description="only jobs that ask this model, alone or among others")
-    metadata: list[Annotated[str, Field(pattern="^[^=]+=")]] = Field(
-        default=[],
-        max_length=16,
-        description="only jobs with this pair of yours, as KEY=VALUE; repeat it for each",
-        examples=[["owner=evaluation"]],
-    )
-    created_after: WrittenTime | None = Field(default=None, examples=["2026-11-21T00:00:00Z"])
-    created_before: WrittenTime | None = None
-    order: Literal["newest", "oldest"] = Field(default="newest", description="which come first")
-
-    @property
-    def looks_inside(self) -> bool:
-        """Whether more than a job's status decides."""
-        return bool(self.dataset or self.model or self.metadata or self.created_after or self.created_before)
-
-    def admits(self, job: JobSummary) -> bool:
-        """Return whether a job is wanted."""
-        pairs = (pair.partition("=") for pair in self.metadata)
-        return (
-            self.dataset in (None, job.spec.dataset)
-            and (self.model is None or self.model in job.spec.models)
-            and all(job.spec.metadata.get(name) == value for name, _, value in pairs)
-            and (self.created_after is None or job.created_at > self.created_after)
-            and (self.created_before is None or job.created_at < self.created_before)
-        )
-
-    def may_admit(self, summary: bytes | None) -> bool:
-        """Return whether a job may be wanted whose specification is summed up so, as it is kept."""
-        if summary is None:  # kept by an older gateway
-            return True
-        spec = json.loads(summary)
-        pairs = (pair.partition("=") for pair in self.metadata)
-        return (
-            self.dataset in (None, spec["dataset"])
-            and (self.model is None or self.model in spec["models"])
-            and all(spec.get("metadata", {}).get(name) == value for name, _, value in pairs)
-        )
-
-    def is_behind(self, created_at: datetime) -> bool:
-        """Return whether neither a job of this time nor any that comes after it can be wanted."""
-        if self.order == "oldest":
-            return self.created_before is not None and created_at >= self.created_before
-        return self.created_after is not None and created_at <= self.created_after
-
-
-@dataclass(frozen=True)
-class JobPage:
-    """Some jobs, whether there may be more, and the id to go on behind."""
-
-    jobs: Sequence[JobSummary]
-    more: bool
-    last_id: str | None
+_SUMMARY_FIELDS = ("summary", "owner", "status", *RequestCounts.model_fields, *TIMES)
 
 
 class JobRegistry:
@@ -194,7 +99,7 @@ class JobRegistry:
 
     async def get(self, job_id: str) -> Job:
         """Return the job as it is now. Raises JobNotFoundError."""
-        return _job(job_id, await self._redis.hgetall(KEYS.job(job_id)))
+        return read_job(job_id, await self._redis.hgetall(KEYS.job(job_id)))
 
     async def status(self, job_id: str) -> JobStatus | None:
         """Return the status of a job, or None when there is no such job (any more)."""
@@ -247,7 +152,7 @@ class JobRegistry:
             rows = await pipeline.execute()
         likely: list[bytes] = []
         for job_id, (summary, created_at) in zip(ids, rows, strict=True):
-            if created_at and wanted.is_behind(_time(created_at)):
+            if created_at and wanted.is_behind(read_time(created_at)):
                 return likely, True
             if wanted.may_admit(summary):
                 likely.append(job_id)
@@ -378,7 +283,7 @@ class JobRegistry:
     async def events(self, job_id: str, after: str = "0-0") -> Sequence[JobEvent]:
         """Return the job's events after the id `after`, some at a time; none when there are no further ones."""
         rows = await self._redis.xrange(KEYS.events(job_id), min=f"({after}", count=_CHUNK)
-        return [_event(entry_id, fields) for entry_id, fields in rows]
+        return [read_event(entry_id, fields) for entry_id, fields in rows]
 
     def _among(self, status: JobStatus, owner: str | None) -> str:
         return KEYS.jobs_of(f"{owner}:{status}") if owner else KEYS.in_status(status)
@@ -400,7 +305,7 @@ class JobRegistry:
             spec = SpecSummary.model_validate_json(row["summary"])
         else:  # kept by an older gateway
             spec = SpecSummary.of((await self.get(job_id)).spec)
-        return JobSummary.model_validate({"id": job_id, "spec": spec, **_progress_fields(row)})
+        return JobSummary.model_validate({"id": job_id, "spec": spec, **progress_fields(row)})
 
 
 def _serialize_spec(spec: JobSpec) -> tuple[str, str]:
@@ -411,44 +316,3 @@ def _serialize_spec(spec: JobSpec) -> tuple[str, str]:
 
 def _conflict_error(idempotency_key: str | None) -> IdempotencyConflictError:
     return IdempotencyConflictError(f"idempotency key '{idempotency_key}' stands for another job specification")
-
-
-def _event(entry_id: bytes, fields: Mapping[bytes, bytes]) -> JobEvent:
-    kind: Literal["status", "progress"] = "status" if fields[b"kind"] == b"status" else "progress"
-    return JobEvent(entry_id.decode(), kind, json.loads(fields[b"data"]))
-
-
-def _job(job_id: str, row: Mapping[bytes, bytes]) -> Job:
-    if not row:
-        raise JobNotFoundError(f"there is no job {job_id}")
-    return Job(
-        id=job_id,
-        spec=read_spec(row[b"spec"]),
-        **_progress_fields({name.decode(): value for name, value in row.items()}),
-        dataset_digest=row.get(b"dataset_digest", b"").decode() or None,
-        errors=tuple(json.loads(row.get(b"errors", b"[]"))),
-        warnings=tuple(json.loads(row.get(b"warnings", b"[]"))),
-        failures={name: int(number) for name, number in _prefixed(row, "failure:").items() if int(number)},
-        retryable=int(row.get(b"retryable", 0)),
-        usage=JobUsage.model_validate(_prefixed(row, "sum:")),
-        last_event_id=row.get(b"event", b"").decode() or None,
-    )
-
-
-def _progress_fields(row: Mapping[str, bytes | None]) -> dict[str, Any]:
-    """Return what a job and its summary say alike of how far it is."""
-    return {
-        "owner": (row.get("owner") or b"").decode() or None,
-        "status": JobStatus((row["status"] or b"").decode()),
-        "request_counts": RequestCounts(**{name: int(row[name] or 0) for name in RequestCounts.model_fields}),
-        **{name: _time(at) for name in _TIMES if (at := row.get(name)) is not None},
-    }
-
-
-def _prefixed(row: Mapping[bytes, bytes], prefix: str) -> dict[str, str]:
-    fields = ((name.decode(), value.decode()) for name, value in row.items())
-    return {name.removeprefix(prefix): value for name, value in fields if name.startswith(prefix)}
-
-
-def _time(microseconds: bytes | float) -> datetime:
-    return datetime.fromtimestamp(int(microseconds) / 1_000_000, UTC)

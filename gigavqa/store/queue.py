@@ -4,18 +4,16 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Literal, NoReturn, TypeVar
+from typing import NoReturn
 
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
-from zstandard import ZstdError
 
-from gigavqa.contract.codec import decompress, pack
+from gigavqa.contract.codec import pack
 from gigavqa.contract.errors import (
     JobNotFoundError,
     JobNotRetryableError,
@@ -26,32 +24,26 @@ from gigavqa.contract.errors import (
 from gigavqa.contract.jobs import Job, JobStatus
 from gigavqa.contract.leases import Lease
 from gigavqa.contract.requests import Bundle
-from gigavqa.contract.schema_versions import read_bundle
 from gigavqa.store.api_keys import NO_OWNER, Owner
-from gigavqa.store.connection import BLOCK_SECONDS
-from gigavqa.store.crashes import CrashHistory
+from gigavqa.store.claims import BundleClaims
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.lua_scripts import (
-    ClaimedEntry,
     ClaimRequest,
     EntryRef,
     LuaScripts,
     PackedBundle,
-    QueueStream,
     RetryBundle,
 )
-from gigavqa.store.redis_keys import KEYS, PRIORITIES
+from gigavqa.store.queue_lanes import AFFINITY_PRIORITY, QueueLanes
+from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 
 log = logging.getLogger(__name__)
-
-GROUP = "workers"
 
 _CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the state store's time
 _RETRY_AFTER_SECONDS = 10.0  # a full queue refuses, and never grows: decision 0003
 _COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
 _UNLIMITED = 1_000_000_000
-_AFFINITY_PRIORITY: Literal["batch"] = "batch"  # nobody waits for another worker's caches on the interactive lane
 
 
 @dataclass(frozen=True)
@@ -81,9 +73,6 @@ class ClaimableCounts:
     interactive: int
 
 
-_ReplyT = TypeVar("_ReplyT")
-
-
 class JobQueue:
     """Bundles between the gateway that enqueues them and the workers that claim them.
 
@@ -107,12 +96,12 @@ class JobQueue:
         self._redis = redis
         self._calls = LuaScripts(redis)
         self._registry = JobRegistry(redis)
-        self._results = ResultStore(redis)
+        self._lanes = QueueLanes(redis)
+        self._claims = BundleClaims(self._calls, self._lanes, ResultStore(redis))
         self._limit = limit_requests
         self._lease_seconds = lease_seconds
         self._max_attempts = max_attempts
         self._defer_ms = int(min(defer_seconds, lease_seconds / 2) * 1000)
-        self._grouped: set[str] = set()
 
     async def enqueue(self, job_id: str, bundles: Sequence[Bundle], dataset_digest: str | None) -> Job:
         """Reserve room for the whole job, append its bundles and put it in progress; safe to repeat after a crash.
@@ -125,7 +114,7 @@ class JobQueue:
 
     async def open_lanes(self, models: Iterable[str]) -> None:
         """Make the lanes of these models where there are none, so that autoscalers find something to look at."""
-        await self._ensure_groups(models)
+        await self._lanes.ensure_groups(models)
 
     async def require_room(self, num_requests: int, owner: Owner = NO_OWNER) -> None:
         """Raise QueueFullError or JobTooLargeError when so many requests have no room now; reserves nothing."""
@@ -163,7 +152,7 @@ class JobQueue:
         """
         remaining, num_bundles = iter(bundles), 0
         while chunk := await asyncio.to_thread(self._pack_some, remaining):
-            await self._ensure_groups({bundle.model for bundle in chunk})
+            await self._lanes.ensure_groups({bundle.model for bundle in chunk})
             if await self._calls.append(job_id, chunk) != "validating":
                 break
             num_bundles += len(chunk)
@@ -184,7 +173,7 @@ class JobQueue:
         JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
         """
         retried = await asyncio.to_thread(self._retried, bundles)
-        await self._ensure_groups({bundle.model for bundle, _ in retried})
+        await self._lanes.ensure_groups({bundle.model for bundle, _ in retried})
         status = await self._calls.reopen(
             job_id,
             limit=self._limit,
@@ -216,21 +205,21 @@ class JobQueue:
         comes first, and alone. Waits up to `block_seconds` while there is nothing to lease, and then returns an empty
         list. Bundles that cannot be read are passed over, counted and logged.
         """
-        await self._ensure_groups(models)
+        await self._lanes.ensure_groups(models)
         wanted = ClaimRequest(
             max_bundles, max_requests, room, self._lease_ms, self._max_attempts, self._defer_ms, False
         )
         deadline = time.monotonic() + block_seconds
         while True:
-            seen = await self._newest(models)
-            if probation and (leases := await self._claim_probation(models, worker, wanted)):
+            seen = await self._lanes.newest(models)
+            if probation and (leases := await self._claims.from_probation(models, worker, wanted)):
                 return leases
-            more, leases = await self._run_claim(models, worker, wanted)
+            more, leases = await self._claims.run(models, worker, wanted)
             left = deadline - time.monotonic()
             if leases or (left <= 0 and not more):
                 return leases
             if not more:
-                await self._wait_for_news(seen, left)
+                await self._lanes.wait_for_news(seen, min(left, self._lease_seconds / 2))
 
     async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
         """Keep leases for another `lease_seconds`, with what is parked for their worker.
@@ -243,7 +232,7 @@ class JobQueue:
             renewed = await self._calls.renew(
                 worker,
                 lease_ms=self._lease_ms,
-                parking={KEYS.queue(lease.bundle.model, _AFFINITY_PRIORITY): lease.bundle.model for lease in held},
+                parking={KEYS.queue(lease.bundle.model, AFFINITY_PRIORITY): lease.bundle.model for lease in held},
                 entries=(
                     (lease.stream, lease.entry_id, _ownership_of(lease.bundle), lease.deliveries) for lease in held
                 ),
@@ -256,8 +245,8 @@ class JobQueue:
 
         For a worker that claims no more of this model; its leases stay.
         """
-        lane = KEYS.queue(model, _AFFINITY_PRIORITY)
-        await self._on_groups([model], partial(self._calls.release, worker, lane=lane, model=model))
+        lane = KEYS.queue(model, AFFINITY_PRIORITY)
+        await self._lanes.with_groups([model], partial(self._calls.release, worker, lane=lane, model=model))
 
     async def hand_back(self, lease: Lease) -> None:
         """Give a bundle up: claimable at once, its attempt unspent.
@@ -302,15 +291,16 @@ class JobQueue:
 
     async def claimable(self, models: Sequence[str]) -> dict[str, ClaimableCounts]:
         """Count the bundles of each model that a claim could lease now: those that wait, and expired leases."""
-        lanes = {model: self._lanes(model) for model in models}
+        lanes = {model: self._lanes.of(model) for model in models}
         call = partial(self._calls.claimable, lanes, lease_ms=self._lease_ms, bound=_COUNTED_ENTRIES)
-        return {model: ClaimableCounts(*count) for model, count in (await self._on_groups(models, call)).items()}
+        found = await self._lanes.with_groups(models, call)
+        return {model: ClaimableCounts(*count) for model, count in found.items()}
 
     async def ages(self) -> dict[str, QueueAges]:
         """Tell of every model that was ever queued for how old its oldest bundles are."""
         models = sorted(model.decode() for model in await self._redis.smembers(KEYS.models()))
-        lanes = {model: self._lanes(model) for model in models}
-        found = await self._on_groups(models, partial(self._calls.ages, lanes, lease_ms=self._lease_ms))
+        lanes = {model: self._lanes.of(model) for model in models}
+        found = await self._lanes.with_groups(models, partial(self._calls.ages, lanes, lease_ms=self._lease_ms))
         return {model: QueueAges(*(None if ms < 0 else ms / 1000 for ms in pair)) for model, pair in found.items()}
 
     async def trim(self) -> int:
@@ -319,17 +309,14 @@ class JobQueue:
         Returns the number of entries removed.
         """
         models = sorted(model.decode() for model in await self._redis.smembers(KEYS.models()))
-        self._grouped.clear()
-        await self._ensure_groups(models)
-        lanes = (lane for model in models for lane in self._lanes(model))
+        self._lanes.forget()
+        await self._lanes.ensure_groups(models)
+        lanes = (lane for model in models for lane in self._lanes.of(model))
         return sum([await self._calls.trim(lane, lease_ms=self._lease_ms) for lane in lanes])
 
     @property
     def _lease_ms(self) -> int:
         return int(self._lease_seconds * 1000)
-
-    def _lanes(self, model: str) -> list[str]:
-        return [*(KEYS.queue(model, priority) for priority in PRIORITIES), KEYS.probation(model)]
 
     def _pack_some(self, bundles: Iterator[Bundle]) -> list[PackedBundle]:
         # Each is packed as it is made, which is a fiftieth of its size.
@@ -359,86 +346,6 @@ class JobQueue:
         message = f"{job}: the queue has no room for {requests} more requests (limit {self._limit})"
         raise QueueFullError(message, _RETRY_AFTER_SECONDS)
 
-    async def _ensure_groups(self, models: Iterable[str]) -> None:
-        new = [lane for model in models for lane in self._lanes(model) if lane not in self._grouped]
-        if not new:
-            return
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            for lane in new:
-                pipeline.xgroup_create(lane, GROUP, id="0", mkstream=True)
-            for lane, reply in zip(new, await pipeline.execute(raise_on_error=False), strict=True):
-                if isinstance(reply, Exception) and "BUSYGROUP" not in str(reply):
-                    raise reply
-                self._grouped.add(lane)
-
-    async def _run_claim(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> tuple[bool, list[Lease]]:
-        lanes = [
-            QueueStream(
-                KEYS.queue(model, priority),
-                KEYS.probation(model),
-                model if priority == _AFFINITY_PRIORITY else "",
-            )
-            for priority in PRIORITIES
-            for model in models
-        ]
-        more, claimed = await self._on_groups(models, partial(self._calls.claim, worker, wanted, lanes))
-        leases = [lease for one in claimed if (lease := await self._read(one, worker, wanted.probation))]
-        return more or len(leases) < len(claimed), leases
-
-    async def _read(self, claimed: ClaimedEntry, worker: str, probation: bool) -> Lease | None:
-        """Return the lease of a bundle; what is lost or damaged is passed over, so that nothing beside it waits."""
-        try:
-            return _make_lease(claimed, worker, probation)
-        except (ZstdError, ValueError) as error:
-            job_id, bundle_id = claimed.job_id.decode(), claimed.bundle_id.decode()
-            held = EntryRef(worker, claimed.lane.decode(), claimed.entry_id.decode())
-            await self._calls.pass_over(held, job_id=job_id, bundle_id=bundle_id)
-            log.error("job %s: bundle %s is passed over: %s; cancel the job and retry it", job_id, bundle_id, error)
-            return None
-
-    async def _on_groups(self, models: Sequence[str], call: Callable[[], Awaitable[_ReplyT]]) -> _ReplyT:
-        await self._ensure_groups(models)
-        try:
-            return await call()
-        except ResponseError as error:
-            if "NOGROUP" not in str(error):
-                raise
-            self._grouped.clear()  # the state store came back with less than it had: another, or one that lost power
-            await self._ensure_groups(models)
-            return await call()
-
-    async def _claim_probation(self, models: Sequence[str], worker: str, wanted: ClaimRequest) -> list[Lease]:
-        more = True
-        while more:
-            more, leases = await self._run_claim(models, worker, wanted._replace(slots=1, probation=True))
-            if leases and await self._judge(leases[0]):
-                return leases
-            more = more or bool(leases)
-        return []
-
-    async def _judge(self, lease: Lease) -> bool:
-        """Record what has killed the workers of a bundle on probation; False when no request of it is left."""
-        if lease.deliveries == 1:
-            return True
-        suspicion = CrashHistory.of(lease)
-        for request in suspicion.blamed(lease):
-            await self._results.record(suspicion.response(lease, request), lease)
-        ids = [request.id for request in lease.bundle.requests]
-        return len(await self._results.recorded(lease.job_id, ids)) < len(ids)
-
-    async def _newest(self, models: Sequence[str]) -> dict[str, bytes]:
-        lanes = [lane for model in models for lane in self._lanes(model)]
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            for lane in lanes:
-                pipeline.xrevrange(lane, count=1)
-            newest = await pipeline.execute()
-        return {lane: rows[0][0] if rows else b"0-0" for lane, rows in zip(lanes, newest, strict=True)}
-
-    async def _wait_for_news(self, seen: dict[str, bytes], seconds: float) -> None:
-        # Neither an expired lease nor a hand-back adds an entry, so the wait is cut into slices.
-        slice_seconds = min(seconds, self._lease_seconds / 2, 0.5, BLOCK_SECONDS)
-        await self._redis.xread(seen, count=1, block=max(1, int(slice_seconds * 1000)))
-
 
 def _image_of(bundle: Bundle) -> str:
     """Return the image of a bundle, if any of its requests looks at one."""
@@ -452,26 +359,6 @@ def _ownership_of(bundle: Bundle) -> str:
 
 def _entry_of(lease: Lease) -> EntryRef:
     return EntryRef(lease.worker, lease.stream, lease.entry_id)
-
-
-def _require_payload(payload: bytes | None) -> bytes:
-    if payload is None:
-        raise ValueError("its requests are gone")
-    return payload
-
-
-def _make_lease(claimed: ClaimedEntry, worker: str, probation: bool) -> Lease:
-    return Lease(
-        bundle=read_bundle(decompress(_require_payload(claimed.payload))),
-        attempt=int(claimed.crashes) + claimed.deliveries,
-        probation=probation,
-        queued_seconds=max(0, claimed.queued_ms) / 1000,
-        worker=worker,
-        stream=claimed.lane.decode(),
-        entry_id=claimed.entry_id.decode(),
-        deliveries=claimed.deliveries,
-        mark=claimed.mark.decode(),
-    )
 
 
 def interactive_limit_error(asked: str, requests: int, limit: int) -> JobTooLargeError | QuotaExceededError:

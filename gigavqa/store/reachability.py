@@ -1,5 +1,6 @@
 """Say why the state store at REDIS_URL does not serve: away, of another kind, unfit, or refusing who asks."""
 
+import logging
 import re
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -17,11 +18,14 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from gigavqa.runtime.errors import StateStoreRefusedError, StateStoreUnavailableError
+from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreRefusedError, StateStoreUnavailableError
 from gigavqa.store.redis_keys import KEYS
 
-_SECONDS = 5
+log = logging.getLogger(__name__)
+
+_SECONDS = 5.0
 _REFUSALS = (AuthenticationError, AuthorizationError, NoPermissionError, InvalidResponse)
+_CLUSTER = "names a node of a cluster, over which jobs are not spread; name a server that stands alone"
 _NO_RIGHT = "names a user who may not do all that gigavqa does: {}; docs/operating.md has the user's rights to copy"
 
 
@@ -31,49 +35,88 @@ async def require_answer(url: str) -> None:
     What it hides by its access lists is not looked at.
     """
     async with _answering(url) as redis:
-        await redis.ping()
-        try:
-            info = await redis.info()
-        except NoPermissionError:
-            return
-        if fault := kind_fault(info) or _replica_fault(info):
+        if fault := _replica_fault(await _ask(redis)):
             raise StateStoreRefusedError(f"REDIS_URL names {fault}")
 
 
-async def require_rights(redis: Redis) -> None:
-    """Try a key, a script and a channel, as gigavqa uses them all the time. Raises NoPermissionError."""
-    await redis.exists(KEYS.outstanding())
-    await redis.eval("return 1", 0)
-    await redis.publish(KEYS.listener("rights"), b"")
+async def require_usable(url: str) -> None:
+    """Look at the state store at `url` once, and warn of what could lose jobs; one that is away is passed over.
+
+    Raises StateStoreEvictsError, StateStoreRefusedError.
+    """
+    try:
+        info = await read_info(url)
+    except StateStoreRefusedError:
+        raise
+    except StateStoreUnavailableError as error:
+        log.warning("%s; waiting for it", error)
+        return
+    if fault := policy_fault(info):
+        raise fault
+    for risk in read_risks(info):
+        log.warning("%s", risk.sentence)
 
 
 async def read_info(url: str) -> Mapping[str, Any]:
     """Return what the state store at `url` tells of itself, nothing where its user may not ask.
 
-    Raises StateStoreUnavailableError.
+    Tries a key, a script and a channel, as gigavqa uses them all the time. Raises StateStoreUnavailableError.
     """
     async with _answering(url) as redis:
-        await redis.ping()
-        await require_rights(redis)
-        try:
-            info = dict(await redis.info())
-        except NoPermissionError:
-            return {}
-    if fault := kind_fault(info):
-        raise StateStoreRefusedError(f"REDIS_URL names {fault}")
+        info = await _ask(redis)
+        await redis.exists(KEYS.outstanding())
+        await redis.eval("return 1", 0)
+        await redis.publish(KEYS.listener("rights"), b"")
     return info
 
 
-def kind_fault(info: Mapping[str, Any]) -> str | None:
-    """Return what kind of server it is by what it tells of itself, where jobs cannot be kept on it."""
+async def _ask(redis: Redis) -> Mapping[str, Any]:
+    """Return what a state store tells of itself. Raises StateStoreRefusedError for a server of another kind."""
+    connection = await redis.connection_pool.get_connection()
+    try:
+        info = await read_connection_info(connection)
+    finally:
+        await redis.connection_pool.release(connection)
+    if fault := kind_fault(info):
+        raise fault
+    await redis.ping()  # which one that still loads its data refuses
+    return info
+
+
+async def read_connection_info(connection: Any) -> Mapping[str, Any]:
+    """Ask what the state store is, by INFO, or where that is forbidden its policy alone, by CONFIG."""
+    for command in (("INFO",), ("CONFIG", "GET", "maxmemory-policy")):
+        try:
+            await connection.send_command(*command, check_health=False)
+            reply = await connection.read_response()
+        except NoPermissionError:
+            continue
+        if isinstance(reply, list):
+            return {"maxmemory_policy": reply[1].decode()} if reply else {}
+        return dict(re.findall(r"^(\w+):(.*?)\r?$", reply.decode(), re.MULTILINE))
+    return {}
+
+
+def kind_fault(info: Mapping[str, Any]) -> StateStoreRefusedError | None:
+    """Return the fault of a server on which jobs cannot be kept, of whatever kind it is by what it tells of itself."""
     if info.get("redis_mode") == "sentinel":
-        return (
-            "a Sentinel, which keeps no jobs; name the primary that it watches (`redis-cli -p PORT sentinel "
-            "get-master-addr-by-name NAME`), or a proxy that follows it"
+        return StateStoreRefusedError(
+            "REDIS_URL names a Sentinel, which keeps no jobs; name the primary that it watches (`redis-cli -p PORT "
+            "sentinel get-master-addr-by-name NAME`), or a proxy that follows it"
         )
     if str(info.get("cluster_enabled", 0)) != "0":
-        return "a node of a cluster, over which jobs are not spread; name a server that stands alone"
+        return StateStoreRefusedError(f"REDIS_URL {_CLUSTER}")
     return None
+
+
+def policy_fault(info: Mapping[str, Any]) -> StateStoreEvictsError | None:
+    """Return the fault of a state store that forgets jobs when its memory is full, by what it tells of itself."""
+    if (policy := info.get("maxmemory_policy", "noeviction")) == "noeviction":
+        return None
+    return StateStoreEvictsError(
+        f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
+        "set `maxmemory-policy noeviction`"
+    )
 
 
 class StoreRisk(NamedTuple):
@@ -98,7 +141,7 @@ def read_risks(info: Mapping[str, Any]) -> tuple[StoreRisk, ...]:
     """Return the risks of a state store that tells this of itself; nothing where INFO is forbidden."""
     if "maxmemory_policy" not in info:
         return (HIDDEN_POLICY,)
-    return () if info.get("aof_enabled") else (NO_FILE,)
+    return (NO_FILE,) if str(info.get("aof_enabled", 0)) == "0" else ()
 
 
 @contextmanager
@@ -129,7 +172,7 @@ def refusal(error: BaseException) -> StateStoreRefusedError:
 
 @asynccontextmanager
 async def _answering(url: str) -> AsyncIterator[Redis]:
-    redis = Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
+    redis = Redis.from_url(url, protocol=2, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
     try:
         with described_store_errors():
             yield redis
@@ -140,7 +183,7 @@ async def _answering(url: str) -> AsyncIterator[Redis]:
 
 
 def _replica_fault(info: Mapping[str, Any]) -> str | None:
-    if info.get("role") != "slave" or not info.get("slave_read_only", 1):
+    if info.get("role") != "slave" or str(info.get("slave_read_only", 1)) == "0":
         return None
     primary = f"{info.get('master_host')}:{info.get('master_port')}"
     return f"a replica, which takes no jobs; name its primary, {primary}"
@@ -178,7 +221,7 @@ _SENTENCES = (
     (("NOPERM", "has no permissions", "executing the script can't run"), _NO_RIGHT),
     (
         ("MOVED ", "cluster support", "cluster mode"),
-        "names a node of a cluster, over which jobs are not spread; name a server that stands alone",
+        _CLUSTER,
     ),
     (("DB index", "invalid DB"), "names a database that the server does not have: {}; end it with /0"),
     (

@@ -22,7 +22,8 @@ from gigavqa.service.errors import (
     RoleMissingError,
 )
 from gigavqa.service.http.examples import JOB_ID
-from gigavqa.service.http.problems import MEDIA_TYPE, OpenAIError, ProblemDocument, openai_error, openai_status
+from gigavqa.service.http.openai_errors import OpenAIError, openai_error, openai_status
+from gigavqa.service.http.problems import MEDIA_TYPE, ProblemDocument
 
 VERSION = version("gigavqa")
 DESCRIPTION = (

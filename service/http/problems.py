@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, cast
@@ -33,23 +32,14 @@ from gigavqa.service.errors import (
     problem_kind,
 )
 from gigavqa.service.http.absent_paths import advice_on
+from gigavqa.service.http.openai_errors import OpenAIErrorResponse, is_openai_path, openai_error, openai_status
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "X-Request-Id"
 REFUSED_FOR = "gigavqa.refused_for"
 """Where a request's scope names the class of the error that it was refused with."""
 
-_OPENAI_PATH = re.compile(
-    r"/v1/(chat|models|files|batches|completions|embeddings|responses|images|audio|uploads|moderations|assistants|threads|"
-    r"conversations|messages)(/|$)"
-)
-_OPENAI_TYPES: dict[int, str] = {
-    HTTPStatus.UNAUTHORIZED: "authentication_error",
-    HTTPStatus.FORBIDDEN: "permission_error",
-    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
-}
-_SERVER_FAULTS, _CLIENT_LEFT = 500, 499
-_MOST_LISTED = 10
+_CLIENT_LEFT = 499
 _MOST_CHARACTERS = 2000
 _UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE
 _SERVER_RETRY_SECONDS = 5.0
@@ -69,27 +59,6 @@ class ProblemDocument(BaseModel):
     instance: str = Field(description="path of the request")
     request_id: str = Field(description="also in X-Request-Id, and in the log")
     errors: tuple[ProblemFinding, ...] = ()
-
-
-class OpenAIErrorDetail(BaseModel):
-    """The error as OpenAI's clients show it."""
-
-    message: str
-    type: str = Field(examples=["invalid_request_error", "rate_limit_error", "server_error"])
-    param: str | None = Field(default=None, examples=["messages[0].content"])
-    code: str = Field(examples=["model_not_found"])
-
-
-class OpenAIError(BaseModel):
-    """An error, where OpenAI's clients call."""
-
-    error: OpenAIErrorDetail
-
-
-class OpenAIErrorResponse(Response):
-    """An error as OpenAI's clients read it."""
-
-    media_type = "application/json"
 
 
 class ProblemResponse(Response):
@@ -143,40 +112,6 @@ def problem_response(
     # A failure of the gateway itself is answered outside the middleware that adds the id to every other answer.
     headers = {**(headers or {}), REQUEST_ID: request_id}
     return ProblemResponse(_encode(problem.model_dump(exclude_none=True)), kind.status, headers)
-
-
-def is_openai_path(path: str) -> bool:
-    """Return whether what is called here is called by OpenAI's clients, also where there is nothing."""
-    return bool(_OPENAI_PATH.match(path))
-
-
-def openai_error(kind: ProblemKind, detail: str, findings: Sequence[ProblemFinding] = ()) -> dict[str, Any]:
-    """OpenAI's error object: clients show its message and nothing else."""
-    named = [(_parameter_path(finding), finding.detail) for finding in findings[:_MOST_LISTED]]
-    told = "; ".join(f"{parameter}: {said}" if parameter else said for parameter, said in named)
-    status = openai_status(kind)
-    return {
-        "error": {
-            "message": told if told and kind is REQUEST_INVALID else detail,
-            "type": _OPENAI_TYPES.get(status, "server_error" if status >= _SERVER_FAULTS else "invalid_request_error"),
-            "param": named[0][0] if named else None,
-            "code": kind.slug.replace("-", "_"),
-        }
-    }
-
-
-def openai_status(kind: ProblemKind) -> int:
-    """Return the status of OpenAI's error object."""
-    # Clients of OpenAI's know 400 for what is wrong in a body, as vLLM answers, too.
-    return HTTPStatus.BAD_REQUEST if kind.status == HTTPStatus.UNPROCESSABLE_ENTITY else kind.status
-
-
-def _parameter_path(finding: ProblemFinding) -> str | None:
-    """`messages[0].content` for `#/messages/0/content`."""
-    if not finding.pointer:
-        return finding.parameter
-    parts = finding.pointer.removeprefix("#/").split("/")
-    return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in parts).removeprefix(".")
 
 
 def _encode(document: Mapping[str, Any]) -> bytes:

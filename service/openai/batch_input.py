@@ -12,10 +12,11 @@ from pydantic_core import from_json
 from gigavqa.catalogue.errors import ModelUnknownError
 from gigavqa.contract.requests import InferenceRequest
 from gigavqa.service.errors import REQUEST_INVALID, BodyTooLargeError, FileMissingError, ServiceError, problem_kind
-from gigavqa.service.http.problems import findings_of, openai_error, openai_status, validation_findings
+from gigavqa.service.http.openai_errors import openai_error, openai_status
+from gigavqa.service.http.problems import findings_of, validation_findings
 from gigavqa.service.openai.batch_output import REFUSED, REQUESTS, answer_line
 from gigavqa.service.openai.chat_bodies import ChatJson, DataUrlExtractor
-from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.file_store import FileStore
 from gigavqa.service.openai.request_builder import RequestBuilder, parse_chat_request
 from gigavqa.service.openai.uploads import Uploads
 from gigavqa.store.batches import BatchFault, StoredBatch

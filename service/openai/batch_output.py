@@ -11,7 +11,8 @@ from pydantic_core import from_json
 from gigavqa.contract.flaws import fault_of
 from gigavqa.contract.responses import Response
 from gigavqa.service.errors import ServiceError, problem_kind
-from gigavqa.service.http.problems import findings_of, openai_error, openai_status
+from gigavqa.service.http.openai_errors import openai_error, openai_status
+from gigavqa.service.http.problems import findings_of
 from gigavqa.service.openai.completions import CompletionWriter, failure_error
 from gigavqa.store.batches import BatchStatus, BatchUsage
 

@@ -31,7 +31,7 @@ from gigavqa.service.openai.batch_output import (
     read_lines,
     read_request_names,
 )
-from gigavqa.service.openai.files import FileStore
+from gigavqa.service.openai.file_store import FileStore
 from gigavqa.service.openai.uploads import Uploads
 from gigavqa.service.operations.background import BackgroundTasks
 from gigavqa.service.operations.bundling import RequestOfImage, bundle_requests

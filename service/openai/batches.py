@@ -22,7 +22,7 @@ from gigavqa.service.http.parameters import CurrentSettings, component
 from gigavqa.service.openai import examples
 from gigavqa.service.openai.batch_input import ENDPOINT
 from gigavqa.service.openai.batch_runner import BatchRunner
-from gigavqa.service.openai.files import Files
+from gigavqa.service.openai.file_store import Files
 from gigavqa.service.openai.lists import ListItem, ObjectList
 from gigavqa.store.api_keys import NO_OWNER
 from gigavqa.store.batches import BatchFault, BatchRegistry, BatchStatus, BatchUsage, StoredBatch, new_batch_id

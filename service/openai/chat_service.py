@@ -19,8 +19,8 @@ from gigavqa.contract.responses import Response
 from gigavqa.runtime.errors import InstallationError
 from gigavqa.service.errors import ServiceError, problem_kind
 from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.openai_errors import openai_error
 from gigavqa.service.http.parameters import CurrentSettings, component
-from gigavqa.service.http.problems import openai_error
 from gigavqa.service.http.request_context import note_job
 from gigavqa.service.openai.chat_bodies import ChatJson
 from gigavqa.service.openai.chat_request import ChatCompletionRequest

@@ -14,7 +14,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.runtime.public_addresses import AddressRefusedError, parse_url
 from gigavqa.service.errors import ChatInvalidError, ProblemFinding, ServiceError
 from gigavqa.service.openai.fetching import ImageFetcher
-from gigavqa.service.openai.files import FileStore, is_file_id
+from gigavqa.service.openai.file_store import FileStore, is_file_id
 from gigavqa.service.openai.uploads import Uploads, as_sent, decode_base64
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.tiling.display import parse_display

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gigavqa.evaluation.datasets import Dataset, list_settings_files, load_dataset, load_head
+from gigavqa.evaluation.dataset_settings import list_settings_files
+from gigavqa.evaluation.datasets import Dataset, load_dataset, load_head
 from gigavqa.evaluation.image_lookup import IMAGE_SUFFIXES
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.runtime.suggestions import did_you_mean

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from gigavqa.evaluation.datasets import find_reader
 from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError, Problem
 from gigavqa.evaluation.import_columns import ImportColumns
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
+from gigavqa.evaluation.reader_choice import find_reader
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.headers import read_header
 

@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from gigavqa.service.http import examples
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import component
-from gigavqa.service.operations.status_collector import StatusCollector, StatusSnapshot, StoreSnapshot
+from gigavqa.service.operations.status_collector import StatusCollector, StatusSnapshot
+from gigavqa.service.operations.status_metrics import StoreSnapshot
 from gigavqa.store.store_stats import StoreStats
 from gigavqa.store.worker_registry import WorkerStatus
 

@@ -19,7 +19,8 @@ from gigavqa.service.http.auth import StreamSlot
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import BEGINNING, CURSOR, JobId, Registry, Stopping, component
 from gigavqa.service.operations.instrumentation import CurrentInstrumentation
-from gigavqa.store.job_registry import JobEvent, JobRegistry
+from gigavqa.store.job_registry import JobRegistry
+from gigavqa.store.job_rows import JobEvent
 from gigavqa.store.job_updates import JobPosition, JobUpdates
 
 router = APIRouter(prefix="/v1/jobs/{job_id}/events", tags=["results"])

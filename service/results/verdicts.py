@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 from starlette.responses import FileResponse
 
@@ -15,7 +15,7 @@ from gigavqa.reports.writers.verdict_files import VerdictFormat
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.service.errors import DatasetNotFoundError, DatasetsDifferError
 from gigavqa.service.http import examples
-from gigavqa.service.http.auth import CurrentCaller, StreamSlot
+from gigavqa.service.http.auth import StreamSlot
 from gigavqa.service.http.freshness import etag_headers, matches_etag
 from gigavqa.service.http.openapi import problem_responses
 from gigavqa.service.http.parameters import (
@@ -23,13 +23,13 @@ from gigavqa.service.http.parameters import (
     MOST_JUDGES,
     IfNoneMatch,
     JobId,
-    Registry,
     component,
-    get_visible_jobs,
 )
-from gigavqa.service.operations.instrumentation import CurrentInstrumentation, GatewayInstrumentation
+from gigavqa.service.operations.instrumentation import CurrentInstrumentation
 from gigavqa.service.results.readers import StallLimitedResponse
-from gigavqa.service.results.reports import CurrentReader, CurrentReports, ReportJobs, ReportReader, Reports
+from gigavqa.service.results.report_builder import CurrentReader
+from gigavqa.service.results.report_jobs import ReportJobs, VisibleJobs
+from gigavqa.service.results.reports import CurrentReports
 from gigavqa.service.results.responses import NDJSONResponse
 from gigavqa.service.results.verdict_files import VerdictFiles
 
@@ -104,6 +104,40 @@ _PROBLEMS = (
 )
 
 
+class _VerdictAnswer:
+    """Answers with a file of verdicts, or that it is the one that the client has."""
+
+    def __init__(
+        self,
+        reports: CurrentReports,
+        reader: CurrentReader,
+        instrumentation: CurrentInstrumentation,
+        files: CurrentFiles,
+        if_none_match: IfNoneMatch = None,
+    ) -> None:
+        self._reports = reports
+        self._reader = reader
+        self._counted = instrumentation
+        self._files = files
+        self._known = if_none_match
+
+    async def __call__(self, asked: ReportJobs, query: VerdictQuery) -> Response:
+        version = await asyncio.to_thread(self._reports.version, asked)
+        tag = f'"{version}-verdicts-{query.format}-{query.parts:d}{query.texts:d}"'
+        if matches_etag(tag, self._known):
+            return Response(status_code=304, headers=etag_headers(tag))
+        headers = _headers(asked, query, tag)
+        chunks = self._reports.verdicts(asked, query.format, self._reader, parts=query.parts, texts=query.texts)
+        if query.format == "parquet":  # whole, with its length and in ranges, as its readers ask
+            return FileResponse(await self._files.keep(tag, chunks), headers=headers, media_type=PARQUET)
+        first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
+        stream = self._counted.open_stream("verdicts", _prepend_chunk(first, chunks))
+        return StallLimitedResponse(stream, headers=headers, media_type=MEDIA_TYPES[query.format])
+
+
+_Answering = Annotated[_VerdictAnswer, Depends()]
+
+
 @router.get(
     "/jobs/{job_id}/verdicts",
     summary="Get the verdicts on a job's responses",
@@ -112,20 +146,10 @@ _PROBLEMS = (
     responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_verdicts(
-    *,
-    registry: Registry,
-    caller: CurrentCaller,
-    reports: CurrentReports,
-    reader: CurrentReader,
-    instrumentation: CurrentInstrumentation,
-    files: CurrentFiles,
-    job_id: JobId,
-    query: Annotated[VerdictQuery, Query()],
-    if_none_match: IfNoneMatch = None,
+    visible: VisibleJobs, answering: _Answering, job_id: JobId, query: Annotated[VerdictQuery, Query()]
 ) -> Response:
     """Judge what is recorded so far, and stream one row a response as a file that pandas and DuckDB read."""
-    asked = ReportJobs([await registry.get(job_id)], await get_visible_jobs(registry, caller, query.judge))
-    return await _verdict_response(asked, reports, reader, instrumentation, files, query, if_none_match)
+    return await answering(await visible([job_id], query.judge), query)
 
 
 @router.get(
@@ -136,42 +160,10 @@ async def get_verdicts(
     responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_joint_verdicts(
-    *,
-    registry: Registry,
-    caller: CurrentCaller,
-    reports: CurrentReports,
-    reader: CurrentReader,
-    instrumentation: CurrentInstrumentation,
-    files: CurrentFiles,
-    query: Annotated[JointQuery, Query()],
-    if_none_match: IfNoneMatch = None,
+    visible: VisibleJobs, answering: _Answering, query: Annotated[JointQuery, Query()]
 ) -> Response:
     """Judge what the jobs recorded so far, all over one data set, and stream it as one file, job after job."""
-    asked = ReportJobs(
-        await get_visible_jobs(registry, caller, query.job), await get_visible_jobs(registry, caller, query.judge)
-    )
-    return await _verdict_response(asked, reports, reader, instrumentation, files, query, if_none_match)
-
-
-async def _verdict_response(  # noqa: PLR0917
-    asked: ReportJobs,
-    reports: Reports,
-    reader: ReportReader,
-    counted: GatewayInstrumentation,
-    files: VerdictFiles,
-    query: VerdictQuery,
-    known: str | None,
-) -> Response:
-    version = await asyncio.to_thread(reports.version, asked)
-    tag = f'"{version}-verdicts-{query.format}-{query.parts:d}{query.texts:d}"'
-    if matches_etag(tag, known):
-        return Response(status_code=304, headers=etag_headers(tag))
-    chunks = reports.verdicts(asked, query.format, reader, parts=query.parts, texts=query.texts)
-    if query.format == "parquet":  # whole, with its length and in ranges, as its readers ask
-        return FileResponse(await files.keep(tag, chunks), headers=_headers(asked, query, tag), media_type=PARQUET)
-    first = await anext(chunks, b"")  # before the status is sent: what fails here is a problem document
-    stream = counted.open_stream("verdicts", _prepend_chunk(first, chunks))
-    return StallLimitedResponse(stream, headers=_headers(asked, query, tag), media_type=MEDIA_TYPES[query.format])
+    return await answering(await visible(query.job, query.judge), query)
 
 
 def _headers(asked: ReportJobs, query: VerdictQuery, tag: str) -> dict[str, str]:

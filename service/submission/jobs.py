@@ -35,7 +35,7 @@ from gigavqa.service.http.parameters import CurrentSettings, JobId, Registry, co
 from gigavqa.service.http.request_context import note_job
 from gigavqa.service.submission.queueing import Submissions
 from gigavqa.service.submission.specification import SubmittedSpec
-from gigavqa.store.job_registry import JobSelection
+from gigavqa.store.job_selection import JobSelection
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 CurrentSubmissions = Annotated[Submissions, component(Submissions)]

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gigavqa.evaluation.capabilities import RecordLayout
-from gigavqa.evaluation.datasets import find_reader
 from gigavqa.evaluation.errors import Problem
 from gigavqa.evaluation.installed import installed_benchmarks
+from gigavqa.evaluation.reader_choice import find_reader
 from gigavqa.evaluation.sample_files import load_samples
 
 SCALARS: st.SearchStrategy[Any] = st.one_of(

@@ -16,8 +16,7 @@ from tests.checkpoints.llava_onevision import LLAVA_ONEVISION
 from tests.checkpoints.minicpmv import MINICPM_O, MINICPM_V
 from tests.checkpoints.ovis import OVIS25
 from tests.checkpoints.phi4 import PHI4_VISION
-from tests.checkpoints.qwen2_5_vl import QWEN2_5_VL
-from tests.checkpoints.qwen2_vl import QWEN2_VL
+from tests.checkpoints.qwen2_vl import QWEN2_5_VL, QWEN2_VL
 from tests.checkpoints.qwen3 import QWEN3
 from tests.checkpoints.qwen3_5 import QWEN3_5
 

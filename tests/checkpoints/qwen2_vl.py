@@ -1,5 +1,10 @@
-"""A small Qwen2-VL checkpoint. Tensors: transformers, models/qwen2_vl, under the names of published checkpoints."""
+"""Small Qwen2-VL and Qwen2.5-VL checkpoints.
 
+Tensors: transformers, models/qwen2_vl and models/qwen2_5_vl, under the names of published checkpoints.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from gigavqa.catalogue.families import qwen
@@ -13,6 +18,7 @@ from gigavqa.workers.checkpoints.qwen3_vl import (
     VISION_MLP,
     processing_config,
     special_token_ids,
+    vision_config,
 )
 from gigavqa.workers.checkpoints.tensors import (
     HIDDEN,
@@ -26,60 +32,71 @@ from gigavqa.workers.checkpoints.tensors import (
     dense_layer,
     linear,
     text_config,
+    weight,
 )
 from gigavqa.workers.checkpoints.writing import CheckpointDesign
 
 _PATCH = 14
 
 
-def _config(token_ids: TokenIds) -> dict[str, Any]:
+_VISION_CONFIG = {
+    "model_type": "qwen2_vl",
+    "depth": VISION_LAYERS,
+    "embed_dim": VISION,
+    "hidden_size": HIDDEN,
+    "mlp_ratio": VISION_MLP // VISION,
+    "num_heads": VISION_HEADS,
+    "patch_size": _PATCH,
+    "spatial_merge_size": MERGE,
+    "temporal_patch_size": FRAMES,
+}
+_VISION_CONFIG_25 = vision_config("qwen2_5_vl", _PATCH) | {"fullatt_block_indexes": [1], "window_size": 112}
+"""One layer with windows of 112 pixels, and one that sees everything."""
+
+
+def _config(architecture: str, vision: Mapping[str, Any], token_ids: TokenIds) -> dict[str, Any]:
+    kind = vision["model_type"]
     return {
-        "architectures": ["Qwen2VLForConditionalGeneration"],
-        "model_type": "qwen2_vl",
+        "architectures": [architecture],
+        "model_type": kind,
         "dtype": "float32",
         "tie_word_embeddings": False,
         **special_token_ids(token_ids),
-        "text_config": text_config("qwen2_vl_text", token_ids, rope_parameters=ROPE | {"mrope_section": [4, 6, 6]}),
-        "vision_config": {
-            "model_type": "qwen2_vl",
-            "depth": VISION_LAYERS,
-            "embed_dim": VISION,
-            "hidden_size": HIDDEN,
-            "mlp_ratio": VISION_MLP // VISION,
-            "num_heads": VISION_HEADS,
-            "patch_size": _PATCH,
-            "spatial_merge_size": MERGE,
-            "temporal_patch_size": FRAMES,
-        },
+        "text_config": text_config(f"{kind}_text", token_ids, rope_parameters=ROPE | {"mrope_section": [4, 6, 6]}),
+        "vision_config": dict(vision),
     }
 
 
-def _shapes() -> Shapes:
+def _shapes(norm: Callable[[int], Shapes], mlp: Mapping[str, tuple[int, int]]) -> Shapes:
     merged = VISION * MERGE**2
     yield "lm_head.weight", (NUM_TOKENS, HIDDEN)
     yield from decoder("model", *(dense_layer(bias=True) for _ in range(LAYERS)))
     yield "visual.patch_embed.proj.weight", (VISION, 3, FRAMES, _PATCH, _PATCH)
     for layer in range(VISION_LAYERS):
-        yield from add_prefix(f"visual.blocks.{layer}", _block())
-    yield from add_prefix("visual.merger.ln_q", linear(VISION))
+        block = f"visual.blocks.{layer}"
+        yield from add_prefix(f"{block}.norm1", norm(VISION))
+        yield from add_prefix(f"{block}.norm2", norm(VISION))
+        yield from add_prefix(f"{block}.attn.qkv", linear(3 * VISION, VISION))
+        yield from add_prefix(f"{block}.attn.proj", linear(VISION, VISION))
+        for name, shape in mlp.items():
+            yield from add_prefix(f"{block}.mlp.{name}", linear(*shape))
+    yield from add_prefix("visual.merger.ln_q", norm(VISION))
     yield from add_prefix("visual.merger.mlp.0", linear(merged, merged))
     yield from add_prefix("visual.merger.mlp.2", linear(HIDDEN, merged))
 
 
-def _block() -> Shapes:
-    yield from add_prefix("norm1", linear(VISION))
-    yield from add_prefix("norm2", linear(VISION))
-    yield from add_prefix("attn.qkv", linear(3 * VISION, VISION))
-    yield from add_prefix("attn.proj", linear(VISION, VISION))
-    yield from add_prefix("mlp.fc1", linear(VISION_MLP, VISION))
-    yield from add_prefix("mlp.fc2", linear(VISION, VISION_MLP))
-
-
-QWEN2_VL = CheckpointDesign(
-    image="<|vision_start|><|image_pad|><|vision_end|>",
-    special_tokens=QWEN_TOKENS,
+_UP, _DOWN = (VISION_MLP, VISION), (VISION, VISION_MLP)
+_design = partial(CheckpointDesign, image="<|vision_start|><|image_pad|><|vision_end|>", special_tokens=QWEN_TOKENS)
+QWEN2_VL = _design(
     special_marks=qwen.QWEN2_VL.marks.places,
-    config=_config,
-    shapes=_shapes,
+    config=partial(_config, "Qwen2VLForConditionalGeneration", _VISION_CONFIG),
+    shapes=partial(_shapes, linear, {"fc1": _UP, "fc2": _DOWN}),
     processing=processing_config("Qwen2VL", _PATCH, min_pixels=3136, max_pixels=200704),
+)
+QWEN2_5_VL = _design(
+    special_marks=qwen.QWEN25_VL.marks.places,
+    plain_marks=qwen.QWEN25_VL.marks.calls,
+    config=partial(_config, "Qwen2_5_VLForConditionalGeneration", _VISION_CONFIG_25),
+    shapes=partial(_shapes, weight, {"gate_proj": _UP, "up_proj": _UP, "down_proj": _DOWN}),
+    processing=processing_config("Qwen2_5_VL", _PATCH, min_pixels=3136, max_pixels=200704),
 )

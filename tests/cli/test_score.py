@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gigavqa.cli.reporting import write_figures
 from gigavqa.reports.report import Report
 from gigavqa.store.previews import PreviewStore
 from tests.cli.installation import Installation
 from tests.evaluation.responses import response
-from tests.reports.pages import KEY, jpeg, raster
+from tests.reports.pages import KEY, jpeg, raster, report_of, responses
 from tests.reports.tables import value_of
 
 
@@ -119,3 +120,13 @@ def test_a_page_without_pictures_says_why(installation: Installation) -> None:
     run = installation.run(*arguments, "--previews", str(installation.home / "elsewhere"))
     assert (run.returncode, "shows no pictures" in run.stderr) == (0, False)
     assert target.read_text().count("data:image/jpeg") == 1
+
+
+def test_each_figure_is_written_with_its_numbers(tmp_path: Path) -> None:
+    """As a drawing to read, one to paste, and the table that it draws."""
+    report = report_of(responses())
+    write_figures(report, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{name}.{form}" for name in ("figure2a", "figure2b", "figure2c") for form in ("svg", "png", "json")
+    }
+    assert json.loads((tmp_path / "figure2a.json").read_text())["name"] == "figure2a"

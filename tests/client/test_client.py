@@ -102,6 +102,7 @@ def test_results_and_verdicts_are_data_frames(client: Client, job: Job) -> None:
     results, verdicts = client.results(job.id), client.verdicts(job.id)
     assert len(results) == len(verdicts) == len(results.merge(verdicts, on="request_id")) == SAMPLES
     assert (results["prompt_tokens"] > 0).all() and results["failure"].isna().all()
+    assert set(results["finish_reason"]) == {"stop"} and results["text"].str.len().all()
     assert set(verdicts["outcome"]) <= {"right", "wrong"}
     assert b"".join(client.verdict_file([job.id], "csv")).count(b"\n") == SAMPLES + 1
 

@@ -16,7 +16,7 @@ from gigavqa.catalogue.load import Catalogue, load_catalogue
 from gigavqa.cli.app import app
 from gigavqa.runtime.embedded_store import find_store_binary, running_store
 from gigavqa.service.settings import GatewaySettings
-from gigavqa.store.queue import GROUP
+from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS, PRIORITIES
 from gigavqa.workers.settings import WorkerSettings
 from tests.deploy.manifests import (

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from gigavqa.evaluation.datasets import find_reader, load_dataset
+from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
 from gigavqa.evaluation.inspection import inspect_dataset
+from gigavqa.evaluation.reader_choice import find_reader
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_header
 from tests.benchmarks.ultravr.good_records import GOOD, good_record

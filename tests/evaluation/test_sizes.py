@@ -10,12 +10,13 @@ from PIL import Image
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation import datasets
-from gigavqa.evaluation.datasets import find_reader, load_dataset, load_for_scoring
+from gigavqa.evaluation.datasets import load_dataset, load_for_scoring
 from gigavqa.evaluation.expansion import is_about, request_id
 from gigavqa.evaluation.image_lookup import ImageLookup
 from gigavqa.evaluation.importing import import_dataset
 from gigavqa.evaluation.inspection import inspect_dataset
 from gigavqa.evaluation.packed_samples import PackedSamples
+from gigavqa.evaluation.reader_choice import find_reader
 from gigavqa.runtime.work_progress import reported_to
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_header

@@ -53,6 +53,19 @@ def is_gone(pid: int) -> bool:
         return True
 
 
+async def test_a_log_that_has_grown_large_is_put_aside_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One such is kept, and a log within the bound goes on."""
+    monkeypatch.setattr("gigavqa.launcher.supervisor._LARGEST_LOG", 10)
+    (tmp_path / "sleeper.log").write_text("of before, and too long")
+    async with supervised(SLEEPER, tmp_path) as keeper:
+        os.kill(await started(keeper), signal.SIGKILL)
+        await started(keeper, starts=2)
+    assert (tmp_path / "sleeper.log.1").read_text() == "of before, and too long"
+    assert keeper.log.read_text().count("started") == 2
+
+
 async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
     """SIGKILL by process id brings a new process of another id."""
     async with supervised(SLEEPER, tmp_path) as keeper:

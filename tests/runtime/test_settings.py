@@ -176,9 +176,7 @@ def rows(kind: type[ProcessSettings]) -> list[str]:
 
 def row(place: SettingField) -> str:
     """One line of the table."""
-    return (
-        f"| `{place.variable}` | `{place.argument}` | `{place.in_file}` | {place.default} | {place.field.description} |"
-    )
+    return f"| `{place.variable}` | `{place.argument}` | {place.default} | {place.field.description} |"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,3 +184,12 @@ def test_the_page_has_every_setting(kind: type[ProcessSettings]) -> None:
     """Line by line, as the fields say it."""
     lines = PAGE.splitlines()
     assert [line for line in rows(kind) if line not in lines] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_in_the_file_follows_from_the_variable(kind: type[ProcessSettings]) -> None:
+    """As the page says, so that it need not list both."""
+    prefix = {"worker": "gigavqa_worker_", "viewer": "gigavqa_viewer_"}.get(kind.table, "gigavqa_")
+    for place in kind.places():
+        name = place.variable.lower()
+        assert place.key in {name.removeprefix(prefix), name.removeprefix("gigavqa_")}

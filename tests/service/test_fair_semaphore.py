@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from gigavqa.service.http.fair_semaphore import FairSemaphore
-from gigavqa.service.results.reports import Reports
+from gigavqa.service.results.report_builder import Reports
 from tests.service.gateways import RunningGateway
 from tests.waiting import async_wait_until, wait_until
 

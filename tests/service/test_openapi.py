@@ -10,7 +10,7 @@ from gigavqa.contract.jobs import Job, JobSpec
 from gigavqa.reports.report import Report
 from gigavqa.service.app import create_app
 from gigavqa.service.http import examples
-from gigavqa.service.http.problems import is_openai_path
+from gigavqa.service.http.openai_errors import is_openai_path
 from gigavqa.service.openai import examples as openai_examples
 from gigavqa.service.openai.batches import BatchList, BatchObject
 from gigavqa.service.openai.completions import Completion

@@ -24,7 +24,8 @@ from gigavqa.contract.responses import Response
 from gigavqa.store.connection import connect
 from gigavqa.store.crashes import MAX_SOLO_CRASHES
 from gigavqa.store.job_registry import JobRegistry
-from gigavqa.store.queue import GROUP, JobQueue
+from gigavqa.store.queue import JobQueue
+from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink

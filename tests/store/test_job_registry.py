@@ -8,7 +8,9 @@ from redis.asyncio import Redis
 
 from gigavqa.contract.errors import IdempotencyConflictError, JobActiveError, JobNotFoundError
 from gigavqa.contract.jobs import Job, JobStatus
-from gigavqa.store.job_registry import IDEMPOTENCY_SECONDS, JobEvent, JobRegistry, JobSelection
+from gigavqa.store.job_registry import IDEMPOTENCY_SECONDS, JobRegistry
+from gigavqa.store.job_rows import JobEvent
+from gigavqa.store.job_selection import JobSelection
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore

@@ -8,7 +8,8 @@ from time import monotonic
 import pytest
 
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreRefusedError
-from gigavqa.store.connection import connect, require_usable
+from gigavqa.store.connection import connect
+from gigavqa.store.reachability import require_usable
 from tests.store.own_servers import make_certificates, redis_server
 
 PASSWORD, IN_URL = "p@s:s/", "p%40s%3As%2F"
@@ -94,12 +95,13 @@ async def test_a_user_without_the_rights_of_a_run_is_named_at_the_start(tmp_path
 
 
 async def test_tls_that_only_one_side_speaks_is_said_before_waiting(
-    port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    port: int, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With both ways to write the address."""
+    monkeypatch.setattr("gigavqa.store.reachability._SECONDS", 0.5)
     with redis_server(tmp_path / "plain") as plain, caplog.at_level(logging.WARNING):
         await require_usable(f"redis://vqa:{IN_URL}@localhost:{port}/3")
-        await require_usable(f"rediss://127.0.0.1:{plain}/0", within_seconds=0.5)
+        await require_usable(f"rediss://127.0.0.1:{plain}/0")
     assert len(caplog.records) == 2
     assert all("rediss://" in record.message and "redis://" in record.message for record in caplog.records)
 

@@ -15,7 +15,8 @@ from gigavqa.contract.requests import Bundle
 from gigavqa.runtime.embedded_store import StateStoreProcess
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.lua_scripts import LuaScripts, PackedBundle
-from gigavqa.store.queue import GROUP, JobQueue, QueueDepth
+from gigavqa.store.queue import JobQueue, QueueDepth
+from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.store_stats import StoreStats

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.evaluation.datasets import find_reader
+from gigavqa.evaluation.reader_choice import find_reader
 from tests.benchmarks.questions.files import bring
 from tests.truth.reading import PICTURES, refusal, written
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.evaluation.datasets import find_reader
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.importing import import_dataset
 from gigavqa.evaluation.inspection import inspect_dataset
 from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.evaluation.reader_choice import find_reader
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_header
 from tests.benchmarks.questions.files import bring

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gigavqa.workers.bundles import LaneSemaphore
+from gigavqa.workers.lanes import LaneSemaphore
 
 
 class Crowd:

@@ -9,9 +9,9 @@ from redis.asyncio import Redis
 from gigavqa.contract.requests import Bundle, Sampling, Turn
 from gigavqa.contract.responses import OnTokens, TurnResponse
 from gigavqa.store.queue import JobQueue
-from gigavqa.workers.bundles import EnginePriorities
 from gigavqa.workers.engines.engine import Message
 from gigavqa.workers.engines.simulation.engine import SLOTS_ARGUMENT, SimulatedEngine
+from gigavqa.workers.lanes import EnginePriorities
 from tests.workers.examples import ENTRY, create_job, image, make_bundle, make_request
 from tests.workers.simulated_worker import running_worker
 

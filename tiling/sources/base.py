@@ -2,14 +2,14 @@
 frame.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gigavqa.tiling.files import Closeable
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.samples import Conversion, NativeSamples
 
@@ -28,7 +28,7 @@ class Level(NamedTuple):
     downsample: float
 
 
-class Decoder(ABC):
+class Decoder(Closeable):
     """Reads one file. Not thread-safe; everything is in the stored frame; every error is a TilingError."""
 
     levels: tuple[Level, ...]
@@ -65,18 +65,6 @@ class Decoder(ABC):
             for row in range(_GRID)
             for column in range(_GRID)
         ]
-
-    @abstractmethod
-    def close(self) -> None:
-        """Release the file, be it for the second time."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def describe_levels(sizes: list[Size]) -> tuple[Level, ...]:

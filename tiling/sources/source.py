@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from tifffile import TiffFile
 
 from gigavqa.tiling.digest import require_content
 from gigavqa.tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
-from gigavqa.tiling.files import OpenFile, image_changed_error
+from gigavqa.tiling.files import Closeable, OpenFile, image_changed_error
 from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
@@ -29,7 +27,7 @@ from gigavqa.tiling.tone import Tone
 _BITS_OF_JPEG = 8
 
 
-class Source:
+class Source(Closeable):
     """An open image: size, format, levels, microns per pixel, and the pixels of regions. Not thread-safe.
 
     `decoder` offers the same in the stored frame, in bands of rows. Takes over the open `file`.
@@ -94,14 +92,6 @@ class Source:
     def close(self) -> None:
         self.decoder.close()
         self.file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def open_source(path: Path, digest: str | None = None, tone: Tone | None = None) -> Source:

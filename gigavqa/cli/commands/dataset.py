@@ -262,7 +262,7 @@ def import_(
     gigavqa dataset import slides/records slides --images slides/images
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
-    from gigavqa.evaluation.datasets import sidecar_files
+    from gigavqa.evaluation.dataset_settings import sidecar_files
     from gigavqa.evaluation.image_lookup import DocumentRendering
     from gigavqa.evaluation.importing import import_dataset
     from gigavqa.tiling.file_remarks import file_remarks
@@ -302,10 +302,10 @@ def _describe_source(
 ) -> "tuple[Benchmark[Any, Any], ConfiguredDataset]":
     """Return what is imported, and by whom it is read; without a configuration it has no stem of its own."""
     from gigavqa.evaluation.capabilities import ConfiguredDataset
-    from gigavqa.evaluation.datasets import find_reader
     from gigavqa.evaluation.import_columns import ImportColumns
     from gigavqa.evaluation.importing import find_config
     from gigavqa.evaluation.installed import installed_benchmarks
+    from gigavqa.evaluation.reader_choice import find_reader
 
     if benchmark and benchmark not in (readers := sorted(installed_benchmarks())):
         close = did_you_mean(benchmark, readers)

@@ -1,0 +1,56 @@
+"""The jobs that one report is over, as far as the caller may see them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+
+from gigavqa.contract.jobs import Job
+from gigavqa.evaluation.errors import JudgesMixedError
+from gigavqa.service.http.auth import CurrentCaller
+from gigavqa.service.http.parameters import Registry, get_visible_jobs
+
+
+@dataclass(frozen=True)
+class ReportJobs:
+    """The jobs of a report, and those whose models judge their answers."""
+
+    jobs: Sequence[Job]
+    judges: Sequence[Job] = ()
+
+    @property
+    def all(self) -> Sequence[Job]:
+        """Both, judges last."""
+        return [*self.jobs, *self.judges]
+
+    @property
+    def ids(self) -> tuple[tuple[str, ...], ...]:
+        """The ids of the jobs."""
+        return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges)
+
+    def require_roles(self) -> None:
+        """Raise JudgesMixedError where a job that judges is among those that are judged, or the reverse."""
+        if idle := [job.id for job in self.judges if not job.spec.judge]:
+            raise JudgesMixedError(f"judge: job {idle[0]} does not judge; `gigavqa judge` submits one that does")
+        judging = [job.id for job in self.jobs if job.spec.judge]
+        if judging and (self.judges or len(judging) < len(self.jobs)):
+            raise JudgesMixedError(
+                f"job: {judging[0]} judges; name it as `judge`, beside the jobs whose answers it judges"
+            )
+
+
+class _JobFinder:
+    """Finds the jobs of a report, and those whose models judge their answers, among those that the caller may see."""
+
+    def __init__(self, registry: Registry, caller: CurrentCaller) -> None:
+        self._registry = registry
+        self._caller = caller
+
+    async def __call__(self, jobs: Sequence[str], judges: Sequence[str]) -> ReportJobs:
+        """Return both by their ids. Raises JobNotFoundError."""
+        judged = await get_visible_jobs(self._registry, self._caller, jobs)
+        return ReportJobs(judged, await get_visible_jobs(self._registry, self._caller, judges))
+
+
+VisibleJobs = Annotated[_JobFinder, Depends()]
