@@ -23,14 +23,14 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreRefusedError, StateStoreUnavailableError
+from gigavqa.runtime.errors import StateStoreRefusedError
 from gigavqa.store.reachability import (
     StoreRisk,
     describe_fault,
     is_refusal,
-    kind_fault,
     read_risks,
     refusal,
+    require_fit,
     require_rights,
 )
 
@@ -51,8 +51,8 @@ def connect(url: str, *, max_connections: int = 32, retries: int = _RETRIES) -> 
     """Make a client of the state store at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
 
     Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
-    the state store's kind and its policy for full memory: the command that wanted it raises StateStoreEvictsError, or
-    StateStoreRefusedError, also where password or certificate are refused.
+    the state store's kind and its policy for full memory: the command that wanted it raises StateStoreRefusedError,
+    also where password or certificate are refused.
     """
     pool = BlockingConnectionPool.from_url(
         url,
@@ -73,7 +73,7 @@ def connect(url: str, *, max_connections: int = 32, retries: int = _RETRIES) -> 
 async def require_usable(url: str, *, within_seconds: float = 5.0) -> None:
     """Look at the state store at `url` once, and warn of what could lose jobs; one that is away is passed over.
 
-    Raises StateStoreEvictsError, StateStoreRefusedError.
+    Raises StateStoreRefusedError.
     """
     client = connect(url, retries=0)
     try:
@@ -145,22 +145,13 @@ def _with_checks(connection_class: Any) -> type:
                 await self.disconnect()
                 raise refusal(error) from error
             raise
-        if fault := _fault_of(info):
+        try:
+            require_fit(info)
+        except StateStoreRefusedError:
             await self.disconnect()
-            raise fault
+            raise
 
     return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})
-
-
-def _fault_of(info: Mapping[str, Any]) -> StateStoreUnavailableError | None:
-    if kind := kind_fault(info):
-        return StateStoreRefusedError(f"REDIS_URL names {kind}")
-    if (policy := info.get("maxmemory_policy", "noeviction")) == "noeviction":
-        return None
-    return StateStoreEvictsError(
-        f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
-        "set `maxmemory-policy noeviction`"
-    )
 
 
 async def _read_info(connection: Any) -> Mapping[str, Any]:

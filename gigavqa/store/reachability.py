@@ -36,7 +36,8 @@ async def require_answer(url: str) -> None:
             info = await redis.info()
         except NoPermissionError:
             return
-        if fault := kind_fault(info) or _replica_fault(info):
+        require_fit(info)
+        if fault := _replica_fault(info):
             raise StateStoreRefusedError(f"REDIS_URL names {fault}")
 
 
@@ -59,13 +60,22 @@ async def read_info(url: str) -> Mapping[str, Any]:
             info = dict(await redis.info())
         except NoPermissionError:
             return {}
-    if fault := kind_fault(info):
-        raise StateStoreRefusedError(f"REDIS_URL names {fault}")
+    require_fit(info)
     return info
 
 
-def kind_fault(info: Mapping[str, Any]) -> str | None:
-    """Return what kind of server it is by what it tells of itself, where jobs cannot be kept on it."""
+def require_fit(info: Mapping[str, Any]) -> None:
+    """Raise StateStoreRefusedError where jobs cannot be kept on a server that tells this of itself."""
+    if kind := _unfit_kind(info):
+        raise StateStoreRefusedError(f"REDIS_URL names {kind}")
+    if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
+        raise StateStoreRefusedError(
+            f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
+            "set `maxmemory-policy noeviction`"
+        )
+
+
+def _unfit_kind(info: Mapping[str, Any]) -> str | None:
     if info.get("redis_mode") == "sentinel":
         return (
             "a Sentinel, which keeps no jobs; name the primary that it watches (`redis-cli -p PORT sentinel "

@@ -153,7 +153,7 @@ def test_a_server_that_evicts_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_
     finding = state.state_store()
     server.stop()
     assert finding.status == "fail"
-    assert "allkeys-lru" in finding.found
+    assert "allkeys-lru" in finding.advice
     assert "noeviction" in finding.advice
 
 

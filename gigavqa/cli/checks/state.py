@@ -106,13 +106,6 @@ def _check_operators_store(url: str) -> Diagnosis:
         return Diagnosis("server", "fail", "the state store at REDIS_URL cannot be asked", str(error))
     version = info.get("valkey_version") or info.get("redis_version", "server")
     found = f"{info.get('server_name', 'redis')} {version} at REDIS_URL"
-    if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
-        return Diagnosis(
-            "server",
-            "fail",
-            f"{found}, with maxmemory-policy {policy}: jobs and responses vanish when its memory is full",
-            "set `maxmemory-policy noeviction`",
-        )
     for risk in read_risks(info):
         return Diagnosis("server", "warn", found, risk.sentence)
     return Diagnosis("server", "ok", found)

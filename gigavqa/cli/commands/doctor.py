@@ -13,6 +13,7 @@ from gigavqa.cli.arguments import JsonOption
 from gigavqa.cli.checks import Diagnosis, faults, hardware, software, state
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.errors import EXPECTED
+from gigavqa.runtime.exit_statuses import ExitStatus
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 _NAME = 9  # width of the longest name
@@ -34,7 +35,7 @@ def doctor(
     if json:
         print_json([asdict(finding) for finding in findings])
     if any(finding.status == "fail" for finding in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 def check_one(check: Callable[[], Diagnosis], *, say: bool) -> Diagnosis:
