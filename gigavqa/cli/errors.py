@@ -5,7 +5,7 @@ from http import HTTPStatus
 from gigavqa.backup.errors import BackupInvalidError
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.client.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
-from gigavqa.contract.errors import JobsError, KeyNotFoundError
+from gigavqa.contract.errors import JobsError, KeyNotFoundError, ResultsUnavailableError
 from gigavqa.demo.errors import DemoError, DemoUnknownError
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.launcher.errors import LaunchError, PortTakenError
@@ -90,7 +90,7 @@ def exit_status(error: BaseException) -> ExitStatus:
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):
         return ExitStatus.NO_GATEWAY
-    if isinstance(error, (PortTakenError, RestoreRefusedError)):
+    if isinstance(error, (PortTakenError, RestoreRefusedError, ResultsUnavailableError)):
         return ExitStatus.NOT_NOW
     if isinstance(error, ProblemError):
         return (

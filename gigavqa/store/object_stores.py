@@ -1,4 +1,4 @@
-"""The place of results: what its driver raises in the words of files, and whether it takes what is written."""
+"""The place of results: how long it is waited for, what its driver raises, whether it takes what is written."""
 
 import logging
 import secrets
@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
 from threading import Thread
+from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -18,6 +19,21 @@ from gigavqa.runtime.extras import install_advice
 log = logging.getLogger(__name__)
 
 _SECONDS = 10.0
+_S3_WAITS = {"connect_timeout": 3, "read_timeout": 5, "retries": {"total_max_attempts": 1}}
+_S3_ATTEMPTS = 2  # together some ten seconds; the driver's own, of minutes each, are 25
+
+
+def open_results(uri: str) -> tuple[Any, str]:
+    """Return the file system of an fsspec address, and the path in it.
+
+    A bucket that is away or silent is given up within some ten seconds; FSSPEC_S3_CONFIG_KWARGS sets other waits.
+    """
+    if not uri.startswith(("s3://", "s3a://")):
+        return fsspec.core.url_to_fs(uri)  # type: ignore[no-any-return]
+    waits = {**_S3_WAITS, **fsspec.config.conf.get("s3", {}).get("config_kwargs", {})}
+    filesystem, root = fsspec.core.url_to_fs(uri, config_kwargs=waits)
+    filesystem.retries = _S3_ATTEMPTS
+    return filesystem, root
 
 
 @contextmanager
@@ -26,7 +42,8 @@ def translate_store_errors() -> Iterator[None]:
     try:
         yield
     except _driver_errors() as error:
-        raise ResultsUnavailableError(f"the results store is not reached: {error}") from error
+        remedy = "start it, or look at RESULTS_URI and AWS_ENDPOINT_URL"
+        raise ResultsUnavailableError(f"the results store is not reached: {error}; {remedy}") from error
 
 
 def results_fault(uri: str) -> Exception | None:
@@ -55,7 +72,7 @@ def require_results(uri: str) -> None:
 def _try_writing(uri: str) -> Exception | None:
     try:
         with translate_store_errors():
-            filesystem, root = fsspec.core.url_to_fs(uri)
+            filesystem, root = open_results(uri)
             path = f"{root}/.trial-{secrets.token_hex(4)}"
             if isinstance(filesystem, LocalFileSystem):
                 filesystem.makedirs(root, exist_ok=True)

@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
@@ -18,7 +17,7 @@ from pydantic_core import from_json
 
 from gigavqa.contract.errors import PartUnreadableError
 from gigavqa.contract.responses import Response
-from gigavqa.store.object_stores import translate_store_errors
+from gigavqa.store.object_stores import open_results, translate_store_errors
 
 _TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
@@ -49,7 +48,7 @@ class PartStore:
     """The parts under one folder or fsspec address. All methods block; call them in a thread."""
 
     def __init__(self, uri: str) -> None:
-        self._fs, self._root = fsspec.core.url_to_fs(uri)
+        self._fs, self._root = open_results(uri)
 
     def write(self, job_id: str, part: str, rows: Sequence[tuple[str, bytes]]) -> str:
         """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced.

@@ -4,10 +4,9 @@ import re
 import uuid
 from contextlib import suppress
 
-import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from gigavqa.store.object_stores import translate_store_errors
+from gigavqa.store.object_stores import open_results, translate_store_errors
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")
 
@@ -20,7 +19,7 @@ class PreviewStore:
     """
 
     def __init__(self, uri: str) -> None:
-        self._fs, root = fsspec.core.url_to_fs(uri)
+        self._fs, root = open_results(uri)
         self._root, self._earlier = f"{root}/_previews", f"{root}/previews"
 
     @translate_store_errors()
