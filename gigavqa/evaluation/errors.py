@@ -54,6 +54,10 @@ class BenchmarkUnknownError(EvaluationError):
     """A data set names a benchmark that is not installed, or cannot be loaded."""
 
 
+class DatasetNameInvalidError(EvaluationError):
+    """A data set is to have a name that none may have."""
+
+
 class PlanUnknownError(EvaluationError):
     """The job names no plan that exists, or both a plan and cells, or neither."""
 
