@@ -10,6 +10,7 @@ from threading import Thread
 from typing import Any
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from gigavqa.contract.errors import ResultsUnavailableError
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 
 _SECONDS = 10.0
 _S3_WAITS = {"connect_timeout": 3, "read_timeout": 5, "retries": {"total_max_attempts": 1}}
+_WRITE_SECONDS = 120.0
 _S3_ATTEMPTS = 2  # together some ten seconds; the driver's own, of minutes each, are 25
 
 
@@ -36,14 +38,24 @@ def open_results(uri: str) -> tuple[Any, str]:
     return filesystem, root
 
 
+def write_object(filesystem: Any, path: str, content: bytes) -> None:
+    """Write what other readers see when it is complete. Raises TimeoutError where a bucket is silent for two minutes.
+
+    S3 is asked for leave to send first, and its driver would wait for that for ever.
+    """
+    bound = {"timeout": _WRITE_SECONDS} if isinstance(filesystem, AsyncFileSystem) else {}
+    filesystem.pipe_file(path, content, **bound)
+
+
 @contextmanager
 def translate_store_errors() -> Iterator[None]:
     """Raise ResultsUnavailableError where the driver of object stores does not reach one. Decorates, too."""
     try:
         yield
     except _driver_errors() as error:
+        told = str(error) or "it says nothing"
         remedy = "start it, or look at RESULTS_URI and AWS_ENDPOINT_URL"
-        raise ResultsUnavailableError(f"the results store is not reached: {error}; {remedy}") from error
+        raise ResultsUnavailableError(f"the results store is not reached: {told}; {remedy}") from error
 
 
 def results_fault(uri: str) -> Exception | None:
@@ -108,8 +120,8 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     try:
         from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - where it was raised, it is there
     except ImportError:
-        return ()
-    return (BotoCoreError,)
+        return (TimeoutError,)
+    return (TimeoutError, BotoCoreError)
 
 
 def _credential_errors() -> tuple[type[Exception], ...]:

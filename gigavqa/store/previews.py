@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from fsspec.implementations.local import LocalFileSystem
 
-from gigavqa.store.object_stores import open_results, translate_store_errors
+from gigavqa.store.object_stores import open_results, translate_store_errors, write_object
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")
 
@@ -37,7 +37,7 @@ class PreviewStore:
             self._fs.pipe_file(unfinished, jpeg)
             self._fs.mv(unfinished, path)
         else:
-            self._fs.pipe_file(path, jpeg)  # object stores show an object when it is complete
+            write_object(self._fs, path, jpeg)  # object stores show an object when it is complete
 
     @translate_store_errors()
     def read(self, key: str) -> bytes | None:
