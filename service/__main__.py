@@ -5,7 +5,8 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from gigavqa.runtime.errors import SettingsInvalidError, StateStoreEvictsError
+from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.logs import configure_logging
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.listen_settings import require_protected, requires_keys
@@ -26,7 +27,7 @@ def main() -> int:
         settings = GatewaySettings.read(sys.argv[1:])
         requires_keys(settings)
     except SettingsInvalidError as error:
-        return _complain(error, 2)
+        return _complain(error)
     configure_logging(settings.log_format, "gateway")
     try:
         if settings.redis_url:
@@ -34,14 +35,12 @@ def main() -> int:
         require_results(settings.results_uri)
         require_protected(settings)
         server = _server(settings)
-    except StateStoreEvictsError as error:
-        return _complain(error, 1)
     except SettingsInvalidError as error:
-        return _complain(error, 2)
+        return _complain(error)
     sys.setswitchinterval(_SWITCH_SECONDS)
     gc.freeze()  # what was imported stays; to look through it each time would hold every answer for 50 to 300 ms
     server.run()
-    return 0 if server.started else 1
+    return ExitStatus.DONE if server.started else ExitStatus.FAILED
 
 
 def _server(settings: GatewaySettings) -> "GatewayServer":
@@ -51,9 +50,9 @@ def _server(settings: GatewaySettings) -> "GatewayServer":
     return GatewayServer(create_app(settings), settings)
 
 
-def _complain(error: Exception, status: int) -> int:
+def _complain(error: SettingsInvalidError) -> ExitStatus:
     print(f"gigavqa gateway: {error}", file=sys.stderr)
-    return status
+    return ExitStatus.WRONG_INPUT
 
 
 if __name__ == "__main__":

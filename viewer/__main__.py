@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import uvicorn
 
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreUnavailableError
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.logs import configure_logging
 from gigavqa.store.listen_settings import require_protected
 from gigavqa.tiling.digest import store_digests
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
         require_protected(settings)
     except (SettingsInvalidError, StateStoreUnavailableError) as error:
         print(f"gigavqa viewer: {error}", file=sys.stderr)
-        return 2 if isinstance(error, SettingsInvalidError) else 1
+        return ExitStatus.WRONG_INPUT if isinstance(error, SettingsInvalidError) else ExitStatus.FAILED
     configure_logging(settings.log_format, "viewer")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # which tells of every picture how it was resized
     store_digests(settings.digests)
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         )
     )
     server.run()
-    return 0 if server.started else 1
+    return ExitStatus.DONE if server.started else ExitStatus.FAILED
 
 
 if __name__ == "__main__":

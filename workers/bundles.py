@@ -10,10 +10,11 @@ from pydantic import JsonValue
 
 from gigavqa.contract.errors import ResponseUnrecordableError
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.requests import InferenceRequest, Sampling
+from gigavqa.contract.requests import InferenceRequest, RequestLabels, Sampling
 from gigavqa.contract.responses import ClosingAnswer, Response, TurnResponse
 from gigavqa.retrieval.errors import RetrievalError, SourceChangedError
 from gigavqa.runtime.logs import log_context
+from gigavqa.store.chats import CHAT_ID_PREFIX
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.results import ResultStore
 from gigavqa.store.streaming import TokenPublisher
@@ -98,7 +99,8 @@ class BundlePlayer:
         on_recorded(len(recorded))
 
         async def play_request(request: InferenceRequest) -> None:
-            with log_context(job_id=lease.job_id, bundle_id=lease.bundle.id, request_id=request.id):
+            ids = {"job_id": lease.job_id, "bundle_id": lease.bundle.id}
+            with log_context(**ids, request_id=request.id, sample_id=request.sample_id):
                 marks: list[StageMark] = []
                 response = await self._play_request(lease, request, priority, marks)
                 await _finish_despite_cancellation(self._record(lease, response, marks, on_recorded))
@@ -134,7 +136,7 @@ class BundlePlayer:
         except EngineLostError:
             raise
         except Exception as error:
-            log.exception("job %s, request %s: unexpected error", lease.job_id, request.id)
+            log.exception("%s: unexpected error", _name(lease, request))
             self._instruments.unexpected.inc()
             outcome.failure = make_failure(error, retryable=True)
         return make_response(lease, request, outcome, self._keeper.info)
@@ -146,11 +148,13 @@ class BundlePlayer:
         try:
             new = await retry_until_up(lambda: self._results.record(response, lease))
         except ResponseUnrecordableError as error:
-            log.error("job %s, request %s: not recorded as it is: %s", lease.job_id, response.request_id, error)
+            log.error("%s: not recorded as it is: %s", _name(lease, response), error)
             self._instruments.unexpected.inc()
             response = unrecordable_response(response, error)
             new = await retry_until_up(partial(self._results.record, response, lease))
         self._instruments.count(response, new=new)
+        if lease.job_id.startswith(CHAT_ID_PREFIX):  # of jobs there are too many
+            log.info("%s: %s", _name(lease, response), response.failure.type if response.failure else "answered")
         if self._traces:
             self._traces.tell(response, marks, ended_ns)
         on_recorded(1)
@@ -244,3 +248,8 @@ async def _play_concurrently(requests: Sequence[InferenceRequest], play: PlayReq
                 group.create_task(play(request))
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from errors
+
+
+def _name(lease: Lease, labels: RequestLabels) -> str:
+    """Return what a line of the log is about; a chat's job is its id, which the gateway's line has, too."""
+    return f"job {lease.job_id}, request {labels.request_id}, sample {labels.sample_id}"

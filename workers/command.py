@@ -12,6 +12,7 @@ from gigavqa.retrieval.corpora import Corpora
 from gigavqa.retrieval.sources import SearchSource
 from gigavqa.runtime.embedded_store import ensure_store
 from gigavqa.runtime.errors import InstallationError, SettingsInvalidError
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.logs import configure_logging
 from gigavqa.store.connection import connect
 from gigavqa.store.previews import PreviewStore
@@ -48,18 +49,18 @@ def main(argv: list[str] | None = None) -> int:
         named = read_sources(settings.search) if settings.search else {}
     except SettingsInvalidError as error:
         print(f"gigavqa worker: {error}", file=sys.stderr)
-        return 2
+        return ExitStatus.WRONG_INPUT
     configure_logging(settings.log_format, "worker")
     logging.getLogger("pyvips").setLevel(logging.WARNING)  # it tells of every operation
     try:
         is_done = asyncio.run(_run(settings, named))
     except (CatalogueError, SettingsInvalidError) as error:
         log.error("%s", error)
-        return 2
+        return ExitStatus.WRONG_INPUT
     except (WorkerError, EngineDeadError, InstallationError, JobsError) as error:
         log.error("%s", error)
-        return 1
-    return 0 if is_done else 128 + signal.SIGTERM
+        return ExitStatus.FAILED
+    return ExitStatus.DONE if is_done else ExitStatus.TERMINATED
 
 
 def _settings(argv: list[str]) -> WorkerSettings:

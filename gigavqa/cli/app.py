@@ -8,10 +8,11 @@ from typer.main import get_command
 
 from gigavqa.cli.commands import ADMIN, COMMANDS
 from gigavqa.cli.console import out, print_error
-from gigavqa.cli.errors import EXPECTED, WRONG_INPUT, exit_status
+from gigavqa.cli.errors import EXPECTED, exit_status
 from gigavqa.cli.help import CONTEXT
 from gigavqa.cli.lazy import lazy_group
 from gigavqa.cli.plugins import with_plugins
+from gigavqa.runtime.exit_statuses import ExitStatus
 
 _TEXT = "Visual question answering over gigapixel images: ask, follow, read reports."
 _EPILOG = """
@@ -80,12 +81,12 @@ def main() -> None:
         sys.exit(command_line()(prog_name="gigavqa", standalone_mode=False))
     except typer.Abort:
         print_error("aborted: nothing was done")
-        sys.exit(1)
+        sys.exit(ExitStatus.FAILED)
     except typer.TyperException as error:
         from gigavqa.cli.usage_errors import describe_usage_error  # noqa: PLC0415 - pydantic, which help does without
 
         print_error(describe_usage_error(error))
-        sys.exit(WRONG_INPUT)
+        sys.exit(ExitStatus.WRONG_INPUT)
     except EXPECTED as error:
         if _DebugMode.debug:
             raise

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gigavqa.cli.errors import ArgumentError
-from gigavqa.cli.lookup import dataset_folder
+from gigavqa.cli.lookup import dataset_folder, possible_name
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.sample_files import record_files
@@ -18,8 +18,9 @@ def records_path(name: str) -> Path:
     Records are enough here: scoring looks at their truths, and at no image. Raises ArgumentError.
     """
     path = Path(name).expanduser()
-    if path.is_file() or (path.is_dir() and not (path / "dataset.toml").is_file() and record_files(path)):
-        return path
+    with possible_name(name):
+        if path.is_file() or (path.is_dir() and not (path / "dataset.toml").is_file() and record_files(path)):
+            return path
     return dataset_folder(name)
 
 

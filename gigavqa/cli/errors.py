@@ -1,56 +1,50 @@
-"""Errors of the command line, and the exit status that a script sees for each room's errors.
-
-0 done, 1 failed, 2 wrong arguments or input files, 3 no gateway, 4 not possible now, 5 a job without full success.
-"""
+"""Errors of the command line, and the exit status that a script sees for each room's errors."""
 
 from http import HTTPStatus
 
 from gigavqa.backup.errors import BackupInvalidError
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.client.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
-from gigavqa.contract.errors import JobsError, KeyNotFoundError
+from gigavqa.contract.errors import JobsError, KeyNotFoundError, ResultsUnavailableError
 from gigavqa.demo.errors import DemoError, DemoUnknownError
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.launcher.errors import LaunchError, PortTakenError
 from gigavqa.load.errors import LoadError, LoadSettingsError
 from gigavqa.retrieval.errors import RetrievalError
 from gigavqa.runtime.errors import InstallationError, RestoreRefusedError, SettingsInvalidError
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.tiling.errors import TilingError
 from gigavqa.workers.errors import WorkerError
-
-WRONG_INPUT = 2
-_NO_GATEWAY = 3
-_TEMPORARY = 4
 
 
 class CommandError(Exception):
     """A command could not do what was asked; the message says why in one line."""
 
-    exit_code = 1
+    exit_code = ExitStatus.FAILED
 
 
 class ArgumentError(CommandError):
     """An argument names nothing that there is, or arguments do not go together."""
 
-    exit_code = WRONG_INPUT
+    exit_code = ExitStatus.WRONG_INPUT
 
 
 class JobUnsuccessfulError(CommandError):
     """The job ended otherwise than completed, or some of its requests failed."""
 
-    exit_code = 5
+    exit_code = ExitStatus.PARTLY
 
 
 class GatewayUnusableError(CommandError):
     """A gateway of another machine cannot be asked: it does not answer, serve the models, or have the data set."""
 
-    exit_code = _TEMPORARY
+    exit_code = ExitStatus.NOT_NOW
 
 
 class JobOpenError(CommandError):
     """A job that is to be deleted has not ended, or one over a data set that is."""
 
-    exit_code = _TEMPORARY
+    exit_code = ExitStatus.NOT_NOW
 
 
 _TEMPORARY_STATUSES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
@@ -85,24 +79,23 @@ _INPUTS = (
     RetrievalError,
     SettingsInvalidError,
     TilingError,
-    WorkerError,
     UnicodeDecodeError,
 )
 _FILES = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
-def exit_status(error: BaseException) -> int:
+def exit_status(error: BaseException) -> ExitStatus:
     """Return the status that the program ends with because of an error."""
     if isinstance(error, CommandError):
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):
-        return _NO_GATEWAY
-    if isinstance(error, (PortTakenError, RestoreRefusedError)):
-        return _TEMPORARY
+        return ExitStatus.NO_GATEWAY
+    if isinstance(error, (PortTakenError, RestoreRefusedError, ResultsUnavailableError)):
+        return ExitStatus.NOT_NOW
     if isinstance(error, ProblemError):
         return (
-            _TEMPORARY
+            ExitStatus.NOT_NOW
             if error.status in _TEMPORARY_STATUSES or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            else WRONG_INPUT
+            else ExitStatus.WRONG_INPUT
         )
-    return WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else 1
+    return ExitStatus.WRONG_INPUT if isinstance(error, (*_INPUTS, *_FILES)) else ExitStatus.FAILED

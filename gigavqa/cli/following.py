@@ -13,10 +13,10 @@ from gigavqa.cli.errors import JobUnsuccessfulError
 from gigavqa.cli.progress import failure_lines, open_progress, summary_lines
 from gigavqa.client.errors import GigavqaError
 from gigavqa.contract.jobs import Job, JobStatus
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.store.worker_registry import WorkerStatus
 
 _LOOK_SECONDS = 2.0
-_INTERRUPTED = 130
 _GATEWAY_GONE = "the gateway does not answer; waiting for it"
 
 
@@ -43,7 +43,7 @@ def exit_on_interrupt(job: Job) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         err.print(come_back)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(ExitStatus.INTERRUPTED) from None
 
 
 def suggest_next(job: Job) -> None:

@@ -1,5 +1,7 @@
 """Finds what an argument names: a model, an image, a data set; or says what is close to it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from gigavqa.catalogue.entry import CatalogueEntry
@@ -8,6 +10,7 @@ from gigavqa.catalogue.resolve import resolve_model
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.suggestions import did_you_mean
+from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.geometry import Size
 
 
@@ -48,6 +51,21 @@ def dataset_folder(name: str) -> Path:
 
     Records alone are none: what is asked needs images, and a name for the job to keep. Raises ArgumentError.
     """
+    with possible_name(name):
+        return _existing_dataset(name)
+
+
+@contextmanager
+def possible_name(name: str) -> Iterator[None]:
+    """Raise ArgumentError where a name that is looked for in the block is longer than any file's."""
+    try:
+        yield
+    except OSError as error:
+        told = f"'{quote_text(name)}' names no data set: {error.strerror}"
+        raise ArgumentError(f"{told}; `gigavqa dataset list` shows what there is") from error
+
+
+def _existing_dataset(name: str) -> Path:
     path, data = Path(name).expanduser(), Home.from_environment().data
     for folder in (path, data / name):
         if (folder / "dataset.toml").is_file():

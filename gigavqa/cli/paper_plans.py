@@ -15,6 +15,7 @@ from gigavqa.cli.workloads import count_workload
 from gigavqa.evaluation.capabilities import PaperSettings
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.plurals import count_noun
 
 _SWAP_HOURS = 180 / 3600
@@ -67,7 +68,7 @@ def plan_paper(
     else:
         _print_paper(told, card, count)
     if not all(one["fits"] for one in planned):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 def _order(planned: dict[str, Any]) -> tuple[bool, int, float]:

@@ -164,7 +164,7 @@ class AsyncClient:
         # sync:
         # sync: Each has the `cursor` to go on behind it as `after`. A stream that breaks off is taken up there by itself.
         # sync: """
-        place, attempts = StreamPosition(after, limit), RetryAttempts(self._contact, STREAM_SECONDS)
+        place, attempts = StreamPosition(after, limit), RetryAttempts(self._contact)
         while place.left != 0:
             pause = PAUSE_SECONDS
             try:

@@ -141,7 +141,7 @@ class Client:
 
         Each has the `cursor` to go on behind it as `after`. A stream that breaks off is taken up there by itself.
         """
-        place, attempts = StreamPosition(after, limit), RetryAttempts(self._contact, STREAM_SECONDS)
+        place, attempts = StreamPosition(after, limit), RetryAttempts(self._contact)
         while place.left != 0:
             pause = PAUSE_SECONDS
             try:

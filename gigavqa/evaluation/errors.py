@@ -26,6 +26,19 @@ class ColumnError(ValueError):
     """A column cannot be read in any row, since rows together say otherwise; the message names it and the remedy."""
 
 
+class RecordInvalidError(ValueError):
+    """Several things are wrong in one record; `messages` has each of them, at least one."""
+
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__("; ".join(messages))
+        self.messages = tuple(messages)
+
+
+def messages_of(error: ValueError) -> Sequence[str]:
+    """Return each thing that an error says is wrong in a record."""
+    return error.messages if isinstance(error, RecordInvalidError) else (str(error),)
+
+
 class EvaluationError(Exception):
     """The job or file cannot be expanded or scored."""
 
@@ -58,6 +71,10 @@ class ResponsesInvalidError(_ProblemsError):
 
 class BenchmarkUnknownError(EvaluationError):
     """A data set names a benchmark that is not installed, or cannot be loaded."""
+
+
+class DatasetNameInvalidError(EvaluationError):
+    """A data set is to have a name that none may have."""
 
 
 class PlanUnknownError(EvaluationError):

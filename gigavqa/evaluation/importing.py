@@ -21,6 +21,7 @@ import tomli_w
 
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import AnswerForms, ConfiguredDataset, DatasetFiles, ProgramFiles, RecordLayout
+from gigavqa.evaluation.dataset_names import require_dataset_name
 from gigavqa.evaluation.dataset_settings import read_settings, sidecar_names
 from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
 from gigavqa.evaluation.image_lookup import DocumentRendering, ImageLookup
@@ -88,9 +89,10 @@ def import_dataset(
     their names there; `described` is what a configuration says of the records; `title` is what people read instead of
     the name; `show` declares how all images are shown. `follows_links` takes links out of the folder, which the caller
     must have made. Nothing is made unless everything is good, or bad records may be left out; what is wrong with a file
-    as a whole is never left out. Raises DatasetInvalidError naming every bad record, FileExistsError where `target`
-    exists.
+    as a whole is never left out. Raises DatasetInvalidError naming every bad record, DatasetNameInvalidError,
+    FileExistsError where `target` exists.
     """
+    require_dataset_name(target.name)
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     problems: list[Problem] = []

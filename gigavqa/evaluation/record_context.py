@@ -3,9 +3,11 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from gigavqa.evaluation.errors import ColumnError, RecordInvalidError
 from gigavqa.evaluation.records import Record
 
 
@@ -27,6 +29,28 @@ _IMAGE_SIGNATURES: Mapping[str, bytes | tuple[bytes, ...]] = {
     "bmp": b"BM",
     "jp2": b"\0\0\0\x0cjP",
 }
+
+
+class RecordFaults:
+    """What is wrong in the parts of one record that can be read without each other."""
+
+    def __init__(self) -> None:
+        self._messages: list[str] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Read one part: its ValueError is kept, and the next part is read. A ColumnError is raised."""
+        try:
+            yield
+        except ColumnError:
+            raise
+        except ValueError as error:
+            self._messages.append(str(error))
+
+    def require_none(self) -> None:
+        """Raise RecordInvalidError with all that is wrong."""
+        if self._messages:
+            raise RecordInvalidError(self._messages)
 
 
 @dataclass(frozen=True)

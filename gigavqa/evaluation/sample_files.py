@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem
+from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem, messages_of
 from gigavqa.evaluation.packed_samples import PackedSamples, SamplePlaces
 from gigavqa.evaluation.record_context import RecordContext, stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
@@ -142,7 +142,8 @@ def _read_record(
     except ColumnError:
         raise
     except ValueError as error:
-        yield Problem(name, record.line, record.place if record.crowded else None, str(error))
+        place = record.place if record.crowded else None
+        yield from (Problem(name, record.line, place, message) for message in messages_of(error))
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 

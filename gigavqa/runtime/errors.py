@@ -27,11 +27,7 @@ class StateStoreUnavailableError(InstallationError):
 
 
 class StateStoreRefusedError(StateStoreUnavailableError, SettingsInvalidError):
-    """REDIS_URL names a server that refuses who asks, or that keeps no jobs: waiting for it does not help."""
-
-
-class StateStoreEvictsError(StateStoreUnavailableError):
-    """The server drops keys when its memory is full, so it would lose jobs without a word."""
+    """REDIS_URL names a server that refuses who asks, or that loses or keeps no jobs: waiting does not help."""
 
 
 class FolderNotPrivateError(StateStoreUnavailableError):

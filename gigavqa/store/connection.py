@@ -20,7 +20,8 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from gigavqa.store.reachability import is_refusal, kind_fault, policy_fault, read_connection_info, refusal
+from gigavqa.runtime.errors import StateStoreRefusedError
+from gigavqa.store.reachability import is_refusal, read_connection_info, refusal, require_fit
 
 BLOCK_SECONDS = 5.0
 """Longest time that a blocking read waits on the state store; callers that want to wait longer read again."""
@@ -37,8 +38,8 @@ def connect(url: str, *, max_connections: int = 32, retries: int = _RETRIES) -> 
     """Make a client of the state store at `url` (`redis://`, `rediss://` or `unix://`); connects on first use.
 
     Commands are repeated with exponential backoff on connection errors. Replies are bytes. Each new connection looks at
-    the state store's kind and its policy for full memory: the command that wanted it raises StateStoreEvictsError, or
-    StateStoreRefusedError, also where password or certificate are refused.
+    the state store's kind and its policy for full memory: the command that wanted it raises StateStoreRefusedError,
+    also where password or certificate are refused.
     """
     pool = BlockingConnectionPool.from_url(
         url,
@@ -102,8 +103,10 @@ def _with_checks(connection_class: Any) -> type:
                 await self.disconnect()
                 raise refusal(error) from error
             raise
-        if fault := kind_fault(info) or policy_fault(info):
+        try:
+            require_fit(info)
+        except StateStoreRefusedError:
             await self.disconnect()
-            raise fault
+            raise
 
     return type(connection_class.__name__, (connection_class,), {"connect_check_health": connect_check_health})

@@ -1,4 +1,4 @@
-"""The place of results: what its driver raises in the words of files, and whether it takes what is written."""
+"""The place of results: how long it is waited for, what its driver raises, whether it takes what is written."""
 
 import logging
 import secrets
@@ -7,8 +7,10 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import contextmanager
 from threading import Thread
+from typing import Any
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from gigavqa.contract.errors import ResultsUnavailableError
@@ -18,6 +20,31 @@ from gigavqa.runtime.extras import install_advice
 log = logging.getLogger(__name__)
 
 _SECONDS = 10.0
+_S3_WAITS = {"connect_timeout": 3, "read_timeout": 5, "retries": {"total_max_attempts": 1}}
+_WRITE_SECONDS = 120.0
+_S3_ATTEMPTS = 2  # together some ten seconds; the driver's own, of minutes each, are 25
+
+
+def open_results(uri: str) -> tuple[Any, str]:
+    """Return the file system of an fsspec address, and the path in it.
+
+    A bucket that is away or silent is given up within some ten seconds; FSSPEC_S3_CONFIG_KWARGS sets other waits.
+    """
+    if not uri.startswith(("s3://", "s3a://")):
+        return fsspec.core.url_to_fs(uri)  # type: ignore[no-any-return]
+    waits = {**_S3_WAITS, **fsspec.config.conf.get("s3", {}).get("config_kwargs", {})}
+    filesystem, root = fsspec.core.url_to_fs(uri, config_kwargs=waits)
+    filesystem.retries = _S3_ATTEMPTS
+    return filesystem, root
+
+
+def write_object(filesystem: Any, path: str, content: bytes) -> None:
+    """Write what other readers see when it is complete. Raises TimeoutError where a bucket is silent for two minutes.
+
+    S3 is asked for leave to send first, and its driver would wait for that for ever.
+    """
+    bound = {"timeout": _WRITE_SECONDS} if isinstance(filesystem, AsyncFileSystem) else {}
+    filesystem.pipe_file(path, content, **bound)
 
 
 @contextmanager
@@ -26,7 +53,9 @@ def translate_store_errors() -> Iterator[None]:
     try:
         yield
     except _driver_errors() as error:
-        raise ResultsUnavailableError(f"the results store is not reached: {error}") from error
+        told = str(error) or "it says nothing"
+        remedy = "start it, or look at RESULTS_URI and AWS_ENDPOINT_URL"
+        raise ResultsUnavailableError(f"the results store is not reached: {told}; {remedy}") from error
 
 
 def results_fault(uri: str) -> Exception | None:
@@ -55,7 +84,7 @@ def require_results(uri: str) -> None:
 def _try_writing(uri: str) -> Exception | None:
     try:
         with translate_store_errors():
-            filesystem, root = fsspec.core.url_to_fs(uri)
+            filesystem, root = open_results(uri)
             path = f"{root}/.trial-{secrets.token_hex(4)}"
             if isinstance(filesystem, LocalFileSystem):
                 filesystem.makedirs(root, exist_ok=True)
@@ -91,8 +120,8 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     try:
         from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - where it was raised, it is there
     except ImportError:
-        return ()
-    return (BotoCoreError,)
+        return (TimeoutError,)
+    return (TimeoutError, BotoCoreError)
 
 
 def _credential_errors() -> tuple[type[Exception], ...]:

@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
@@ -18,7 +17,7 @@ from pydantic_core import from_json
 
 from gigavqa.contract.errors import PartUnreadableError
 from gigavqa.contract.responses import Response
-from gigavqa.store.object_stores import translate_store_errors
+from gigavqa.store.object_stores import open_results, translate_store_errors, write_object
 
 _TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
@@ -49,7 +48,7 @@ class PartStore:
     """The parts under one folder or fsspec address. All methods block; call them in a thread."""
 
     def __init__(self, uri: str) -> None:
-        self._fs, self._root = fsspec.core.url_to_fs(uri)
+        self._fs, self._root = open_results(uri)
 
     def write(self, job_id: str, part: str, rows: Sequence[tuple[str, bytes]]) -> str:
         """Write a part of (cursor, response) rows, whole or not at all; an earlier one of the same name is replaced.
@@ -71,7 +70,7 @@ class PartStore:
         if isinstance(self._fs, LocalFileSystem):
             _write_durably(Path(path), content)
         else:
-            self._fs.pipe_file(path, content)  # object stores show an object when it is complete
+            write_object(self._fs, path, content)  # object stores show an object when it is complete
 
     def jobs(self) -> list[str]:
         """Return the ids of all jobs that have a folder here."""
@@ -134,7 +133,7 @@ class PartStore:
             unfinished.write_bytes(content)
             unfinished.replace(path)
         else:
-            self._fs.pipe_file(path, content)
+            write_object(self._fs, path, content)
         if self._fs.exists(earlier):
             self._fs.rm(earlier)
 

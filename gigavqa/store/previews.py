@@ -4,10 +4,9 @@ import re
 import uuid
 from contextlib import suppress
 
-import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from gigavqa.store.object_stores import translate_store_errors
+from gigavqa.store.object_stores import open_results, translate_store_errors, write_object
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")
 
@@ -20,7 +19,7 @@ class PreviewStore:
     """
 
     def __init__(self, uri: str) -> None:
-        self._fs, root = fsspec.core.url_to_fs(uri)
+        self._fs, root = open_results(uri)
         self._root, self._earlier = f"{root}/_previews", f"{root}/previews"
 
     @translate_store_errors()
@@ -38,7 +37,7 @@ class PreviewStore:
             self._fs.pipe_file(unfinished, jpeg)
             self._fs.mv(unfinished, path)
         else:
-            self._fs.pipe_file(path, jpeg)  # object stores show an object when it is complete
+            write_object(self._fs, path, jpeg)  # object stores show an object when it is complete
 
     @translate_store_errors()
     def read(self, key: str) -> bytes | None:

@@ -18,7 +18,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from gigavqa.runtime.errors import StateStoreEvictsError, StateStoreRefusedError, StateStoreUnavailableError
+from gigavqa.runtime.errors import StateStoreRefusedError, StateStoreUnavailableError
 from gigavqa.store.redis_keys import KEYS
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ async def require_answer(url: str) -> None:
 async def require_usable(url: str) -> None:
     """Look at the state store at `url` once, and warn of what could lose jobs; one that is away is passed over.
 
-    Raises StateStoreEvictsError, StateStoreRefusedError.
+    Raises StateStoreRefusedError.
     """
     try:
         info = await read_info(url)
@@ -51,8 +51,6 @@ async def require_usable(url: str) -> None:
     except StateStoreUnavailableError as error:
         log.warning("%s; waiting for it", error)
         return
-    if fault := policy_fault(info):
-        raise fault
     for risk in read_risks(info):
         log.warning("%s", risk.sentence)
 
@@ -71,14 +69,13 @@ async def read_info(url: str) -> Mapping[str, Any]:
 
 
 async def _ask(redis: Redis) -> Mapping[str, Any]:
-    """Return what a state store tells of itself. Raises StateStoreRefusedError for a server of another kind."""
+    """Return what a state store tells of itself. Raises StateStoreRefusedError for one that cannot keep jobs."""
     connection = await redis.connection_pool.get_connection()
     try:
         info = await read_connection_info(connection)
     finally:
         await redis.connection_pool.release(connection)
-    if fault := kind_fault(info):
-        raise fault
+    require_fit(info)
     await redis.ping()  # which one that still loads its data refuses
     return info
 
@@ -97,26 +94,20 @@ async def read_connection_info(connection: Any) -> Mapping[str, Any]:
     return {}
 
 
-def kind_fault(info: Mapping[str, Any]) -> StateStoreRefusedError | None:
-    """Return the fault of a server on which jobs cannot be kept, of whatever kind it is by what it tells of itself."""
+def require_fit(info: Mapping[str, Any]) -> None:
+    """Raise StateStoreRefusedError where jobs cannot be kept on a server that tells this of itself."""
     if info.get("redis_mode") == "sentinel":
-        return StateStoreRefusedError(
+        raise StateStoreRefusedError(
             "REDIS_URL names a Sentinel, which keeps no jobs; name the primary that it watches (`redis-cli -p PORT "
             "sentinel get-master-addr-by-name NAME`), or a proxy that follows it"
         )
     if str(info.get("cluster_enabled", 0)) != "0":
-        return StateStoreRefusedError(f"REDIS_URL {_CLUSTER}")
-    return None
-
-
-def policy_fault(info: Mapping[str, Any]) -> StateStoreEvictsError | None:
-    """Return the fault of a state store that forgets jobs when its memory is full, by what it tells of itself."""
-    if (policy := info.get("maxmemory_policy", "noeviction")) == "noeviction":
-        return None
-    return StateStoreEvictsError(
-        f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
-        "set `maxmemory-policy noeviction`"
-    )
+        raise StateStoreRefusedError(f"REDIS_URL {_CLUSTER}")
+    if (policy := info.get("maxmemory_policy", "noeviction")) != "noeviction":
+        raise StateStoreRefusedError(
+            f"the state store's maxmemory-policy is {policy}, so jobs and responses vanish when memory is full; "
+            "set `maxmemory-policy noeviction`"
+        )
 
 
 class StoreRisk(NamedTuple):

@@ -2,15 +2,16 @@
 
 import hashlib
 import os
-import re
 import tomllib
 from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gigavqa.evaluation.dataset_names import LONGEST_DATASET_NAME, is_dataset_name, require_dataset_name
 from gigavqa.evaluation.dataset_settings import list_settings_files
 from gigavqa.evaluation.datasets import Dataset, load_dataset, load_head
+from gigavqa.evaluation.errors import DatasetNameInvalidError
 from gigavqa.evaluation.image_lookup import IMAGE_SUFFIXES
 from gigavqa.evaluation.sample_files import record_files
 from gigavqa.runtime.suggestions import did_you_mean
@@ -18,8 +19,6 @@ from gigavqa.service.errors import DatasetExistsError, DatasetNotFoundError, Imp
 from gigavqa.service.http.freshness import Stamp, StampedCache, file_stamp
 from gigavqa.tiling.errors import quote_text
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
-_LONGEST_NAME = 200
 _KEPT_BYTES = 512 << 20
 _INLINE_BYTES, _INLINE_SAMPLES = 1 << 20, 20_000
 """Records that are read, and samples that are gone through, while a client waits: a second's work."""
@@ -51,7 +50,7 @@ class Datasets:
 
     def locate(self, name: str) -> Path:
         """Return a data set's folder; raises DatasetNotFoundError, also for names that are no plain folder name."""
-        if not _NAME.fullmatch(name) or not (self._root / name / "dataset.toml").is_file():
+        if not is_dataset_name(name) or not (self._root / name / "dataset.toml").is_file():
             raise DatasetNotFoundError(f"the data root has no data set '{quote_text(name)}'{self._remedy(name)}")
         folder = self._root / name
         if folder.resolve().parent != self._root.resolve():
@@ -60,9 +59,10 @@ class Datasets:
 
     def vacant(self, name: str) -> Path:
         """Return where a new data set will lie; raises ImportInvalidError and DatasetExistsError."""
-        if not _NAME.fullmatch(name):
-            told = f"'{quote_text(name)}' is no name of a data set: letters, digits, '_', '.' and '-', 200 at most"
-            raise ImportInvalidError(told, [ProblemFinding(detail=told, pointer="#/name")])
+        try:
+            require_dataset_name(name)
+        except DatasetNameInvalidError as error:
+            raise ImportInvalidError(str(error), [ProblemFinding(detail=str(error), pointer="#/name")]) from error
         if os.path.lexists(self._root / name):
             raise DatasetExistsError(f"the data root has '{name}' already: choose another name")
         return self._root / name
@@ -101,12 +101,12 @@ class Datasets:
 
     def _names(self) -> list[str]:
         names = sorted(path.parent.name for path in self._root.glob("*/dataset.toml"))
-        return [name for name in names if _NAME.fullmatch(name)]
+        return [name for name in names if is_dataset_name(name)]
 
     def _remedy(self, name: str) -> str:
         if name == "demo":
             return "; `gigavqa dataset demo` makes it"
-        close = did_you_mean(name[:_LONGEST_NAME], self._names())
+        close = did_you_mean(name[:LONGEST_DATASET_NAME], self._names())
         return close or "; `gigavqa dataset list` shows what it has"
 
 

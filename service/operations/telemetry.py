@@ -56,9 +56,9 @@ class Telemetry:
         self.instrumentation.requests.labels(method, route, str(answer.status)).inc()
         self.instrumentation.latency.labels(method, route).observe(answer.seconds)
         access_log.info(
-            "%s %s %d %.1f ms request_id=%s key=%s",
+            "%s %s %d %.1f ms request_id=%s key=%s job=%s",
             method, _printable(scope["path"]), answer.status, 1000 * answer.seconds, request_id_of(scope),
-            _key_id(scope), extra={"fields": _log_fields(scope, method, route, answer)},
+            _key_id(scope), _job_id(scope) or "-", extra={"fields": _log_fields(scope, method, route, answer)},
         )  # fmt: skip
         if self.traces and (job_id := job_of_request(scope)):
             self.traces.tell(scope, job_id, route, answer.status, began_ns)
@@ -91,7 +91,7 @@ class _ObservedResponse:
 
 
 def _log_fields(scope: Scope, method: str, route: str, answer: _ObservedResponse) -> dict[str, Any]:
-    job_id = scope.get("path_params", {}).get("job_id") or job_of_request(scope)
+    job_id = _job_id(scope)
     return {
         "method": method,
         "route": route,
@@ -100,6 +100,11 @@ def _log_fields(scope: Scope, method: str, route: str, answer: _ObservedResponse
         "key": _key_id(scope),
         **({"job_id": job_id} if job_id else {}),
     }
+
+
+def _job_id(scope: Scope) -> str:
+    # In a path it is what a client wrote, which may be a key.
+    return _printable(scope.get("path_params", {}).get("job_id") or job_of_request(scope) or "")
 
 
 def _key_id(scope: Scope) -> str:

@@ -27,6 +27,8 @@ FORMS = {
 }
 """What no option of this form takes."""
 
+LONG = "n" * 5000
+
 GOOD = {
     "MODEL": MODEL,
     "DATASET": "tiny",
@@ -141,3 +143,25 @@ def test_a_variable_is_named_where_the_value_came_from_it(printed: Refused, monk
     monkeypatch.setenv("GIGAVQA_ALLOW_UNAUTHENTICATED", "perhaps")
     told = printed(["up", "-m", MODEL])
     assert told.startswith("error: GIGAVQA_ALLOW_UNAUTHENTICATED 'perhaps' is neither true nor false; ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["dataset", "show", LONG],
+        ["dataset", "check", LONG],
+        ["dataset", "delete", LONG],
+        ["dataset", "import", "pyproject.toml", LONG],
+        ["score", LONG, "pyproject.toml"],
+        ["plan", "qwen3-vl-8b", LONG],
+        ["prompt", "a", "--protocol", "S0", "-d", LONG],
+    ],
+)
+def test_a_name_that_no_data_set_can_have_is_no_fault_of_files(installation: Installation, words: list[str]) -> None:
+    """Of 5,000 characters, as of a variable that holds something else."""
+    run = installation.run(*words)
+    assert run.returncode == 2, run.stderr
+    assert run.stderr.count("\n") == 1
+    assert "data set" in run.stderr
+    assert "Errno" not in run.stderr
+    assert len(run.stderr) < 1000

@@ -48,6 +48,16 @@ def test_each_finding_is_printed_before_the_next_check(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.split() == ["ok", "port", "8470", "is", "free"]
 
 
+def test_one_process_imports_the_engine_and_tells_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vLLM that cannot be imported says nothing against PyTorch; what packages print of themselves is passed over."""
+    monkeypatch.setattr(software, "_IMPORTS", "print('PyTorch 2.13')\nprint('INFO ...')\nimport no_such_engine")
+    with software.EngineImports() as engine:
+        torch, vllm = engine.torch(), engine.vllm()
+    assert (torch.status, torch.found) == ("ok", "2.13")
+    assert (vllm.status, vllm.found) == ("fail", "ModuleNotFoundError: No module named 'no_such_engine'")
+    assert vllm.advice
+
+
 def test_a_check_that_stumbles_hides_none_of_the_others(capsys: pytest.CaptureFixture[str]) -> None:
     """It is a finding itself."""
 
@@ -153,7 +163,7 @@ def test_a_server_that_evicts_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_
     finding = state.state_store()
     server.stop()
     assert finding.status == "fail"
-    assert "is allkeys-lru" in finding.advice
+    assert "allkeys-lru" in finding.advice
     assert "noeviction" in finding.advice
 
 

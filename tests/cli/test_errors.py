@@ -9,8 +9,11 @@ import pytest
 from gigavqa.cli.errors import exit_status
 from gigavqa.client.errors import ProblemError
 from gigavqa.evaluation.errors import DatasetInvalidError
-from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.launcher.errors import DevicesTooFewError
+from gigavqa.runtime.errors import SettingsInvalidError, StateStoreRefusedError
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.workers.errors import EngineArgumentError, EngineLostError
 from tests.cli.installation import MODEL, Installation
 
 
@@ -79,12 +82,23 @@ def test_every_console_is_made_in_one_place() -> None:
         (ImageUnreadableError("x.png"), 2),
         (FileNotFoundError("x.json"), 2),
         (SettingsInvalidError("x.toml cannot be read"), 2),
+        (StateStoreRefusedError("maxmemory-policy is allkeys-lru"), 2),
+        (EngineArgumentError("vLLM has no engine argument 'x'"), 2),
+        (EngineLostError("attempt 5 of 5 failed"), 1),
+        (DevicesTooFewError("the worker needs 16 GPUs"), 2),
         (OSError("no space left on device"), 1),
     ],
 )
 def test_a_status_says_who_is_to_mend_it(error: Exception, status: int) -> None:
     """2 is for what was given, 4 for what the gateway holds, 1 for everything else."""
     assert exit_status(error) == status
+
+
+def test_the_table_of_statuses_is_the_one_that_processes_end_with() -> None:
+    """A row each, in the same words."""
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", page, re.MULTILINE)
+    assert rows == [(str(int(status)), status.meaning) for status in ExitStatus]
 
 
 def test_the_version_is_told(installation: Installation) -> None:

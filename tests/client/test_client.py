@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from PIL import Image
@@ -22,7 +24,9 @@ from gigavqa import (
     RefusedError,
     Response,
 )
+from gigavqa.cli.client import TerminalClient
 from gigavqa.client.connection import request_headers
+from gigavqa.client.errors import ProblemError
 from gigavqa.client.retries import LineSplitter
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL
@@ -225,3 +229,24 @@ def test_a_line_of_results_ends_at_a_line_feed_alone(size: int) -> None:
     for start in range(0, len(stream), size):
         found += lines.take(stream[start : start + size])
     assert [json.loads(line)["text"] for line in found] == said
+
+
+def test_a_stream_that_never_began_is_asked_for_as_long_as_any_call() -> None:
+    """A terminal's client, which has no patience, asks once where results are a 503."""
+    asked: list[str] = []
+
+    class Away(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(503)
+            self.send_header("Retry-After", "1")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Away) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        client = TerminalClient(f"http://127.0.0.1:{server.server_port}")
+        with client, pytest.raises(ProblemError):
+            next(client.result_lines("job_1"))
+        server.shutdown()
+    assert len(asked) == 1

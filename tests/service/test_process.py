@@ -64,11 +64,11 @@ def status(url: str, job_id: str) -> str:
 
 
 def test_a_gateway_does_not_start_on_a_server_that_evicts(launch: Launch, tmp_path: Path) -> None:
-    """Status 1, and one sentence that says what to set."""
+    """Status 2, and one sentence that says what to set."""
     server = start_store(tmp_path / "evicting")
     Redis.from_url(server.url).config_set("maxmemory-policy", "allkeys-lru")
     process, _ = launch(REDIS_URL=server.url)
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == 2
     server.stop()
     (line,) = (tmp_path / "gateway.log").read_text().splitlines()
     assert "set `maxmemory-policy noeviction`" in line

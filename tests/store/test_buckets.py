@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
+from time import monotonic
 
 import httpx
 import pytest
@@ -11,7 +13,9 @@ import pytest
 from gigavqa.contract.errors import ResultsUnavailableError
 from gigavqa.launcher.preflight import free_port
 from gigavqa.runtime.errors import SettingsInvalidError
+from gigavqa.store import object_stores
 from gigavqa.store.object_stores import results_fault
+from gigavqa.store.parquet_parts import PartStore
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -78,3 +82,22 @@ def test_a_store_that_is_away_is_waited_for(store: str) -> None:
     """It is no fault of the settings."""
     os.environ["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{free_port('127.0.0.1')}"
     assert isinstance(results_fault(_URI), ResultsUnavailableError)
+
+
+@pytest.mark.parametrize(("silent", "seconds"), [(False, 5), (True, 20)])
+def test_a_bucket_that_does_not_answer_is_given_up_in_some_ten_seconds(silent: bool, seconds: float) -> None:
+    """Also one that takes connections and says nothing, and a write; the sentence names what to look at."""
+    pytest.importorskip("s3fs")
+    with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        for name, value in zip(_NAMES, (url, "operator", "secret", "us-east-1", os.devnull), strict=True):
+            patch.setenv(name, value)
+        if not silent:
+            server.close()
+        parts, began = PartStore(f"{_URI}/{silent}"), monotonic()
+        with pytest.raises(ResultsUnavailableError, match="look at RESULTS_URI and AWS_ENDPOINT_URL"):
+            parts.read("job", "part-1", None)
+        patch.setattr(object_stores, "_WRITE_SECONDS", 1.0)
+        with pytest.raises(ResultsUnavailableError, match="look at RESULTS_URI and AWS_ENDPOINT_URL"):
+            parts.put("job", "part-1", b"PAR1")
+        assert monotonic() - began < seconds

@@ -11,9 +11,9 @@ import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
-from gigavqa.runtime.errors import StateStoreEvictsError
+from gigavqa.runtime.errors import StateStoreRefusedError
 from gigavqa.store.connection import connect
-from gigavqa.store.reachability import require_usable
+from gigavqa.store.reachability import require_answer, require_usable
 
 
 async def test_a_call_survives_a_restart_of_the_server(binary: Path, tmp_path: Path) -> None:
@@ -69,10 +69,12 @@ async def test_a_server_that_evicts_is_refused(own_server: StateStoreProcess, po
     """Every policy but one; the sentence says which is set and which must be."""
     redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", policy)
     client = connect(own_server.url)
-    with pytest.raises(StateStoreEvictsError, match=rf"is {policy}, .* set `maxmemory-policy noeviction`"):
+    with pytest.raises(StateStoreRefusedError, match=rf"is {policy}, .* set `maxmemory-policy noeviction`"):
         await client.ping()
-    with pytest.raises(StateStoreEvictsError):
+    with pytest.raises(StateStoreRefusedError):
         await require_usable(own_server.url)
+    with pytest.raises(StateStoreRefusedError):
+        await require_answer(own_server.url)  # as commands do that work on what is kept
     redis.Redis.from_url(own_server.url).config_set("maxmemory-policy", "noeviction")
     assert await client.ping()
     await client.aclose()
@@ -86,7 +88,7 @@ async def test_the_policy_is_known_where_one_of_its_commands_is_forbidden(
     operator = redis.Redis.from_url(own_server.url)
     operator.config_set("maxmemory-policy", "allkeys-lru")
     operator.execute_command("ACL", "SETUSER", "default", f"-{forbidden}")
-    with pytest.raises(StateStoreEvictsError):
+    with pytest.raises(StateStoreRefusedError):
         await require_usable(own_server.url)
 
 

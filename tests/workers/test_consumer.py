@@ -1,5 +1,6 @@
 """The worker's loop on a real server and real image files; only the engine is simulated."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from redis.asyncio import Redis
 from gigavqa.contract.jobs import JobStatus
 from gigavqa.contract.requests import InferenceRequest, Sampling, Turn
 from gigavqa.contract.responses import Failure, OnTokens, TurnResponse
+from gigavqa.store.chats import Chats, new_chat_id
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
@@ -27,6 +29,7 @@ from tests.workers.examples import (
     NUM_IMAGES,
     image,
     job_of,
+    make_bundle,
     make_request,
     responses_of,
     submit,
@@ -43,6 +46,23 @@ async def test_every_request_of_a_job_is_recorded_once(redis: Redis, data: Path,
     responses = await responses_of(redis, job_id)
     assert len({response.request_id for response in responses}) == len(responses) == 90
     assert (await job_of(redis, job_id)).request_counts.completed == 90
+
+
+async def test_an_answer_of_a_chat_is_a_line_of_the_log(
+    redis: Redis, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the ids that the gateway's line and the client's answer have."""
+    chat_id, request = new_chat_id(), make_request("0", image(1))
+    bundle = make_bundle(chat_id, f"{chat_id}-0", [request]).model_copy(update={"priority": "interactive"})
+    line = f"job {chat_id}, request 0, sample {request.sample_id}: answered"
+
+    async def logged() -> bool:
+        return line in caplog.messages
+
+    with caplog.at_level(logging.INFO):
+        async with running_worker(redis, data, tmp_path):
+            await Chats(redis, limit_requests=10).ask(bundle, "channel")
+            await async_wait_until(logged, what="the line of the answer")
 
 
 async def test_unique_work_is_done_once(redis: Redis, data: Path, tmp_path: Path) -> None:

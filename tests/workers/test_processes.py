@@ -175,11 +175,11 @@ def test_an_unknown_model_ends_the_worker_with_an_error(server: StateStoreProces
 
 @pytest.mark.slow
 def test_a_worker_does_not_start_on_a_server_that_evicts(data: Path, tmp_path: Path) -> None:
-    """Status 1, and one line that says what to set."""
+    """Status 2, and one line that says what to set."""
     server = start_store(tmp_path / "server")
     PlainRedis.from_url(server.url).config_set("maxmemory-policy", "volatile-lru")
     with worker_process(tmp_path, data, server.url, *simulated(NEVER)) as worker:
-        assert worker.wait() == 1
+        assert worker.wait() == 2
     server.stop()
     assert "set `maxmemory-policy noeviction`" in worker.log
     assert "Traceback" not in worker.log

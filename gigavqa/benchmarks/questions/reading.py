@@ -21,63 +21,84 @@ from gigavqa.benchmarks.questions.options import AnswerOptions, letter_options, 
 from gigavqa.benchmarks.questions.samples import NO_CATEGORY, Question
 from gigavqa.benchmarks.questions.truths import TruthConvention, read_kind, read_truth
 from gigavqa.evaluation.benchmark import RecordContext
-from gigavqa.evaluation.errors import ColumnError
+from gigavqa.evaluation.errors import ColumnError, RecordInvalidError, messages_of
+from gigavqa.evaluation.record_context import RecordFaults
 from gigavqa.evaluation.records import Record, id_of
 
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
 
 
 def read_question(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each question in one record.
+    """Yield the fields of each question in one record that can be read.
 
-    Raises ValueError naming the column that is wrong, ColumnError for one that no row can be read by.
+    Then raises RecordInvalidError with all that is wrong in the others, by column; at once ValueError for what is no
+    record, and ColumnError for a column that no row can be read by.
     """
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     wrapper = find_wrapper(record)
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
+    wrong: list[str] = []
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
         try:
             yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
         except ColumnError:
             raise
         except ValueError as error:
-            raise ValueError(f"row {at + 1} of '{wrapper}': {error}" if wrapper else str(error)) from error
+            place = f"row {at + 1} of '{wrapper}': " if wrapper else ""
+            wrong += [place + message for message in messages_of(error)]
+    if wrong:
+        raise RecordInvalidError(wrong)
 
 
 def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: RecordContext) -> dict[str, Any]:
+    """Raise RecordInvalidError with all that is wrong, ColumnError."""
     columns = RecordColumns(value, record)
     columns.drop(IGNORED)
     kind = read_kind(columns)
     layout = FileLayout() if is_self_contained(columns, kind, record) else read_layout(record, origin)
-    images = read_images(columns, origin)
-    question, options = _split_options(columns, layout if kind in MAY_BE_CHOICES else FileLayout())
+    faults, question, images = RecordFaults(), "", None
+    with faults.noted():
+        images = read_images(columns, origin)
+    with faults.noted():
+        question = _question_text(columns)
     several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
     said = TruthConvention(record.typed, NumberConvention(record.decimal, record.decimal_told), several, origin.note)
-    truth = read_truth(columns, kind, options, said)
-    if kind is None and truth["kind"] == "text" and not truth["lettered"]:
-        _require_no_options(question, truth["answers"])
+    with faults.noted():  # how the answer is read depends on the options
+        question, options = _split_options(columns, question, layout if kind in MAY_BE_CHOICES else FileLayout())
+        truth = read_truth(columns, kind, options, said)
+        if kind is None and truth["kind"] == "text" and not truth["lettered"]:
+            _require_no_options(question, truth["answers"])
+    with faults.noted():
+        name = id_of(text_of(columns.first("id")[1]) or default_id)
+    hint, category = text_of(columns.first("hint")[1]), text_of(columns.first("category")[1])
+    with faults.noted():
+        evidence = list(_evidence(columns, images)) if images is not None else []
+    faults.require_none()
     fields = {
-        "id": id_of(text_of(columns.first("id")[1]) or default_id),
+        "id": name,
         "images": images,
         "question": _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
-        "hint": text_of(columns.first("hint")[1]),
+        "hint": hint,
         "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
         **truth,
-        "evidence": list(_evidence(columns, images)),
-        "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
+        "evidence": evidence,
+        "category": category or NO_CATEGORY,
         "sorted_by": _groups(columns),
     }
     return {**fields, "extra": columns.left()}
 
 
-def _split_options(columns: RecordColumns, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
+def _question_text(columns: RecordColumns) -> str:
+    if text := text_of(columns.first("question")[1]):
+        return text
+    likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
+    raise ValueError(columns.missing("question", columns.called(likely)))
+
+
+def _split_options(columns: RecordColumns, text: str, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
     """Return the question's text and its options, which may stand in it."""
-    value = columns.first("question")[1]
-    if not (text := text_of(value)):
-        likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
-        raise ValueError(columns.missing("question", columns.called(likely)))
     options = options_of(columns)
     found = split_question(text) if layout.within and not options else None
     if found is None:

@@ -1,12 +1,14 @@
 """Checks of what is installed: interpreter, libraries that read pixels, engine.
 
-The engine is looked at in a process of its own: importing it takes seconds and may crash.
+The engine is imported in a process of its own, beside the other checks: that takes seconds and may crash.
 """
 
 import platform
 import subprocess
 import sys
+from functools import cached_property
 from importlib import metadata
+from typing import Self
 
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
@@ -25,12 +27,14 @@ _LOADERS = {
 }
 _ENGINE_ADVICE = "run `make setup`: it installs the extra `gpu` where there is an NVIDIA GPU, else `cpu`"
 _SECONDS = 180
-_TORCH = "import torch; print(torch.__version__, 'with CUDA' if torch.cuda.is_available() else 'CPU only')"
-_VLLM = """
+_IMPORTS = """
+import torch
+print('PyTorch', torch.__version__, 'with CUDA' if torch.cuda.is_available() else 'CPU only', flush=True)
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 broken = repair_torch_companions()
 import vllm
-print(vllm.__version__ + (f" ({', '.join(broken)} repaired: builds for CUDA beside a CPU torch)" if broken else ""))
+repaired = f" ({', '.join(broken)} repaired: builds for CUDA beside a CPU torch)" if broken else ""
+print(f"vLLM {vllm.__version__}{repaired}")
 """
 
 
@@ -65,14 +69,45 @@ def openslide() -> Diagnosis:
     return Diagnosis("OpenSlide", "ok", str(library.__library_version__))
 
 
-def torch() -> Diagnosis:
-    """Check PyTorch."""
-    return _import("PyTorch", _TORCH)
+class EngineImports:
+    """PyTorch and vLLM, imported by one process from here on; a context that ends it."""
 
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _IMPORTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
-def vllm() -> Diagnosis:
-    """VLLM, with the companions of torch made harmless where their builds do not fit."""
-    return _import("vLLM", _VLLM)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def torch(self) -> Diagnosis:
+        """Wait for PyTorch, and for what is imported after it."""
+        return self._describe("PyTorch")
+
+    def vllm(self) -> Diagnosis:
+        """Wait for vLLM, with the companions of torch made harmless where their builds do not fit."""
+        return self._describe("vLLM")
+
+    @cached_property
+    def _told(self) -> tuple[list[str], str]:
+        """What was printed, a line of each package that was imported, and why the next one was not."""
+        try:
+            printed, complained = self._process.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            return [], f"was not imported within {_SECONDS} s; look for an overloaded machine or disk"
+        ended = f"the import ended with status {self._process.returncode}"
+        return printed.splitlines(), (complained.strip().splitlines() or [ended])[-1]
+
+    def _describe(self, name: str) -> Diagnosis:
+        lines, reason = self._told
+        for line in lines:
+            if line.startswith(f"{name} "):
+                return Diagnosis(name, "ok", line.removeprefix(f"{name} "))
+        return Diagnosis(name, "fail", reason, _ENGINE_ADVICE)
 
 
 def attention() -> Diagnosis:
@@ -89,21 +124,6 @@ def attention() -> Diagnosis:
     common, *rest = sorted(families, key=lambda backend: -len(families[backend]))
     others = "".join(f"; {backend} for {', '.join(sorted(families[backend]))}" for backend in rest)
     return Diagnosis("attention", "ok", f"{common}{others}")
-
-
-def _import(name: str, code: str) -> Diagnosis:
-    try:
-        run = subprocess.run(
-            [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Diagnosis(
-            name, "fail", f"was not imported within {_SECONDS} s", "look for an overloaded machine or disk"
-        )
-    if run.returncode == 0:
-        return Diagnosis(name, "ok", run.stdout.strip().splitlines()[-1])
-    reason = (run.stderr.strip().splitlines() or [f"the import ended with status {run.returncode}"])[-1]
-    return Diagnosis(name, "fail", reason, _ENGINE_ADVICE)
 
 
 def _is_installed(package: str) -> bool:

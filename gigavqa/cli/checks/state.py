@@ -14,7 +14,7 @@ from gigavqa.runtime.errors import SettingsInvalidError, StateStoreUnavailableEr
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.store.object_stores import results_fault
-from gigavqa.store.reachability import policy_fault, read_info, read_risks
+from gigavqa.store.reachability import read_info, read_risks
 from gigavqa.workers.endpoint_checks import read_api_key
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
 from gigavqa.workers.errors import EndpointError
@@ -106,8 +106,6 @@ def _check_operators_store(url: str) -> Diagnosis:
         return Diagnosis("server", "fail", "the state store at REDIS_URL cannot be asked", str(error))
     version = info.get("valkey_version") or info.get("redis_version", "server")
     found = f"{info.get('server_name', 'redis')} {version} at REDIS_URL"
-    if fault := policy_fault(info):
-        return Diagnosis("server", "fail", found, str(fault))
     for risk in read_risks(info):
         return Diagnosis("server", "warn", found, risk.sentence)
     return Diagnosis("server", "ok", found)

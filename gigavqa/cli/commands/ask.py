@@ -45,10 +45,9 @@ from gigavqa.evaluation.capabilities import AnswerForms
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.evaluation.truth_checks import count_answer_kinds
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
-
-_INTERRUPTED = 130
 
 Pictures = Annotated[
     Path,
@@ -234,7 +233,7 @@ def _exit_on_interrupt(job: Job, *, is_own: bool) -> Iterator[None]:
     except KeyboardInterrupt:
         goes_on = f"job {job.id} keeps its answers" if is_own else f"job {job.id} goes on"
         err.print(f"{goes_on}; the same command within a day comes back to it")
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(ExitStatus.INTERRUPTED) from None
 
 
 def _print_json(job: Job, written: AnswerFiles) -> None:

@@ -44,6 +44,7 @@ from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import report_progress
+from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
@@ -262,15 +263,17 @@ def import_(
     gigavqa dataset import slides/records slides --images slides/images
     gigavqa dataset import questions.csv street --images pictures --map foto=image --benchmark questions
     """
+    from gigavqa.evaluation.dataset_names import require_dataset_name
     from gigavqa.evaluation.dataset_settings import sidecar_files
     from gigavqa.evaluation.image_lookup import DocumentRendering
     from gigavqa.evaluation.importing import import_dataset
     from gigavqa.tiling.file_remarks import file_remarks
     from gigavqa.tiling.headers import read_header
 
+    require_dataset_name(name)
     target = Home.from_environment().data / name
-    if target.exists() or target.parent != Home.from_environment().data:
-        raise ArgumentError(f"{target} exists already, or is no place below the data root: choose another name")
+    if target.exists():
+        raise ArgumentError(f"{target} exists already: choose another name")
     columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
     try:
         with work_line():
@@ -371,10 +374,10 @@ def delete(
     from gigavqa.evaluation.dataset_deletion import delete_dataset, measure_dataset
 
     home = Home.from_environment()
-    folder = home.data / dataset
-    if folder.parent != home.data or not (folder / "dataset.toml").is_file():
-        close = did_you_mean(dataset, dataset_names())
-        raise ArgumentError(f"the data root {home.data} has no data set '{dataset}'{close}")
+    folder, names = home.data / dataset, dataset_names()
+    if dataset not in names:
+        close = did_you_mean(dataset, names)
+        raise ArgumentError(f"the data root {home.data} has no data set '{quote_text(dataset)}'{close}")
     if folder.is_symlink():
         raise ArgumentError(f"{folder} is a link to {folder.resolve()}: delete both yourself")
     ended = require_no_open_job(home, url, dataset)

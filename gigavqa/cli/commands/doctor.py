@@ -13,6 +13,7 @@ from gigavqa.cli.arguments import JsonOption
 from gigavqa.cli.checks import Diagnosis, faults, hardware, software, state
 from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.errors import EXPECTED
+from gigavqa.runtime.exit_statuses import ExitStatus
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 _NAME = 9  # width of the longest name
@@ -30,16 +31,18 @@ def doctor(
     gigavqa doctor
     gigavqa doctor --json | jq '.[] | select(.status != "ok")'
     """
-    findings = [check_one(check, say=not json) for check in _checks(port)]
+    with software.EngineImports() as engine:
+        findings = [check_one(check, say=not json) for check in _checks(port, engine)]
     if json:
         print_json([asdict(finding) for finding in findings])
     if any(finding.status == "fail" for finding in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 def check_one(check: Callable[[], Diagnosis], *, say: bool) -> Diagnosis:
     """Make one check and, if wanted, print at once what it found: some take many seconds."""
-    with err.status("checking ...") if say and err.is_terminal else nullcontext():
+    told = f"checking {_name_of(check)} ..."
+    with err.status(told) if say and err.is_terminal else nullcontext():
         finding = _find(check)
     if say:
         status = f"[{_COLOURS[finding.status]}]{finding.status:4}[/]"
@@ -64,13 +67,12 @@ def _name_of(check: Callable[[], Diagnosis]) -> str:
     return getattr(check, "__name__", "port").replace("_", " ")
 
 
-def _checks(port: int) -> list[Callable[[], Diagnosis]]:
+def _checks(port: int, engine: software.EngineImports) -> list[Callable[[], Diagnosis]]:
+    """Return what is looked at; last what is imported meanwhile, by one process."""
     return [
         software.python,
         software.libvips,
         software.openslide,
-        software.torch,
-        software.vllm,
         hardware.cpu,
         software.attention,
         hardware.gpu,
@@ -83,4 +85,6 @@ def _checks(port: int) -> list[Callable[[], Diagnosis]]:
         state.results,
         hardware.disk,
         partial(state.port, port),
+        engine.torch,
+        engine.vllm,
     ]

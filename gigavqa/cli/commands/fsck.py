@@ -16,6 +16,7 @@ from gigavqa.cli.errors import CommandError
 from gigavqa.cli.installation import installation_store
 from gigavqa.contract.errors import JobsError
 from gigavqa.runtime.errors import InstallationError
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.digest import store_digests
 
@@ -34,7 +35,7 @@ Pictures = Annotated[
 class CheckImpossibleError(CommandError):
     """The installation could not be looked through to the end."""
 
-    exit_code = 2
+    exit_code = ExitStatus.WRONG_INPUT
 
 
 class DamageFoundError(CommandError):

@@ -13,9 +13,9 @@ from gigavqa.cli.completion import complete_datasets, complete_models
 from gigavqa.cli.console import err, print_json
 from gigavqa.cli.errors import ArgumentError, CommandError
 from gigavqa.client.connection import DEFAULT_URL, gateway_url
+from gigavqa.runtime.exit_statuses import ExitStatus
 
 _DEFAULT_SECONDS = 60.0
-_INTERRUPTED = 130
 _WHAT, _HOW = "What is asked", "How much"
 
 Url = Annotated[
@@ -176,7 +176,7 @@ def load(
         err.print(f"figures written to {output}")
     print_json(figures) if json else print_figures(figures)
     if run.stop.is_set():
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(ExitStatus.INTERRUPTED)
     if not run.tally.completed:
         raise CommandError("no request was answered")
 

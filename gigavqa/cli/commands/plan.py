@@ -14,6 +14,7 @@ from gigavqa.cli.paper_plans import plan_paper
 from gigavqa.cli.plans import describe, gpu_card, place
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.workloads import count_workload, one_picture
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.plurals import count_noun
 
 
@@ -67,7 +68,7 @@ def plan(
     else:
         _print(described, has_dataset=len(given) > 1)
     if not described["fits"]:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 def _print(told: dict[str, Any], *, has_dataset: bool) -> None:

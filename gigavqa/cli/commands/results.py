@@ -17,6 +17,7 @@ from gigavqa.cli.errors import ArgumentError
 from gigavqa.client.calls import ResultFilter
 from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.reports.writers.escaping import escape_controls_json
+from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.suggestions import did_you_mean
 
 
@@ -77,7 +78,7 @@ def results(
         err.print(f"{count - lost} responses written to {output}")
     if lost:
         print_error(f"{lost} responses are recorded and cannot be read now; their lines say why (`unreadable`)")
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 def _require_asked(

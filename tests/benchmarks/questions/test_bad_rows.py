@@ -1,5 +1,6 @@
 """Bad rows are named by file, row and column with their remedy, and good ones can go in without them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,25 @@ def test_broken_base64_is_a_bad_row(tmp_path: Path) -> None:
         DatasetInvalidError, match=r"cut\.tsv:2: image: holds a picture in base64 that is cut or broken"
     ):
         bring(tmp_path / "cut.tsv", tmp_path, tmp_path / "data" / "made")
+
+
+def test_all_that_is_wrong_with_a_row_is_told_at_once(tmp_path: Path) -> None:
+    """So that nobody mends a file fault by fault."""
+    source, pictures = _write(tmp_path, '"q\tq",http://a.b/c.jpg,,x,y,E')
+    with pytest.raises(DatasetInvalidError) as caught:
+        bring(source, pictures, tmp_path / "data" / "made")
+    told = ["image: 'http://a.b/c.jpg' is an address", "question: is empty here", "answer: 'E' is none of the options"]
+    lines = [str(problem) for problem in caught.value.problems]
+    assert all(line.startswith("bad.csv:3: ") for line in lines)
+    assert [any(words in line for line in lines) for words in told] == [True] * len(told)
+
+
+def test_rows_behind_a_bad_one_of_the_same_object_are_read(tmp_path: Path) -> None:
+    """Each fault is told by its row, and the others may go in."""
+    pictures, source = draw_pictures(tmp_path / "pictures"), tmp_path / "all.json"
+    told = enumerate(["", "", "Why?"])
+    rows = [{"id": str(at), "image": "red.jpg", "question": text, "answer": "x"} for at, text in told]
+    source.write_text(json.dumps({"data": rows}), encoding="utf-8")
+    made = bring(source, pictures, tmp_path / "data" / "made", leave_out_bad=True)
+    assert [sample.id for sample in load_dataset(made.folder).samples] == ["2"]
+    assert [problem.message.split(": ")[0] for problem in made.left_out] == ["row 1 of 'data'", "row 2 of 'data'"]
