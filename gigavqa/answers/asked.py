@@ -49,15 +49,17 @@ def words_in(language: str, *names: str) -> Words:
     return Words(*(f"{name}.{language}" for name in names))
 
 
-def language_of(lowered: str, usual: str = "en") -> str:
-    """Return the language of a lower-case text: by its script, or by its articles and pronouns, else the usual one."""
+def language_of(lowered: str, usual: str = "en", margin: int = 1) -> str:
+    """Return the language of a lower-case text: by its script, or by its articles and pronouns, else the usual one.
+
+    Another language than that has more of these, by a margin.
+    """
     if script := next((name for name, letters in _SCRIPTS if letters.search(lowered)), ""):
         return script
     said = [word for word in _WORD.findall(lowered) if len(word) > 1]
-    return max(
-        _LATIN_WORDS,
-        key=lambda language: (sum(word in _LATIN_WORDS[language] for word in said), language == usual),
-    )
+    counts = {language: sum(word in empty for word in said) for language, empty in _LATIN_WORDS.items()}
+    most = max(counts, key=lambda language: counts[language])
+    return most if counts[most] - counts.get(usual, 0) >= margin else usual
 
 
 class Asked:
@@ -89,6 +91,13 @@ class Asked:
         run = self._first_run(found.end() if found else 0) or (self._last_run(found.start()) if found else ())
         return named(token for token in run if not token.is_posture)
 
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """Of the words, those of noun phrases behind a preposition."""
+        behind = [at + 1 for at, one in enumerate(self.tokens) if one.is_preposition]
+        behind = [next((at for at in range(at, len(self.tokens)) if self.tokens[at].stem), 0) for at in behind]
+        return frozenset().union(*(named(run_at(self.tokens, at)) for at in behind if is_content(self.tokens[at])))
+
     def is_contrary_to(self, said: frozenset[str]) -> bool:
         """Return whether some words tell of another colour or side than what is asked for."""
         return any(others & said and word not in said for word, others in self.contraries)
@@ -117,13 +126,13 @@ class Asked:
         """Whether it is asked how many things there are, and not how much one measures."""
         if not self.things or not self.find("count_asked"):
             return False
-        units = self.things & _UNITS & named(tokens(_MEASURED.sub(" ", self.text), self.language))
+        units = self.things & _units(self.language) & named(tokens(_MEASURED.sub(" ", self.text), self.language))
         return not units or (bool(UNSPACED.search(self.text)) and units != self.things)
 
     @cached_property
     def measures(self) -> bool:
         """Whether the question names a unit of what it asks for."""
-        return bool(self.words & _UNITS)
+        return bool(self.words & _units(self.language))
 
     @cached_property
     def is_denied(self) -> bool:
@@ -247,7 +256,12 @@ def _asking(text: str) -> str:
 _MEASURED = re.compile(r"\d\s?[^\W\d_]+")
 """A number with its unit, by which a question tells things apart, "larger than 5 mm"."""
 _QUANTITY = Words("quantity_asked")
-_UNITS = frozenset(map(stem_of, phrases("measure_unit")))
+
+
+@lru_cache(maxsize=16)
+def _units(language: str) -> frozenset[str]:
+    """Return the units of a language, with their signs."""
+    return frozenset(map(stem_of, (*phrases("measure_unit.en"), *phrases(f"measure_unit.{language}"))))
 
 
 _ARTICLES = frozenset(phrases("article"))

@@ -19,6 +19,7 @@ from gigavqa.answers.lexicon import Words, phrases, words
 from gigavqa.answers.negation import Mention, stances
 from gigavqa.answers.numerals import NUMERALS, value_of
 from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, weighed_in
+from gigavqa.answers.withdrawals import is_ascribed
 
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
@@ -59,16 +60,19 @@ class _Clause(NamedTuple):
     spoken: list[Token]
 
 
-def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase] | None:
+def counted_phrases(asked: Asked, in_order: Sequence[str], language: str = "") -> list[CountedPhrase] | None:
     """Return the counts of some sentences in order, zero for what is denied; None beside a bound or choice."""
     found: list[CountedPhrase] = []
+    language = language or asked.language
     for sentence in in_order:
         if is_compared(sentence):
             continue
-        if (numbers := weighed_in(asked.language, sentence)) is None:
+        if (numbers := weighed_in(language, sentence)) is None:
             return None
-        if numbers or zero_in(asked.language).search(sentence.lower()):
-            found += _Sentence(asked.language, sentence, numbers).phrases()
+        if asked.counts_things:
+            numbers = [one for one in numbers if not is_ascribed(sentence[: one.start()])]
+        if numbers or zero_in(language).search(sentence.lower()):
+            found += _Sentence(language, sentence, numbers).phrases()
     _inherit(asked, found)
     return found
 
@@ -152,10 +156,16 @@ class _Sentence:
     def _of_clause(self, clause: _Clause) -> Iterator[CountedPhrase]:
         """Yield the counts of a clause, a part with the words behind its whole, and that with its noun alone."""
         numbers, lowered = clause.numbers, self._lowered
+        denied = self._denied_before(clause)
+        first = denied[-1].end if denied else 0
+        if denied:
+            clause = clause._replace(start=first)
+            noun = named(denied)
+            yield CountedPhrase(0.0, noun, noun, frozenset(), lowered, is_part=False, is_row=self._is_row)
         is_before = len(numbers) > 1 and not any(
             is_content(one) and numbers[-1].end() <= one.start < clause.end for one in (*clause.spoken, *self._told)
         )
-        starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
+        starts = [first, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
         ends = [*starts[1:], clause.end]
         has_part = False
         for at, number in enumerate(numbers):
@@ -168,8 +178,18 @@ class _Sentence:
                 phrase = replace(phrase, is_part=True)
             if at + 1 < len(numbers) and is_among(lowered, number, numbers[at + 1]):
                 phrase = replace(phrase, is_whole=True)
-            yield replace(phrase, said=phrase.behind) if has_part else phrase
+            yield replace(phrase, said=phrase.behind, is_whole=True) if has_part else phrase
             has_part = last > at
+
+    def _denied_before(self, clause: _Clause) -> Sequence[Token]:
+        """Return the noun phrase that is denied before the numbers of a clause, "no children on the 2 swings"."""
+        before = clause.numbers[0].start()
+        none = words_in(self._language, "none_there").search(self._lowered[clause.start : before])
+        if none is None:
+            return ()
+        at = clause.start + none.end()
+        behind = [one for one in clause.spoken if at <= one.start < before]
+        return run_at(behind, 0) if behind and is_content(behind[0]) and behind[0].start == at + 1 else ()
 
     def _phrase(self, clause: _Clause, at: int, last: int, own: list[Token]) -> CountedPhrase:
         """Return the phrase of a clause's number; a part's, with the last whole behind it."""

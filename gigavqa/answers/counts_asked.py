@@ -13,7 +13,6 @@ from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, zero
 from gigavqa.answers.counting import counts_in
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
-from gigavqa.answers.parts_of_wholes import has_part_in_words, with_parts_in_digits
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 
@@ -30,9 +29,10 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
 
     What was read is ambiguous where another count has words of the question that its own lacks.
     """
-    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
+    if sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
         return reading
-    in_order = [*map(with_parts_in_digits, in_order)]
+    if not asked.is_of_one_count:
+        return _of_lack(asked, in_order, reading) if asked.is_denied and asked.counts_things else reading
     found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
     if not found or len(found) > _MOST:
         return reading
@@ -50,11 +50,22 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     return AMBIGUOUS if _lacks(asked, found, best, reading) or _differs(found, best, reading) else reading
 
 
+def _of_lack(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> Reading | None:
+    """Return the one count of those of which something is denied, where that is asked for, "12 wear one, 3 do not"."""
+    found = counted_phrases(asked, in_order) or []
+    values = {one.value for one in found}
+    lacking = {one.value for one in found if one.is_denied and one.value}
+    if len(values) < 2 or any(one.is_outcome and one.value not in lacking and not one.behind for one in found):
+        return reading
+    return parsed(lacking.pop()) if len(lacking) == 1 else AMBIGUOUS
+
+
 def _is_but_whole(asked: Asked, found: list[CountedPhrase]) -> bool:
     """Return whether a text counts parts of a whole by other words than the question has: "of 22, 17 are blurred"."""
     most = [one for one in found if one.is_whole and asked.things <= _cover(asked, one)]
     parts = [one for one in found if one.is_part]
-    return any(asked.words - _cover(asked, one) for one in most) and not any(one.said & asked.words for one in parts)
+    told = asked.words - asked.things - asked.places
+    return any(told - _cover(asked, one) for one in most) and not any(one.said & told for one in parts)
 
 
 def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
@@ -69,8 +80,7 @@ def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
     """Return whether a text holds several counts, a count and a denial, or one of what may not have been asked for."""
     if reading is None or reading.status != "parsed" or asked.contraries:
         return True
-    lowered = text.lower()
-    if zero_in(asked.language).search(lowered) or has_part_in_words(lowered):
+    if zero_in(asked.language).search(text.lower()):
         return True
     return len({value_of(one[0]) for sentence in sentences_of(text) for one in counts_in(sentence)}) > 1
 

@@ -8,10 +8,10 @@ from gigavqa.answers.asked import Asked
 from gigavqa.answers.content_words import named, tokens
 from gigavqa.answers.counting import chief_among, counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
-from gigavqa.answers.negation import Mention, settled
+from gigavqa.answers.negation import Mention, settle
 from gigavqa.answers.normalization import passages
 from gigavqa.answers.numerals import NUMBER, value_of
-from gigavqa.answers.parts_of_wholes import is_whole_of_words, opens_with_whole
+from gigavqa.answers.parts_of_wholes import opens_with_whole
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 
@@ -133,9 +133,9 @@ def is_singled_out(asked: Asked, text: str, value: float) -> bool:
     told = [(sentence, numbers) for sentence in sentences_of(text) if (numbers := counts_in(sentence))]
     values = [value_of(one[0]) for _, numbers in told for one in numbers]
     if len({*values}) < 2:
-        return not is_whole_of_words(text, value)
+        return True
     is_of_whole = opens_with_whole(asked.language, told[0][0][: told[0][1][0].start()].lower())
-    if sum(values) == 2 * value and not is_of_whole:
+    if sum(values) == 2 * value and not is_of_whole and asked.is_of_one_count:
         return True
     holding = [(sentence, numbers) for sentence, numbers in told if value in map(_value, numbers)]
     if holding and _settles(*holding[-1], value):
@@ -155,7 +155,11 @@ def _settles(sentence: str, numbers: list[re.Match[str]], value: float) -> bool:
     if any(value_of(one[1]) == value for one in BOLD.finditer(sentence)):
         return True
     mentions = [Mention(*one.span(), _value(one)) for one in numbers]
-    return len({mention.value for mention in mentions}) > 1 and settled(sentence, mentions) == {value}
+    said = settle(sentence, mentions)
+    return said.values == {value} and said.rule in _SETTLES and len({mention.value for mention in mentions}) > 1
+
+
+_SETTLES = ("affirmed", "concluded", "only left")
 
 
 _EQUATION = re.compile("[=≈＝]")
@@ -215,6 +219,33 @@ def bold_opening(text: str) -> Reading | None:
     """Read the count with its noun that a text opens with in bold, "**7 ships** How I counted: …"."""
     bold = _BOLD_OPENING.match(text) if "**" in text else None
     return None if bold is None or _ORDERS.search(text[bold.end() :].lower()) else parsed(value_of(bold[1]))
+
+
+def closing_count(text: str) -> Reading | None:
+    """Read the number that a text of several lines ends with: alone, in a line all in bold, or as a right sum."""
+    *before, last = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    values = {value_of(one[0]) for one in counts_in(last)}
+    if before and len(values) == 1 and (is_number_alone(last) or _BOLD_LINE.fullmatch(last)):
+        return parsed(values.pop())
+    return _sum_at_end(text)
+
+
+_BOLD_LINE = re.compile(r"\*\*[^*]+\*\*[.!。]?")
+
+
+def _sum_at_end(text: str) -> Reading | None:
+    """Read the outcome of the sum that a text ends with, "4 + 3 + 2 = 9 planes.", where it is right."""
+    found = _SUM.search(text)
+    if found is None:
+        return None
+    addends = [value_of(one[0]) for one in NUMBER.finditer(found["addends"])]
+    outcome = value_of(found["outcome"])
+    return parsed(outcome) if sum(addends) == outcome else None
+
+
+_SUM = re.compile(
+    r"(?<![\d.+-])(?P<addends>\d{1,6}(?:\s?\+\s?\d{1,6}){1,40})\s?=\s?\*{0,2}(?P<outcome>\d{1,6})\*{0,2}(?:\s[^\d.!?。\n]{1,32})?[.!。]?\s*\Z"
+)
 
 
 def _count_before(remarks: Sequence[str], first: str, count: float) -> Reading | None:

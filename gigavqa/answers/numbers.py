@@ -20,6 +20,7 @@ from gigavqa.answers.number_sentences import (
     NO_SUCH,
     NOTHING,
     bold_opening,
+    closing_count,
     denies_existence,
     first_told,
     is_number_alone,
@@ -29,7 +30,9 @@ from gigavqa.answers.number_sentences import (
     opening_count,
 )
 from gigavqa.answers.numerals import COUNTED, EITHER, NUMBER, NUMERALS, is_number, value_of, with_plain_digits
-from gigavqa.answers.other_numbers import tells_of_others, with_few_in_digits, without_other_numbers
+from gigavqa.answers.open_counts import is_given_up, leaves_open
+from gigavqa.answers.other_numbers import of_numbered, with_few_in_digits, without_other_numbers
+from gigavqa.answers.parts_of_wholes import with_parts_in_digits
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.text import is_ended, last_sentence, plain, sentences, sentences_of
 from gigavqa.answers.withdrawals import behind_retraction
@@ -100,7 +103,11 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False, asked
 def _without_other_numbers(text: str, asked: Asked | None) -> str:
     """Return a text in plain digits, and without those that count nothing of what was asked for."""
     text = with_plain_digits(text)
-    return text if asked is None else without_other_numbers(asked, with_few_in_digits(asked, text))
+    if asked is None:
+        return text
+    text = of_numbered(asked, text)
+    text = with_parts_in_digits(text) if asked.counts_things else text
+    return without_other_numbers(asked, with_few_in_digits(asked, text))
 
 
 def _read_object(value: dict[str, Any], whole: bool, asked: Asked | None) -> Reading:
@@ -126,9 +133,6 @@ def _read_number(value: str, whole: bool, broken: bool, asked: Asked | None) -> 
         return parsed(float(known))
     if _VAGUE.search(value.lower()):
         return AMBIGUOUS
-    plain_digits = with_plain_digits(value)
-    if asked is not None and tells_of_others(asked, plain_digits) and passages(plain_digits)[0] is plain_digits:
-        return AMBIGUOUS
     value = _without_other_numbers(value, asked)
     if NUMBER.search(value) and (found := _number_in(value, whole, broken, asked)):
         return found
@@ -141,10 +145,28 @@ def _number_in(value: str, whole: bool, broken: bool, asked: Asked | None) -> Re
     """Read the number that counts; a mere bound is ambiguous, and None stands for no number that can count at all."""
     value = behind_retraction(value, lambda rest: bool(NUMBER.search(rest)))
     found = _told_number(value, whole, broken)
+    told = _number_asked(asked, value, found, broken)
+    if asked is None or told is None or told.status != "parsed":
+        return told
+    is_open = is_given_up(value, told.value) or (not _is_told_apart(value) and leaves_open(asked, value, told.value))
+    return AMBIGUOUS if is_open else told
+
+
+def _is_told_apart(text: str) -> bool:
+    """Return whether a text announces its number, or sets it apart: alone, in bold, or as its last line."""
+    if passages(text)[0] != text or is_number_alone(text):
+        return True
+    return bold_opening(text) is not None or closing_count(text) is not None
+
+
+def _number_asked(asked: Asked | None, value: str, found: Reading | None, broken: bool) -> Reading | None:
+    """Return what was found, where it is what was asked for; else what is, or ambiguous."""
     if asked and asked.is_of_one_count and found and found.status == "parsed" and is_place_alone(value, found.value):
         return AMBIGUOUS
     if asked is None or broken or bold_opening(value) is not None or not compete(asked, value, found):
         return found
+    if passages(value)[0] == value and (closing := closing_count(value)) is not None:
+        return closing
     told = as_asked(asked, _deciding(value), found)
     if told is not found or found is None or found.status != "parsed" or is_singled_out(asked, value, found.value):
         return told

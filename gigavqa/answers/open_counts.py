@@ -1,0 +1,226 @@
+"""Tell whether a text that announces no number leaves open how many there are of what was asked for (decision 0010).
+
+A count that stands in a text is credited only where all that the text counts beside it is accounted for: another thing,
+a part of it, what it is worked out of. What comes in addition, what is so of each, and rows of things leave it open.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from gigavqa.answers.abstention import find_abstention
+from gigavqa.answers.asked import STATES, Asked, language_of, words_in
+from gigavqa.answers.clauses import clauses_of
+from gigavqa.answers.content_words import is_content, named, stem_of, tokens
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
+from gigavqa.answers.lexicon import Words, phrases
+from gigavqa.answers.numerals import NUMBER, value_of
+from gigavqa.answers.text import is_ended, sentences_of
+from gigavqa.answers.withdrawals import is_ascribed
+
+_LONGEST = 1_000
+"""Characters of a text that is looked at; a longer one works its answer out."""
+_OUTCOME = Words("total", "conclusion", "announcement", "retraction", "remainder", "right_is", "second_look")
+_EQUATION = re.compile("[=≈＝]")
+_UNBROKEN = frozenset({"zh", "ja", "ko"})
+"""Languages that write no spaces, or verbs last: their last word tells nothing of what was to follow."""
+
+
+class _Count(NamedTuple):
+    """A count that was read, the language of its text, and the sentences that say it or stand behind it."""
+
+    value: float
+    language: str
+    sentences: Sequence[str]
+    is_outcome: bool
+
+
+def leaves_open(asked: Asked, text: str, value: float) -> bool:
+    """Return whether a text says more of how many there are than the number that was read of it."""
+    if len(text) > _LONGEST:
+        return False
+    language = language_of(text.lower(), asked.language, margin=2)
+    in_order = sentences_of(text)
+    told = [at for at, one in enumerate(in_order) if value in _values(one)]
+    if not told:
+        return False
+    is_outcome = _is_outcome(in_order[told[-1]])
+    count = _Count(value, language, in_order[told[-1] :] if is_outcome else in_order, is_outcome)
+    return _breaks_off(text, language) or (not is_outcome and _is_counted_on(asked, count))
+
+
+def _values(sentence: str) -> list[float]:
+    return [value_of(one[0]) for one in NUMBER.finditer(sentence)]
+
+
+def _is_outcome(sentence: str) -> bool:
+    return _EQUATION.search(sentence) is not None or _OUTCOME.search(sentence.lower()) is not None
+
+
+def _breaks_off(text: str, language: str) -> bool:
+    """Return whether a text ends with a word that another must follow, "5 people on the left and"."""
+    if is_ended(text) or language in _UNBROKEN:
+        return False
+    last = text.lower().rsplit(None, 1)[-1]
+    return last.endswith((",", "(")) or last in _joints(language)
+
+
+@lru_cache(maxsize=16)
+def _joints(language: str) -> frozenset[str]:
+    return frozenset(phrases(f"addition.{language}") + phrases(f"article.{language}"))
+
+
+def is_given_up(text: str, value: float) -> bool:
+    """Return whether a sentence behind the last with a number says that it cannot be told, and commits to none."""
+    behind: list[str] = []
+    for sentence in reversed(sentences_of(text)):
+        if value in _values(sentence):
+            return any(map(_gives_up, behind))
+        behind.append(sentence)
+    return False
+
+
+def _gives_up(sentence: str) -> bool:
+    lowered = sentence.lower()
+    if find_abstention(sentence) is None or _GUESSES.search(lowered):
+        return False
+    return bool(_REOPENS.search(lowered) or _QUANTITY.search(lowered))
+
+
+_REOPENS, _QUANTITY, _GUESSES = Words("contrast", "reopening"), Words("quantity_asked"), Words("likely", "guess")
+
+
+def _is_counted_on(asked: Asked, count: _Count) -> bool:
+    """Return whether a sentence counts more than the value of what was asked for."""
+    found = counted_phrases(asked, count.sentences, count.language)
+    if found is None or (not asked.find("count_asked") and _is_one_of_several(asked, count, found)):
+        return True
+    read = [one for one in found if one.value == count.value]
+    if _is_ascribed(asked, count) or _is_of_each(asked, count) or _is_of_groups(asked, count) or _is_repeated(asked, read):
+        return True
+    return any(_goes_on(asked, count, sentence, read) or _takes_back(count, sentence) for sentence in count.sentences)
+
+
+def _takes_back(count: _Count, sentence: str) -> bool:
+    """Return whether a sentence goes against its count by a part of it, "6 people, though one of them is a statue"."""
+    against, *behind = _AGAINST.split(sentence.lower())
+    parts = words_in(count.language, "part_opening")
+    return count.value in _values(against) and any(map(parts.search, behind))
+
+
+_AGAINST = Words("contrast", "concession")
+
+
+def _is_one_of_several(asked: Asked, count: _Count, found: Sequence[CountedPhrase]) -> bool:
+    """Return whether several values are told, and the words of what is asked for stand not beside this one alone."""
+    named_so = {one.value for one in found if asked.things <= one.said | one.inherited}
+    return len({one.value for one in found}) > 1 and named_so != {count.value}
+
+
+def _is_of_each(asked: Asked, count: _Count) -> bool:
+    """Return whether all clauses with the value say that it is so of each."""
+    each = words_in(count.language, "of_each")
+    if each.search(asked.text):
+        return False
+    holding = [clause for one in count.sentences for clause in _clauses(count.language, one) if _holds(clause, count)]
+    return bool(holding) and all(_is_distributed(count, each, clause) for clause in holding)
+
+
+def _is_ascribed(asked: Asked, count: _Count) -> bool:
+    """Return whether somebody else alone says the value, where it counts things and is not read in the picture."""
+    if not asked.counts_things:
+        return False
+    before = [
+        one[: number.start()]
+        for one in count.sentences
+        for number in NUMBER.finditer(one)
+        if value_of(number[0]) == count.value
+    ]
+    return all(map(is_ascribed, before))
+
+
+def _clauses(language: str, sentence: str) -> Iterator[str]:
+    return clauses_of(language, sentence.lower())
+
+
+def _holds(clause: str, count: _Count) -> bool:
+    return count.value in _values(clause)
+
+
+def _is_distributed(count: _Count, each: Words, clause: str) -> bool:
+    """Return whether a clause has a word of each, that is none of the value itself, "each of the 5 workers"."""
+    found = each.search(clause)
+    number = next(one for one in NUMBER.finditer(clause) if value_of(one[0]) == count.value)
+    if found is None:
+        return False
+    between = clause[found.end() : number.start()]
+    return not words_in(count.language, "part_of").search(between)
+
+
+def _is_of_groups(asked: Asked, count: _Count) -> bool:
+    """Return whether groups of things are counted, or things in each of several groups, "2 rows of 6 tanks"."""
+    if asked.words & _GROUPS:
+        return False
+    return any(_GROUPED.search(one.lower()) for one in count.sentences if count.value in _values(one))
+
+
+_GROUPS = frozenset(map(stem_of, phrases("group_noun")))
+_GROUPED = Words("group_noun", pattern=rf"(?i:{NUMBER.pattern})\s?{{}}")
+
+
+def _is_repeated(asked: Asked, read: Sequence[CountedPhrase]) -> bool:
+    """Return whether a sentence, or rows, count as many twice, "2 on the left and 2 on the right"."""
+    own = [one for one in read if not _is_other(asked, one) and not one.is_denied]
+    return any(
+        one is not other and (one.sentence == other.sentence or (one.is_row and other.is_row))
+        for one in own
+        for other in own
+    )
+
+
+def _is_other(asked: Asked, one: CountedPhrase) -> bool:
+    """Return whether a count is of another thing by its noun."""
+    noun = one.behind or one.before
+    return bool(noun - STATES) and not noun & asked.things
+
+
+def _goes_on(asked: Asked, count: _Count, sentence: str, read: Sequence[CountedPhrase]) -> bool:
+    """Return whether a sentence adds something: to the count, or to things of a noun that was not asked for."""
+    if any(_adds(asked, count, clause) for clause in _clauses(count.language, sentence)):
+        return True
+    own = [one for one in read if one.sentence == sentence.lower()]
+    is_of_kind = own and all(one.behind and not one.behind & asked.words for one in own)
+    return bool(is_of_kind) and _joins_another(count, sentence)
+
+
+def _adds(asked: Asked, count: _Count, clause: str) -> bool:
+    """Return whether a clause adds to what was counted, "plus one more", and not another thing."""
+    added = words_in(count.language, "additional").search(clause)
+    if added is None:
+        return False
+    told = [one for one in tokens(clause, count.language) if one.start >= added.end()]
+    number = NUMBER.match(clause, added.end() + 1)
+    if number and next((one.is_preposition for one in told if one.start >= number.end()), True):
+        return True
+    behind = named(told)
+    return not behind or bool(behind & asked.things) or not (behind - asked.words - STATES - _SIDES)
+
+
+_SIDES = frozenset(map(stem_of, phrases("side")))
+
+
+def _joins_another(count: _Count, sentence: str) -> bool:
+    """Return whether a sentence joins a thing without a number to the one that it counts, "2 cats and a dog"."""
+    lowered = sentence.lower()
+    for joint in words_in(count.language, "addition").finditer(lowered):
+        for side in (lowered[: joint.start()], lowered[joint.end() :]):
+            if NUMBER.search(side):
+                continue
+            is_told = count.language not in _ARTICLED or words_in(count.language, "indefinite").search(side)
+            if is_told and any(map(is_content, tokens(side, count.language))):
+                return True
+    return False
+
+
+_ARTICLED = frozenset({"en", "de", "fr", "es", "pt"})
