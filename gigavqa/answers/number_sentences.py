@@ -135,9 +135,10 @@ def is_singled_out(asked: Asked, text: str, value: float) -> bool:
     if len({*values}) < 2:
         return True
     is_of_whole = opens_with_whole(asked.language, told[0][0][: told[0][1][0].start()].lower())
-    if sum(values) == 2 * value and not is_of_whole and asked.is_of_one_count:
-        return True
     holding = [(sentence, numbers) for sentence, numbers in told if value in map(_value, numbers)]
+    is_sum = sum(values) == 2 * value and not is_of_whole and asked.is_of_one_count
+    if is_sum and not any(_ROW.match(sentence) for sentence, _ in holding):
+        return True
     if holding and _settles(*holding[-1], value):
         return True
     of_it = [numbers for one, numbers in told if asked.things <= named(tokens(one.lower(), asked.language))]
@@ -256,6 +257,8 @@ def _count_before(remarks: Sequence[str], first: str, count: float) -> Reading |
             return None
         if all(map(_COUNTS.fullmatch, remarks)):
             *others, outcome = parts
+            if _ROW.match(remarks[-1]) or ":" in remarks[-1].replace("：", ":"):
+                return AMBIGUOUS
             return parsed(outcome) if outcome == count + sum(others) or {count, *parts} == {count} else AMBIGUOUS
         if any(map(_COUNTS.fullmatch, remarks)):
             return None

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import STATES, Asked, language_of, words_in
 from gigavqa.answers.clauses import clauses_of
-from gigavqa.answers.content_words import is_content, named, stem_of, tokens
+from gigavqa.answers.content_words import is_content, named, run_at, stem_of, tokens
 from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
-from gigavqa.answers.lexicon import Words, phrases
+from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.text import is_ended, sentences_of
 from gigavqa.answers.withdrawals import is_ascribed
@@ -47,7 +47,9 @@ def leaves_open(asked: Asked, text: str, value: float) -> bool:
         return False
     is_outcome = _is_outcome(in_order[told[-1]])
     count = _Count(value, language, in_order[told[-1] :] if is_outcome else in_order, is_outcome)
-    return _breaks_off(text, language) or (not is_outcome and _is_counted_on(asked, count))
+    if _breaks_off(text, language) or _is_of_each(asked, count) or _is_of_groups(asked, count):
+        return True
+    return not is_outcome and _is_counted_on(asked, count)
 
 
 def _values(sentence: str) -> list[float]:
@@ -97,7 +99,7 @@ def _is_counted_on(asked: Asked, count: _Count) -> bool:
     if found is None or (not asked.find("count_asked") and _is_one_of_several(asked, count, found)):
         return True
     read = [one for one in found if one.value == count.value]
-    if _is_ascribed(asked, count) or _is_of_each(asked, count) or _is_of_groups(asked, count) or _is_repeated(asked, read):
+    if _is_ascribed(asked, count) or _is_supposed(count) or _is_repeated(asked, read) or _is_named_elsewhere(asked, count, read):
         return True
     return any(_goes_on(asked, count, sentence, read) or _takes_back(count, sentence) for sentence in count.sentences)
 
@@ -162,11 +164,40 @@ def _is_of_groups(asked: Asked, count: _Count) -> bool:
     """Return whether groups of things are counted, or things in each of several groups, "2 rows of 6 tanks"."""
     if asked.words & _GROUPS:
         return False
-    return any(_GROUPED.search(one.lower()) for one in count.sentences if count.value in _values(one))
+    found = [one for sentence in count.sentences for one in _GROUPED.finditer(sentence.lower())]
+    return any(not count.is_outcome or value_of(one[1]) == count.value for one in found)
 
 
 _GROUPS = frozenset(map(stem_of, phrases("group_noun")))
-_GROUPED = Words("group_noun", pattern=rf"(?i:{NUMBER.pattern})\s?{{}}")
+_GROUPED = Words("group_noun", pattern=rf"((?i:{NUMBER.pattern}))\s?{{}}")
+
+
+def _is_supposed(count: _Count) -> bool:
+    """Return whether all clauses with the value tell only what would be."""
+    holding = [clause for one in count.sentences for clause in _clauses(count.language, one) if _holds(clause, count)]
+    return bool(holding) and all(_UNREAL.search(clause) for clause in holding)
+
+
+_UNREAL = Words("unreal")
+
+
+def _is_named_elsewhere(asked: Asked, count: _Count, read: Sequence[CountedPhrase]) -> bool:
+    """Return whether the count is of another noun, and what was asked for stands beside it without a number.
+
+    "Between the two jetties I see boats." Or only a share of the count has what is asked: "40 cells; half are positive."
+    """
+    if count.language != asked.language or not read:
+        return False
+    if all(_is_other(asked, one) and not one.before & asked.things and asked.things <= one.said for one in read):
+        return True
+    told = asked.words - asked.things - asked.places
+    share = words_in(count.language, "vague_share")
+    return any(
+        share.search(clause) and told & named(tokens(clause, count.language))
+        for one in count.sentences
+        for clause in _clauses(count.language, one)
+        if not _holds(clause, count)
+    )
 
 
 def _is_repeated(asked: Asked, read: Sequence[CountedPhrase]) -> bool:
@@ -187,24 +218,39 @@ def _is_other(asked: Asked, one: CountedPhrase) -> bool:
 
 def _goes_on(asked: Asked, count: _Count, sentence: str, read: Sequence[CountedPhrase]) -> bool:
     """Return whether a sentence adds something: to the count, or to things of a noun that was not asked for."""
-    if any(_adds(asked, count, clause) for clause in _clauses(count.language, sentence)):
-        return True
+    told, covered = asked.words - asked.things, frozenset().union(*(one.said for one in read))
+    is_told = bool(told) and told <= covered
+    for clause in _clauses(count.language, sentence):
+        added = _added(asked, count, clause)
+        if added is not None and not (is_told and not told & added):
+            return True
     own = [one for one in read if one.sentence == sentence.lower()]
     is_of_kind = own and all(one.behind and not one.behind & asked.words for one in own)
     return bool(is_of_kind) and _joins_another(count, sentence)
 
 
-def _adds(asked: Asked, count: _Count, clause: str) -> bool:
-    """Return whether a clause adds to what was counted, "plus one more", and not another thing."""
-    added = words_in(count.language, "additional").search(clause)
-    if added is None:
-        return False
-    told = [one for one in tokens(clause, count.language) if one.start >= added.end()]
-    number = NUMBER.match(clause, added.end() + 1)
-    if number and next((one.is_preposition for one in told if one.start >= number.end()), True):
-        return True
-    behind = named(told)
-    return not behind or bool(behind & asked.things) or not (behind - asked.words - STATES - _SIDES)
+def _added(asked: Asked, count: _Count, clause: str) -> frozenset[str] | None:
+    """Return what a clause says of what it adds to the count, "plus one more"; None where it adds nothing of it."""
+    for added in words_in(count.language, "additional").finditer(clause):
+        behind = _ONE.sub(lambda one: " " * len(one[0]), clause[added.end() :])
+        told = tokens(behind, count.language)
+        if not told or not is_content(told[0]) or told[0].stem in asked.words | STATES | _SIDES:
+            return named(told)
+    return _one_more(asked, count, clause)
+
+
+_ONE = lazy_pattern(rf"^\s?(?:{NUMBER.pattern}|{words('pronoun_of_one')})", re.IGNORECASE)
+
+
+def _one_more(asked: Asked, count: _Count, clause: str) -> frozenset[str] | None:
+    """Return what a clause says of one of what was asked for that it tells of, "a lesion here", "uma em pé"."""
+    clause = NUMBER.sub(lambda one: " " * len(one[0]), clause)
+    spoken = tokens(clause, count.language)
+    for one in words_in(count.language, "pronoun_of_one").finditer(clause):
+        behind = [token for token in spoken if token.start >= one.end()]
+        if not behind or not is_content(behind[0]) or asked.things <= named(run_at(behind, 0)):
+            return named(behind)
+    return None
 
 
 _SIDES = frozenset(map(stem_of, phrases("side")))
