@@ -7,10 +7,12 @@ import re
 from functools import cached_property, lru_cache
 
 from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
-from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
+from gigavqa.answers.lexicon import UNSPACED, Words, by_language, lazy_pattern, phrases, words
 from gigavqa.answers.text import sentences_of
 
 _ASKS = ("?", "？", "؟")
+_TAG = lazy_pattern(rf"[,，、]\s?{words('tag')}(?=\s?[?？؟])")
+ASPECT = frozenset(phrases("aspect"))
 _COLON = re.compile(r".*[:：]\s*(?=\S)", re.DOTALL)
 _HEAD_FIRST = frozenset({"fr", "es", "pt", "ar"})
 """Languages whose adjectives stand behind their nouns."""
@@ -67,7 +69,7 @@ class Asked:
 
     def __init__(self, text: str) -> None:
         self._sentence = _asking(text).lower()
-        self.text = _COLON.sub("", self._sentence)
+        self.text = _TAG.sub("", _COLON.sub("", self._sentence))
 
     @cached_property
     def language(self) -> str:
@@ -170,7 +172,8 @@ class Asked:
     @cached_property
     def in_order(self) -> tuple[str, ...]:
         """All words of a statement or question of yes or no, prepositions among them, in their order."""
-        return tuple(token.stem for token in tokens(self._sentence, self.language) if token.stem)
+        spoken = tokens(_TAG.sub("", self._sentence), self.language)
+        return tuple(token.stem for token in spoken if token.stem and token.stem not in ASPECT)
 
     @cached_property
     def opens_with_verb(self) -> bool:
@@ -230,7 +233,7 @@ _EITHER_WAY = re.compile(r"([㐀-鿿])[不没]\1")
 """What asks in Chinese whether something is so, and denies nothing."""
 _CLASSES = (
     "quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind",
-    "falsehood_asked", "truth_denied_asked", "somebody_asked",
+    "falsehood_asked", "truth_denied_asked", "somebody_asked", "shown_asked",
 )  # fmt: skip
 _KNOWN = {
     language: frozenset(name for name in _CLASSES if by_language(name).get(language))

@@ -65,8 +65,9 @@ def read_boolean(value: Any, *, cut_off: bool = False, asked: Asked | None = Non
 def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     if (known := _truth(value)) is not None:
         return parsed(known) if asked is None else as_turned(asked, value, parsed(known), as_stated) or parsed(known)
-    if asked is not None and asked.language == "pt":
-        value = _PORTUGUESE_IN.sub("em", value)
+    if asked is not None:
+        value = _NONE_SEEN.sub("see no", value)
+        value = _PORTUGUESE_IN.sub("em", value) if asked.language == "pt" else value
     if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
     reading = _read_told(value, cut_off)
@@ -79,6 +80,7 @@ def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     return AMBIGUOUS if reading.status == "parsed" and _is_left_open(value) else reading
 
 
+_NONE_SEEN = lazy_pattern(words("none_seen"), re.IGNORECASE)
 _PORTUGUESE_IN = re.compile(r"(?<![^\W_])[Nn]o(?=\s[^\W\d_])")
 """What says no in English and Spanish."""
 

@@ -99,7 +99,12 @@ def _is_counted_on(asked: Asked, count: _Count) -> bool:
     if found is None or (not asked.find("count_asked") and _is_one_of_several(asked, count, found)):
         return True
     read = [one for one in found if one.value == count.value]
-    if _is_ascribed(asked, count) or _is_supposed(count) or _is_repeated(asked, read) or _is_named_elsewhere(asked, count, read):
+    if (
+        _is_ascribed(asked, count)
+        or _is_supposed(count)
+        or _is_repeated(asked, read)
+        or _is_named_elsewhere(asked, count, read)
+    ):
         return True
     return any(_goes_on(asked, count, sentence, read) or _takes_back(count, sentence) for sentence in count.sentences)
 

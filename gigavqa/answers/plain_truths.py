@@ -64,6 +64,12 @@ def is_according_to_others(behind: str) -> bool:
     return _ACCORDING.match(behind.lower()) is not None
 
 
+def is_according_to(text: str) -> bool:
+    """Return whether a text tells what others say, "According to the log, ..."."""
+    return _SOURCE.search(text.lower()) is not None
+
+
+_SOURCE = Words("according_to")
 CONTRARY_TOLD = Words("contrary_told")
 """What says that the contrary of what somebody said is so."""
 

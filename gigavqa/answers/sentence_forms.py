@@ -120,5 +120,7 @@ VERDICT = _Verdict(
     "certain",
     "holds",
     "holds_not",
-    pattern=rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]",
+    "holding_at_end",
+    pattern=rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]"
+    rf"|{words('holding_at_end')}(?=\s*(?:[.,;!?。，、।]|$))",
 )
