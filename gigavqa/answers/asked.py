@@ -6,14 +6,12 @@ Readers of numbers and truths look at it where a reply says several things, or n
 import re
 from functools import cached_property, lru_cache
 
+from gigavqa.answers.asking_sentences import LEAD, TAG, asking_sentence
 from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
-from gigavqa.answers.lexicon import UNSPACED, Words, by_language, lazy_pattern, phrases, words
-from gigavqa.answers.text import sentences_of
+from gigavqa.answers.contraries import CONTRARIES
+from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
 
-_ASKS = ("?", "？", "؟")
-_TAG = lazy_pattern(rf"[,，、]\s?{words('tag')}(?=\s?[?？؟])")
 ASPECT = frozenset(phrases("aspect"))
-_COLON = re.compile(r".*[:：]\s*(?=\S)", re.DOTALL)
 _HEAD_FIRST = frozenset({"fr", "es", "pt", "ar"})
 """Languages whose adjectives stand behind their nouns."""
 _SCRIPTS = (
@@ -28,21 +26,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORDS = {
     language: frozenset(by_language("function_word")[language]) for language in ("en", "de", "fr", "pt", "es")
 }
-
-
-def _contraries() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for group in phrases("contraries"):
-        stems = frozenset(map(stem_of, group.split("|")))
-        for stem in stems:
-            found[stem] = found.get(stem, frozenset()) | (stems - {stem})
-    return found
-
-
-_CONTRARIES = _contraries()
-"""By word, those that are none of what it is."""
-STATES = frozenset(_CONTRARIES)
-"""Words that tell how or where a thing is, and are no noun: colours, sides."""
 
 
 @lru_cache(maxsize=256)
@@ -68,8 +51,8 @@ class Asked:
     """The words of one question, by what they do in it; made once a question by `asked_of`."""
 
     def __init__(self, text: str) -> None:
-        self._sentence = _asking(text).lower()
-        self.text = _TAG.sub("", _COLON.sub("", self._sentence))
+        self._sentence = asking_sentence(text).lower()
+        self.text = TAG.sub("", LEAD.sub("", self._sentence))
 
     @cached_property
     def language(self) -> str:
@@ -111,7 +94,7 @@ class Asked:
     @cached_property
     def contraries(self) -> tuple[tuple[str, frozenset[str]], ...]:
         """Words of the question, each with those that are none of what it is."""
-        return tuple((word, _CONTRARIES[word]) for word in self.words if word in _CONTRARIES)
+        return tuple((word, CONTRARIES[word]) for word in self.words if word in CONTRARIES)
 
     @cached_property
     def told_apart(self) -> frozenset[str]:
@@ -172,7 +155,7 @@ class Asked:
     @cached_property
     def in_order(self) -> tuple[str, ...]:
         """All words of a statement or question of yes or no, prepositions among them, in their order."""
-        spoken = tokens(_TAG.sub("", self._sentence), self.language)
+        spoken = tokens(TAG.sub("", self._sentence), self.language)
         return tuple(token.stem for token in spoken if token.stem and token.stem not in ASPECT)
 
     @cached_property
@@ -248,17 +231,8 @@ def asked_of(text: str) -> Asked | None:
     return asked if asked.words else None
 
 
-def _asking(text: str) -> str:
-    """Return the sentence of a question that asks."""
-    found = sentences_of(text) or [text]
-    asking = [one for one in found if one.rstrip(" \"'”»」*").endswith(_ASKS)]
-    counting = [one for one in found if _QUANTITY.search(one.lower())]
-    return (asking or counting[:1] or found[:1])[-1]
-
-
 _MEASURED = re.compile(r"\d\s?[^\W\d_]+")
 """A number with its unit, by which a question tells things apart, "larger than 5 mm"."""
-_QUANTITY = Words("quantity_asked")
 
 
 @lru_cache(maxsize=16)

@@ -8,9 +8,11 @@ import re
 from collections.abc import Sequence
 
 from gigavqa.answers.abstention import find_abstention
-from gigavqa.answers.asked import STATES, Asked
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.contraries import STATES
 from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, zero_in
 from gigavqa.answers.counting import counts_in
+from gigavqa.answers.excused_counts import cover, is_excused
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
@@ -43,7 +45,7 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
         return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
     rivals = [one for one in found if one.value != best.value and not _is_sum(asked, one, best, found)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
-    if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
+    if (len(bold) != 1 or best.value in bold) and all(is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
     if reading is not None and reading.value == best.value:
         return parsed(best.value)
@@ -62,10 +64,10 @@ def _of_lack(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
 
 def _is_but_whole(asked: Asked, found: list[CountedPhrase]) -> bool:
     """Return whether a text counts parts of a whole by other words than the question has: "of 22, 17 are blurred"."""
-    most = [one for one in found if one.is_whole and asked.things <= _cover(asked, one)]
+    most = [one for one in found if one.is_whole and asked.things <= cover(asked, one)]
     parts = [one for one in found if one.is_part]
     told = asked.words - asked.things - asked.places
-    return any(told - _cover(asked, one) for one in most) and not any(one.said & told for one in parts)
+    return any(told - cover(asked, one) for one in most) and not any(one.said & told for one in parts)
 
 
 def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
@@ -92,23 +94,19 @@ def _contrasts(in_order: Sequence[str]) -> bool:
 _CONTRAST = Words("contrast", "conclusion")
 
 
-def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
-    return (one.said | one.inherited) & asked.words
-
-
 def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
-    named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
+    named = [one for one in found if asked.things <= cover(asked, one) and not one.is_denied]
     named = [one for one in named if not one.is_outcome or one.said & asked.words]
     named = named or _told_by_place(asked, found)
     named = [one for one in named if not asked.is_contrary_to(one.said)] or named
-    most = max((len(_cover(asked, one)) for one in named), default=0)
-    best = [one for one in named if len(_cover(asked, one)) == most]
+    most = max((len(cover(asked, one)) for one in named), default=0)
+    best = [one for one in named if len(cover(asked, one)) == most]
     best = [one for one in best if not one.is_part] or best
     if len({one.value for one in best}) != 1 or asked.is_contrary_to(best[0].said):
         return None
-    covered = _cover(asked, best[0])
-    if any(one.is_denied and _cover(asked, one) - covered for one in found):
+    covered = cover(asked, best[0])
+    if any(one.is_denied and cover(asked, one) - covered for one in found):
         return None
     is_whole = not asked.told_apart <= covered
     return None if is_whole and any(asked.is_contrary_to(one.said) for one in found) else best[0]
@@ -125,7 +123,7 @@ def _sum_of(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
         return None
     if any(one.said & asked.things for one in others):
         return None
-    return whole[0] if not asked.told_apart - _cover(asked, whole[0]) else None
+    return whole[0] if not asked.told_apart - cover(asked, whole[0]) else None
 
 
 def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhrase]:
@@ -137,84 +135,19 @@ def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhra
     return place if all(one in place or asked.is_contrary_to(one.said) for one in found) else []
 
 
-def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether a count is none of what was asked for, beside the one that fits best."""
-    covered, needed = _cover(asked, one), _cover(asked, best)
-    lacking = needed - covered
-    if one.is_denied and (needed <= covered or not one.said):
-        return True
-    if one.is_part and not best.is_part:
-        return one.value <= best.value and bool(one.said - asked.words)
-    if not lacking or (one.is_outcome and not one.said & asked.words):
-        return False
-    if asked.is_contrary_to(one.said) or (one.value >= best.value and _is_whole_of(asked, one, best)):
-        return True
-    return _is_in_other_state(asked, one, best) or _is_other_thing(asked, one, best)
-
-
-def _is_whole_of(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether a count is the whole of which the best one is a part, "14 cars, 5 of which are red"."""
-    if one.is_whole and not best.is_whole:
-        return True
-    if best.is_part and not one.is_part and asked.told_apart & _cover(asked, best) - _cover(asked, one):
-        return True
-    return bool(one.said & asked.things) and _cover(asked, one) < _cover(asked, best)
-
-
-def _is_in_other_state(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether a count is of the same thing and says something else of it, "4 stand" beside "5 sit"."""
-    if not one.inherited or not (one.said | one.rest) - asked.words:
-        return False
-    if best.inherited and not one.said & asked.words:
-        return True
-    covered, needed = _cover(asked, one), _cover(asked, best)
-    is_whole_question = asked.words <= needed and not (needed - covered) & asked.things
-    return is_whole_question and not (best.said & best.rest) - asked.words
-
-
-def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether the noun of a count is another than what was asked for.
-
-    A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
-    """
-    if one.is_beside and not best.is_beside and one.behind and not one.behind & asked.words:
-        return True
-    noun, is_behind = _noun_beside(asked, one, best)
-    other = noun - asked.words
-    if not other:
-        return bool(noun) and not noun & asked.things
-    if noun & (asked.words - asked.things):
-        return False
-    if one.sentence != best.sentence or (one.is_row and best.is_row) or not best.value:
-        return True
-    more = (best.rest if is_behind else best.said) - asked.words
-    return (len(noun) > 1 and not noun & asked.words) or not more
-
-
-def _noun_beside(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> tuple[frozenset[str], bool]:
-    """Return the noun of a count where the best one has its own, and whether that is not before the number."""
-    if not best.value:
-        return one.behind or one.before, True
-    if best.behind & asked.things:
-        return one.behind, True
-    if best.before & asked.things:
-        return one.before, False
-    return one.behind or one.before or one.rest, True
-
-
 def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
     """Return whether what was read is plainly of something else, "14 blue cars" for red ones, or a whole of that."""
     if not any(asked.is_contrary_to(one.said) for one in found):
         return False
     read = _read(found, reading)
-    return not any(asked.told_apart <= _cover(asked, one) for one in read)
+    return not any(asked.told_apart <= cover(asked, one) for one in read)
 
 
 def _is_rest_of_denied(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
     """Return whether what was asked for is denied of a part of what was read, "12 people; 3 without masks"."""
     read = _read(found, reading)
     denied = [one for one in found if one.is_denied]
-    return bool(read) and any(_cover(asked, one) - _cover(asked, other) for one in denied for other in read)
+    return bool(read) and any(cover(asked, one) - cover(asked, other) for one in denied for other in read)
 
 
 def _is_of_others(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
@@ -234,14 +167,14 @@ def _is_in_part(asked: Asked, found: list[CountedPhrase], reading: Reading | Non
     states = [bool(one.said & STATES) for one in others]
     parts = sum(one.value for one in others)
     is_whole = parts == read[0].value or (all(states) and not read[0].said & STATES and parts < read[0].value)
-    return not is_whole and any(asked.things <= _cover(asked, one) and not one.is_part for one in others)
+    return not is_whole and any(asked.things <= cover(asked, one) and not one.is_part for one in others)
 
 
 def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
     """Return whether what was read has words of its own, and lacks some that were asked for and the best count has."""
     read = _read(found, reading)
     return bool(read) and all(
-        bool(_cover(asked, best) - _cover(asked, one))
+        bool(cover(asked, best) - cover(asked, one))
         and bool(one.said & asked.words or one.behind or one.before or one.is_whole)
         and not (one.is_outcome and one.said & asked.things)
         for one in read

@@ -5,16 +5,15 @@ a part of it, what it is worked out of. What comes in addition, what is so of ea
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from gigavqa.answers.abstention import find_abstention
-from gigavqa.answers.asked import STATES, Asked, language_of, words_in
-from gigavqa.answers.clauses import clauses_of
-from gigavqa.answers.content_words import is_content, named, run_at, stem_of, tokens
+from gigavqa.answers.added_counts import Count, clauses_in, goes_on, holds, is_other, takes_back, values_in
+from gigavqa.answers.asked import Asked, language_of, words_in
+from gigavqa.answers.content_words import named, stem_of, tokens
 from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
-from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
+from gigavqa.answers.lexicon import Words, phrases
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.text import is_ended, sentences_of
 from gigavqa.answers.withdrawals import is_ascribed
@@ -27,33 +26,20 @@ _UNBROKEN = frozenset({"zh", "ja", "ko"})
 """Languages that write no spaces, or verbs last: their last word tells nothing of what was to follow."""
 
 
-class _Count(NamedTuple):
-    """A count that was read, the language of its text, and the sentences that say it or stand behind it."""
-
-    value: float
-    language: str
-    sentences: Sequence[str]
-    is_outcome: bool
-
-
 def leaves_open(asked: Asked, text: str, value: float) -> bool:
     """Return whether a text says more of how many there are than the number that was read of it."""
     if len(text) > _LONGEST:
         return False
     language = language_of(text.lower(), asked.language, margin=2)
     in_order = sentences_of(text)
-    told = [at for at, one in enumerate(in_order) if value in _values(one)]
+    told = [at for at, one in enumerate(in_order) if value in values_in(one)]
     if not told:
         return False
     is_outcome = _is_outcome(in_order[told[-1]])
-    count = _Count(value, language, in_order[told[-1] :] if is_outcome else in_order, is_outcome)
+    count = Count(value, language, in_order[told[-1] :] if is_outcome else in_order, is_outcome)
     if _breaks_off(text, language) or _is_of_each(asked, count) or _is_of_groups(asked, count):
         return True
     return not is_outcome and _is_counted_on(asked, count)
-
-
-def _values(sentence: str) -> list[float]:
-    return [value_of(one[0]) for one in NUMBER.finditer(sentence)]
 
 
 def _is_outcome(sentence: str) -> bool:
@@ -77,7 +63,7 @@ def is_given_up(text: str, value: float) -> bool:
     """Return whether a sentence behind the last with a number says that it cannot be told, and commits to none."""
     behind: list[str] = []
     for sentence in reversed(sentences_of(text)):
-        if value in _values(sentence):
+        if value in values_in(sentence):
             return any(map(_gives_up, behind))
         behind.append(sentence)
     return False
@@ -93,7 +79,7 @@ def _gives_up(sentence: str) -> bool:
 _REOPENS, _QUANTITY, _GUESSES = Words("contrast", "reopening"), Words("quantity_asked"), Words("likely", "guess")
 
 
-def _is_counted_on(asked: Asked, count: _Count) -> bool:
+def _is_counted_on(asked: Asked, count: Count) -> bool:
     """Return whether a sentence counts more than the value of what was asked for."""
     found = counted_phrases(asked, count.sentences, count.language)
     if found is None or (not asked.find("count_asked") and _is_one_of_several(asked, count, found)):
@@ -106,35 +92,25 @@ def _is_counted_on(asked: Asked, count: _Count) -> bool:
         or _is_named_elsewhere(asked, count, read)
     ):
         return True
-    return any(_goes_on(asked, count, sentence, read) or _takes_back(count, sentence) for sentence in count.sentences)
+    return any(goes_on(asked, count, sentence, read) or takes_back(count, sentence) for sentence in count.sentences)
 
 
-def _takes_back(count: _Count, sentence: str) -> bool:
-    """Return whether a sentence goes against its count by a part of it, "6 people, though one of them is a statue"."""
-    against, *behind = _AGAINST.split(sentence.lower())
-    parts = words_in(count.language, "part_opening")
-    return count.value in _values(against) and any(map(parts.search, behind))
-
-
-_AGAINST = Words("contrast", "concession")
-
-
-def _is_one_of_several(asked: Asked, count: _Count, found: Sequence[CountedPhrase]) -> bool:
+def _is_one_of_several(asked: Asked, count: Count, found: Sequence[CountedPhrase]) -> bool:
     """Return whether several values are told, and the words of what is asked for stand not beside this one alone."""
     named_so = {one.value for one in found if asked.things <= one.said | one.inherited}
     return len({one.value for one in found}) > 1 and named_so != {count.value}
 
 
-def _is_of_each(asked: Asked, count: _Count) -> bool:
+def _is_of_each(asked: Asked, count: Count) -> bool:
     """Return whether all clauses with the value say that it is so of each."""
     each = words_in(count.language, "of_each")
     if each.search(asked.text):
         return False
-    holding = [clause for one in count.sentences for clause in _clauses(count.language, one) if _holds(clause, count)]
+    holding = [clause for one in count.sentences for clause in clauses_in(count.language, one) if holds(clause, count)]
     return bool(holding) and all(_is_distributed(count, each, clause) for clause in holding)
 
 
-def _is_ascribed(asked: Asked, count: _Count) -> bool:
+def _is_ascribed(asked: Asked, count: Count) -> bool:
     """Return whether somebody else alone says the value, where it counts things and is not read in the picture."""
     if not asked.counts_things:
         return False
@@ -147,15 +123,7 @@ def _is_ascribed(asked: Asked, count: _Count) -> bool:
     return all(map(is_ascribed, before))
 
 
-def _clauses(language: str, sentence: str) -> Iterator[str]:
-    return clauses_of(language, sentence.lower())
-
-
-def _holds(clause: str, count: _Count) -> bool:
-    return count.value in _values(clause)
-
-
-def _is_distributed(count: _Count, each: Words, clause: str) -> bool:
+def _is_distributed(count: Count, each: Words, clause: str) -> bool:
     """Return whether a clause has a word of each, that is none of the value itself, "each of the 5 workers"."""
     found = each.search(clause)
     number = next(one for one in NUMBER.finditer(clause) if value_of(one[0]) == count.value)
@@ -165,7 +133,7 @@ def _is_distributed(count: _Count, each: Words, clause: str) -> bool:
     return not words_in(count.language, "part_of").search(between)
 
 
-def _is_of_groups(asked: Asked, count: _Count) -> bool:
+def _is_of_groups(asked: Asked, count: Count) -> bool:
     """Return whether groups of things are counted, or things in each of several groups, "2 rows of 6 tanks"."""
     if asked.words & _GROUPS:
         return False
@@ -177,101 +145,39 @@ _GROUPS = frozenset(map(stem_of, phrases("group_noun")))
 _GROUPED = Words("group_noun", pattern=rf"((?i:{NUMBER.pattern}))\s?{{}}")
 
 
-def _is_supposed(count: _Count) -> bool:
+def _is_supposed(count: Count) -> bool:
     """Return whether all clauses with the value tell only what would be."""
-    holding = [clause for one in count.sentences for clause in _clauses(count.language, one) if _holds(clause, count)]
+    holding = [clause for one in count.sentences for clause in clauses_in(count.language, one) if holds(clause, count)]
     return bool(holding) and all(_UNREAL.search(clause) for clause in holding)
 
 
 _UNREAL = Words("unreal")
 
 
-def _is_named_elsewhere(asked: Asked, count: _Count, read: Sequence[CountedPhrase]) -> bool:
+def _is_named_elsewhere(asked: Asked, count: Count, read: Sequence[CountedPhrase]) -> bool:
     """Return whether the count is of another noun, and what was asked for stands beside it without a number.
 
     "Between the two jetties I see boats." Or only a share of the count has what is asked: "40 cells; half are positive."
     """
     if count.language != asked.language or not read:
         return False
-    if all(_is_other(asked, one) and not one.before & asked.things and asked.things <= one.said for one in read):
+    if all(is_other(asked, one) and not one.before & asked.things and asked.things <= one.said for one in read):
         return True
     told = asked.words - asked.things - asked.places
     share = words_in(count.language, "vague_share")
     return any(
         share.search(clause) and told & named(tokens(clause, count.language))
         for one in count.sentences
-        for clause in _clauses(count.language, one)
-        if not _holds(clause, count)
+        for clause in clauses_in(count.language, one)
+        if not holds(clause, count)
     )
 
 
 def _is_repeated(asked: Asked, read: Sequence[CountedPhrase]) -> bool:
     """Return whether a sentence, or rows, count as many twice, "2 on the left and 2 on the right"."""
-    own = [one for one in read if not _is_other(asked, one) and not one.is_denied]
+    own = [one for one in read if not is_other(asked, one) and not one.is_denied]
     return any(
         one is not other and (one.sentence == other.sentence or (one.is_row and other.is_row))
         for one in own
         for other in own
     )
-
-
-def _is_other(asked: Asked, one: CountedPhrase) -> bool:
-    """Return whether a count is of another thing by its noun."""
-    noun = one.behind or one.before
-    return bool(noun - STATES) and not noun & asked.things
-
-
-def _goes_on(asked: Asked, count: _Count, sentence: str, read: Sequence[CountedPhrase]) -> bool:
-    """Return whether a sentence adds something: to the count, or to things of a noun that was not asked for."""
-    told, covered = asked.words - asked.things, frozenset().union(*(one.said for one in read))
-    is_told = bool(told) and told <= covered
-    for clause in _clauses(count.language, sentence):
-        added = _added(asked, count, clause)
-        if added is not None and not (is_told and not told & added):
-            return True
-    own = [one for one in read if one.sentence == sentence.lower()]
-    is_of_kind = own and all(one.behind and not one.behind & asked.words for one in own)
-    return bool(is_of_kind) and _joins_another(count, sentence)
-
-
-def _added(asked: Asked, count: _Count, clause: str) -> frozenset[str] | None:
-    """Return what a clause says of what it adds to the count, "plus one more"; None where it adds nothing of it."""
-    for added in words_in(count.language, "additional").finditer(clause):
-        behind = _ONE.sub(lambda one: " " * len(one[0]), clause[added.end() :])
-        told = tokens(behind, count.language)
-        if not told or not is_content(told[0]) or told[0].stem in asked.words | STATES | _SIDES:
-            return named(told)
-    return _one_more(asked, count, clause)
-
-
-_ONE = lazy_pattern(rf"^\s?(?:{NUMBER.pattern}|{words('pronoun_of_one')})", re.IGNORECASE)
-
-
-def _one_more(asked: Asked, count: _Count, clause: str) -> frozenset[str] | None:
-    """Return what a clause says of one of what was asked for that it tells of, "a lesion here", "uma em pé"."""
-    clause = NUMBER.sub(lambda one: " " * len(one[0]), clause)
-    spoken = tokens(clause, count.language)
-    for one in words_in(count.language, "pronoun_of_one").finditer(clause):
-        behind = [token for token in spoken if token.start >= one.end()]
-        if not behind or not is_content(behind[0]) or asked.things <= named(run_at(behind, 0)):
-            return named(behind)
-    return None
-
-
-_SIDES = frozenset(map(stem_of, phrases("side")))
-
-
-def _joins_another(count: _Count, sentence: str) -> bool:
-    """Return whether a sentence joins a thing without a number to the one that it counts, "2 cats and a dog"."""
-    lowered = sentence.lower()
-    for joint in words_in(count.language, "addition").finditer(lowered):
-        for side in (lowered[: joint.start()], lowered[joint.end() :]):
-            if NUMBER.search(side):
-                continue
-            is_told = count.language not in _ARTICLED or words_in(count.language, "indefinite").search(side)
-            if is_told and any(map(is_content, tokens(side, count.language))):
-                return True
-    return False
-
-
-_ARTICLED = frozenset({"en", "de", "fr", "es", "pt"})

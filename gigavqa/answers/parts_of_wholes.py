@@ -10,7 +10,7 @@ from itertools import pairwise
 from gigavqa.answers.content_words import function_words
 from gigavqa.answers.counting import counts_in, is_bound, numbers_in
 from gigavqa.answers.lexicon import by_language, lazy_pattern, words
-from gigavqa.answers.numerals import NUMERALS, value_of
+from gigavqa.answers.numerals import NUMERALS
 
 _WHOLE_BEHIND = lazy_pattern(rf"\s*{words('part_of')}\s+(?:{words('article')}\s+)?", re.IGNORECASE)
 _WHOLE_BEFORE = lazy_pattern(rf"\s?{words('counted')}?\s?(?:중|中|のうち)에?서?\s?")

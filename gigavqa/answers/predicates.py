@@ -7,28 +7,22 @@ is told from what it says of some.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple
 
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import ASPECT, Asked, words_in
 from gigavqa.answers.clauses import ASKS, clauses, clauses_of, is_unsure
-from gigavqa.answers.content_words import Token, is_content, named, stem_of, tokens
+from gigavqa.answers.content_words import named, stem_of, tokens
 from gigavqa.answers.lexicon import Words, phrases
 from gigavqa.answers.numerals import NUMBER
 from gigavqa.answers.plain_truths import is_according_to
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 from gigavqa.answers.withdrawals import is_first_thought
+from gigavqa.answers.word_order import Statement, holds
 
 _MOST_STATEMENTS = 2
-_MOST_BETWEEN = 3
-"""Words that may stand between two of a question's in a statement of it: adjectives, parts of a thing."""
 _CONCLUSION = Words("conclusion")
 _SEEMING = Words("seeming_so")
-_UNSPACED = frozenset({"zh", "ja"})
-_COMPOUND = frozenset({"en", "de", "zh", "ja", "ko"})
-"""Languages in which a noun right behind another makes it a part of its own name, "a phone case"."""
 
 
 def of_predicate(asked: Asked, text: str, reading: Reading, is_explicit: bool) -> Reading:
@@ -81,23 +75,15 @@ def _said(asked: Asked, sentence: str) -> Iterator[bool | None]:
             yield None if statement.denials > 1 or is_unsure(asked, clause) else truth
 
 
-class _Statement(NamedTuple):
-    """The words of a clause without those that deny, with the number of these."""
-
-    clause: str
-    spoken: tuple[Token, ...]
-    denials: int
-
-
-def _statement(asked: Asked, clause: str) -> _Statement:
+def _statement(asked: Asked, clause: str) -> Statement:
     negator = words_in(asked.language, "negator")
     spoken = tokens(negator.sub(lambda found: " " * len(found[0]), clause), asked.language)
-    return _Statement(
+    return Statement(
         clause, tuple(one for one in spoken if one.stem and one.stem not in ASPECT), len([*negator.finditer(clause)])
     )
 
 
-def _truth_of(asked: Asked, statement: _Statement) -> bool | None:
+def _truth_of(asked: Asked, statement: Statement) -> bool | None:
     """Return whether a statement affirms the question or denies it; None where it says something else."""
     said = tuple(one.stem for one in statement.spoken)
     if _is_of_all(asked) and (found := _of_all(asked, statement)) is not None:
@@ -109,9 +95,9 @@ def _truth_of(asked: Asked, statement: _Statement) -> bool | None:
         return statement.denials > 0
     if statement.denials or _is_partial(asked, statement):
         return None
-    if _holds(asked, statement, said) or _shows(asked, statement):
+    if holds(asked, statement, said) or _shows(asked, statement):
         return True
-    return False if turned != said and _holds(asked, statement, turned) else None
+    return False if turned != said and holds(asked, statement, turned) else None
 
 
 def _with_contrary(asked: Asked, said: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,87 +125,14 @@ def _is_same(asked: Asked, said: Sequence[str]) -> bool:
     return at > 0 and [*said[:at], *said[at + 1 :]] == rest
 
 
-def _is_partial(asked: Asked, statement: _Statement) -> bool:
+def _is_partial(asked: Asked, statement: Statement) -> bool:
     """Return whether a statement holds of a part only, or of so many: "one barrier", "half", "almost"."""
     if words_in(asked.language, "vague_share", "partly").search(statement.clause):
         return True
     return NUMBER.search(statement.clause) is not None and not NUMBER.search(asked.text)
 
 
-def _holds(asked: Asked, statement: _Statement, said: Sequence[str]) -> bool:
-    """Return whether a statement has the words of a question in its order, and adds to nouns, or behind them all."""
-    places = next((found for wanted in _orders(asked) if (found := _places(wanted, said))), [])
-    if len(places) < 2:
-        return False
-    spoken = statement.spoken
-    others = [one for at, one in enumerate(spoken) if at not in places]
-    if asked.is_contrary_to(named(others)) or any(
-        one.is_preposition for one in others if one.start < spoken[places[-1]].start
-    ):
-        return False
-    if any(words.search(statement.clause) for words in _sides(asked)):
-        return False
-    within = statement.clause[: spoken[places[-1]].start]
-    if len(_located(asked.language, within)) > len(_located(asked.language, asked.text)):
-        return False
-    is_near = all(_is_near(asked, statement, one, other) for one, other in pairwise(places))
-    return is_near and (asked.language not in _COMPOUND or not _is_compound(spoken, places[-1]))
-
-
-def _orders(asked: Asked) -> Iterator[Sequence[str]]:
-    """Yield the words of a question in the orders in which a statement may have them."""
-    wanted = asked.in_order
-    yield wanted
-    if len(wanted) == 2 and asked.has_no_preposition:
-        yield wanted[::-1]
-    elif asked.opens_with_verb:
-        yield from ((*wanted[1:at], wanted[0], *wanted[at:]) for at in range(2, len(wanted) + 1))
-
-
-def _sides(asked: Asked) -> Iterator[Words]:
-    side = words_in(asked.language, "side")
-    if not side.search(asked.text):
-        yield side
-
-
-def _located(language: str, text: str) -> list[str]:
-    return [found[0] for found in words_in(language, "place_before", "genitive", "relative").finditer(text)]
-
-
-def _is_near(asked: Asked, statement: _Statement, one: int, other: int) -> bool:
-    """Return whether only words of the noun behind them stand between two words, or of the one before, "porte rouge"."""
-    between = statement.spoken[one + 1 : other]
-    if not between:
-        return True
-    if len(between) > (2 * _MOST_BETWEEN if asked.language in _UNSPACED else _MOST_BETWEEN):
-        return False
-    start, end = statement.spoken[one].end, statement.spoken[other].start
-    gaps = [statement.clause[between[-1].end : end]]
-    if asked.is_head_first:
-        gaps.append(statement.clause[start : between[0].start])
-    return any(not tokens(gap, asked.language) for gap in gaps)
-
-
-def _places(wanted: Sequence[str], said: Sequence[str]) -> list[int]:
-    """Return where some words stand in others in the same order; nothing where they do not."""
-    found: list[int] = []
-    for word in wanted:
-        start = found[-1] + 1 if found else 0
-        if word not in said[start:]:
-            return []
-        found.append(said.index(word, start))
-    return found
-
-
-def _is_compound(spoken: Sequence[Token], last: int) -> bool:
-    """Return whether a noun follows the last word of a question at once, "holds a phone case"."""
-    if last + 1 == len(spoken):
-        return False
-    following = spoken[last + 1]
-    return is_content(following) and following.start - spoken[last].end <= 1
-
-
-def _shows(asked: Asked, statement: _Statement) -> bool:
+def _shows(asked: Asked, statement: Statement) -> bool:
     """Return whether a statement says that all is there that a question without a verb of its own names."""
     if asked.opens_with_verb or not asked.has_no_preposition or _is_of_all(asked):
         return False
@@ -231,7 +144,7 @@ def _is_of_all(asked: Asked) -> bool:
     return not _words_of_all(asked.language).isdisjoint(asked.in_order)
 
 
-def _of_all(asked: Asked, statement: _Statement) -> bool | None:
+def _of_all(asked: Asked, statement: Statement) -> bool | None:
     """Return whether a statement says that what is asked of all holds of each, or not of some."""
     said = tuple(one.stem for one in statement.spoken)
     rest = [word for word in asked.in_order if word not in _words_of_all(asked.language)]

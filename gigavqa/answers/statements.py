@@ -37,22 +37,24 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
     if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable") or find_abstention(text):
         return reading
     text = _QUOTED.sub(" ", text)
-    if (counted := as_counted(asked, text)) is not None:
-        return reading if _is_explicit(asked, text) and reading.status == "parsed" else counted
-    if (nobody := _nobody(asked, text)) is not None and reading.value in (None, False):
-        return nobody
+    is_explicit = _is_explicit(asked, text)
+    if not (is_explicit and reading.status == "parsed"):
+        told = as_counted(asked, text) or (None if reading.value else _nobody(asked, text))
+        if told is not None:
+            return told
     if not asked.existing:
-        return of_predicate(asked, text, reading, _is_explicit(asked, text))
-    if reading.status != "unparsable" and _is_explicit(asked, text):
-        return reading
+        return of_predicate(asked, text, reading, is_explicit)
+    return reading if is_explicit and reading.status != "unparsable" else _as_there(asked, text, reading)
+
+
+def _as_there(asked: Asked, text: str, reading: Reading) -> Reading:
+    """Return whether a text says that what is asked for is there; ambiguous where a truth is of something else."""
     said = _said(asked, text)
     if said == {True} and _is_elsewhere(asked, text):
         return AMBIGUOUS
     if len(said) == 1 and None not in said:
         return parsed(said.pop())
-    is_open = bool(said) or asked.is_denied or _is_of_others(asked, text)
-    is_open = is_open or not said
-    return AMBIGUOUS if len(said) > 1 or (is_open and reading.status == "parsed") else reading
+    return AMBIGUOUS if len(said) > 1 or reading.status == "parsed" else reading
 
 
 _QUOTED = lazy_pattern(rf"{words('saying')}[:,]?\s?[\"“«„「][^\"“”«»„「」]*[\"”»“」]", re.IGNORECASE)
@@ -92,17 +94,6 @@ def _said(asked: Asked, text: str) -> set[bool | None]:
         or _is_without(asked, lowered)
     ]
     return {truth for one in speaking for clause in clauses(asked, one) for truth in _existence(asked, clause)}
-
-
-def _is_of_others(asked: Asked, text: str) -> bool:
-    """Return whether a sentence denies something that was not asked for beside something that it affirms."""
-    negator = words_in(asked.language, "negator")
-    for sentence in sentences_of(text):
-        found = [(clause, [*negator.finditer(clause)]) for clause in clauses(asked, sentence)]
-        denies = {bool(negators) for clause, negators in found if named(_spoken(asked, clause, negators))}
-        if len(denies) > 1:
-            return True
-    return False
 
 
 def _is_explicit(asked: Asked, text: str) -> bool:
