@@ -215,7 +215,6 @@ def _apart(sentence: str) -> frozenset[bool]:
 
 _DENIES = Words("negator")
 _DRAWN = lazy_pattern(rf"{START}{words('conclusion')}")
-_COMMA = re.compile(r"[,，;；、،:：]")
 _LEAST = 12
 """Characters of a text that can say more than yes or no."""
 _EQUAL, _TAKEN_BACK = Words("equal_chance"), Words("taken_back")

@@ -39,10 +39,26 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     if not found or len(found) > _MOST:
         return reading
     best = None if _is_but_whole(asked, found) else _best(asked, found) or _sum_of(asked, found)
-    if best is None:
-        is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
-        unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
-        return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
+    return (
+        _unless_unclear(asked, in_order, found, reading)
+        if best is None
+        else _weighed(asked, in_order, found, best, reading)
+    )
+
+
+def _unless_unclear(
+    asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], reading: Reading | None
+) -> Reading | None:
+    """Return what was read, where no count is the best; ambiguous where it is plainly none of what was asked for."""
+    is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
+    unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
+    return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
+
+
+def _weighed(
+    asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None
+) -> Reading | None:
+    """Return the best count, where all others are excused; else what was read, or ambiguous where that is another."""
     rivals = [one for one in found if one.value != best.value and not _is_sum(asked, one, best, found)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(is_excused(asked, one, best) for one in rivals):

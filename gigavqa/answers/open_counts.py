@@ -157,7 +157,7 @@ _UNREAL = Words("unreal")
 def _is_named_elsewhere(asked: Asked, count: Count, read: Sequence[CountedPhrase]) -> bool:
     """Return whether the count is of another noun, and what was asked for stands beside it without a number.
 
-    "Between the two jetties I see boats." Or only a share of the count has what is asked: "40 cells; half are positive."
+    "Between the two jetties I see boats." Or only a share has what is asked: "40 cells; half are positive."
     """
     if count.language != asked.language or not read:
         return False
