@@ -36,14 +36,29 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
     if not asked.is_of_one_count:
         return _of_lack(asked, in_order, reading) if asked.is_denied and asked.counts_things else reading
     found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
-    if not found or len(found) > _MOST:
-        return reading
+    return reading if not found or len(found) > _MOST else _told_by(asked, in_order, found, reading)
+
+
+def _told_by(
+    asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], reading: Reading | None
+) -> Reading | None:
+    """Return the total of some counts, or the best one where it is the only one of what was asked for."""
+    if (total := _total_of(asked, found)) is not None:
+        return parsed(total)
     best = None if _is_but_whole(asked, found) else _best(asked, found) or _sum_of(asked, found)
-    return (
-        _unless_unclear(asked, in_order, found, reading)
-        if best is None
-        else _weighed(asked, in_order, found, best, reading)
-    )
+    if best is None:
+        return _unless_unclear(asked, in_order, found, reading)
+    return _weighed(asked, in_order, found, best, reading)
+
+
+def _total_of(asked: Asked, found: list[CountedPhrase]) -> float | None:
+    """Return the outcome that all other counts come to, where each is of all that was asked for, "6, 6, 12 in total"."""
+    outcomes = [one for one in found if one.is_outcome and one.value * 2 == sum(other.value for other in found)]
+    parts = [one for one in found if one not in outcomes]
+    if len(outcomes) != 1 or len(parts) < 2 or (outcomes[0].behind and not outcomes[0].behind & asked.words):
+        return None
+    covered = {cover(asked, one) for one in parts}
+    return outcomes[0].value if len(covered) == 1 and asked.things <= covered.pop() else None
 
 
 def _unless_unclear(
@@ -58,7 +73,7 @@ def _unless_unclear(
 def _weighed(
     asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None
 ) -> Reading | None:
-    """Return the best count, where all others are excused; else what was read, or ambiguous where that is another."""
+    """Return the best count, where others are excused; else what was read, or ambiguous where that is another one."""
     rivals = [one for one in found if one.value != best.value and not _is_sum(asked, one, best, found)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
     if (len(bold) != 1 or best.value in bold) and all(is_excused(asked, one, best) for one in rivals):

@@ -36,6 +36,8 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
     """
     if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable") or find_abstention(text):
         return reading
+    if reading.value is False and _NOBODY_BUT.search(text.lower()):
+        return AMBIGUOUS
     text = _QUOTED.sub(" ", text)
     is_explicit = _is_explicit(asked, text)
     if not (is_explicit and reading.status == "parsed"):
@@ -57,6 +59,7 @@ def _as_there(asked: Asked, text: str, reading: Reading) -> Reading:
     return AMBIGUOUS if len(said) > 1 or reading.status == "parsed" else reading
 
 
+_NOBODY_BUT = Words("nobody_told", pattern=rf"{{}}\s{words('but', 'exception')}")
 _QUOTED = lazy_pattern(rf"{words('saying')}[:,]?\s?[\"“«„「][^\"“”«»„「」]*[\"”»“」]", re.IGNORECASE)
 """What somebody said, in quotation marks."""
 
@@ -67,7 +70,11 @@ def _nobody(asked: Asked, text: str) -> Reading | None:
         return None
     nobody, negator = words_in(asked.language, "nobody_told", "unoccupied"), words_in(asked.language, "negator")
     in_order = sentences_of(text)
-    if len(in_order) > 1 or not in_order or words_in(asked.language, "contrast", "exception").search(text.lower()):
+    if (
+        len(in_order) > 1
+        or not in_order
+        or words_in(asked.language, "contrast", "exception", "but").search(text.lower())
+    ):
         return None
     rest = nobody.sub(" ", text.lower())
     spoken = named(tokens(negator.sub(" ", rest), asked.language))
