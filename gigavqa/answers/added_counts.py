@@ -54,7 +54,8 @@ def goes_on(asked: Asked, count: Count, sentence: str, read: Sequence[CountedPhr
     """Return whether a sentence adds something: to the count, or to things of a noun that was not asked for."""
     told, covered = asked.words - asked.things, frozenset().union(*(one.said for one in read))
     is_told = bool(told) and told <= covered
-    for clause in clauses_in(count.language, sentence):
+    whole, *parts = _PARTS.split(sentence, maxsplit=1)
+    for clause in clauses_in(count.language, whole if parts and holds(whole, count) else sentence):
         added = _added(asked, count, clause)
         if added is not None and not (is_told and not told & added):
             return True
@@ -63,9 +64,15 @@ def goes_on(asked: Asked, count: Count, sentence: str, read: Sequence[CountedPhr
     return bool(is_of_kind) and _joins_another(count, sentence)
 
 
+_PARTS = re.compile(r"[:：(（—–]")
+"""What may stand between a count and what it is made up of."""
+
+
 def _added(asked: Asked, count: Count, clause: str) -> frozenset[str] | None:
     """Return what a clause says of what it adds to the count, "plus one more"; None where it adds nothing of it."""
     for added in words_in(count.language, "additional").finditer(clause):
+        if _is_first(count, clause, added.end()):
+            continue
         behind = _ONE.sub(lambda one: " " * len(one[0]), clause[added.end() :])
         told = tokens(behind, count.language)
         if not told or not is_content(told[0]) or told[0].stem in asked.words | STATES | _SIDES:
@@ -73,11 +80,20 @@ def _added(asked: Asked, count: Count, clause: str) -> frozenset[str] | None:
     return _one_more(asked, count, clause)
 
 
+def _is_first(count: Count, clause: str, end: int) -> bool:
+    """Return whether a clause is the first that counts, and does so right behind a word that may also say "still"."""
+    clauses = (one for sentence in count.sentences for one in clauses_in(count.language, sentence))
+    number = NUMBER.search(clause)
+    return number is not None and number.start() == end + 1 and next(filter(NUMBER.search, clauses), "") == clause
+
+
 _ONE = lazy_pattern(rf"^\s?(?:{NUMBER.pattern}|{words('pronoun_of_one')})", re.IGNORECASE)
 
 
 def _one_more(asked: Asked, count: Count, clause: str) -> frozenset[str] | None:
     """Return what a clause says of one of what was asked for that it tells of, "a lesion here", "uma em pé"."""
+    if not asked.find("count_asked"):
+        return None
     clause = NUMBER.sub(lambda one: " " * len(one[0]), clause)
     spoken = tokens(clause, count.language)
     for one in words_in(count.language, "pronoun_of_one").finditer(clause):

@@ -52,7 +52,7 @@ def _told_by(
 
 
 def _total_of(asked: Asked, found: list[CountedPhrase]) -> float | None:
-    """Return the outcome that all other counts come to, where each is of all that was asked for, "6, 6, 12 in total"."""
+    """Return the outcome that all others come to, where each is of all that was asked for, "6, 6, 12 in total"."""
     outcomes = [one for one in found if one.is_outcome and one.value * 2 == sum(other.value for other in found)]
     parts = [one for one in found if one not in outcomes]
     if len(outcomes) != 1 or len(parts) < 2 or (outcomes[0].behind and not outcomes[0].behind & asked.words):

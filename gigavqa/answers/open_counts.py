@@ -13,14 +13,15 @@ from gigavqa.answers.added_counts import Count, clauses_in, goes_on, holds, is_o
 from gigavqa.answers.asked import Asked, language_of, words_in
 from gigavqa.answers.content_words import named, stem_of, tokens
 from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
-from gigavqa.answers.lexicon import Words, phrases
+from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.numerals import NUMBER, value_of
 from gigavqa.answers.text import is_ended, sentences_of
 from gigavqa.answers.withdrawals import is_ascribed
 
 _LONGEST = 1_000
 """Characters of a text that is looked at; a longer one works its answer out."""
-_OUTCOME = Words("total", "conclusion", "announcement", "retraction", "remainder", "right_is", "second_look")
+_TOTAL = Words("total")
+_OUTCOME = Words("conclusion", "announcement", "retraction", "remainder", "right_is", "second_look")
 _EQUATION = re.compile("[=≈＝]")
 _UNBROKEN = frozenset({"zh", "ja", "ko"})
 """Languages that write no spaces, or verbs last: their last word tells nothing of what was to follow."""
@@ -35,15 +36,20 @@ def leaves_open(asked: Asked, text: str, value: float) -> bool:
     told = [at for at, one in enumerate(in_order) if value in values_in(one)]
     if not told:
         return False
-    is_outcome = _is_outcome(in_order[told[-1]])
+    is_outcome = _is_outcome(in_order[told[-1]], value)
     count = Count(value, language, in_order[told[-1] :] if is_outcome else in_order, is_outcome)
     if _breaks_off(text, language) or _is_of_each(asked, count) or _is_of_groups(asked, count):
         return True
     return not is_outcome and _is_counted_on(asked, count)
 
 
-def _is_outcome(sentence: str) -> bool:
-    return _EQUATION.search(sentence) is not None or _OUTCOME.search(sentence.lower()) is not None
+def _is_outcome(sentence: str, value: float) -> bool:
+    """Return whether a sentence says of a value that it is the outcome: beside a total, or behind a conclusion."""
+    lowered = sentence.lower()
+    if _TOTAL.search(lowered):
+        return True
+    behind = [found.end() for words in (_OUTCOME, _EQUATION) for found in words.finditer(lowered)]
+    return any(value in values_in(sentence[end:]) for end in behind)
 
 
 def _breaks_off(text: str, language: str) -> bool:
@@ -129,18 +135,26 @@ def _is_distributed(count: Count, each: Words, clause: str) -> bool:
     number = next(one for one in NUMBER.finditer(clause) if value_of(one[0]) == count.value)
     if found is None:
         return False
-    between = clause[found.end() : number.start()]
-    return not words_in(count.language, "part_of").search(between)
+    return _OF_THE.fullmatch(clause, found.end(), number.start()) is None
+
+
+_OF_THE = lazy_pattern(rf"\s?{words('part_of')}\s(?:\w+\s)?")
 
 
 def _is_of_groups(asked: Asked, count: Count) -> bool:
     """Return whether groups of things are counted, or things in each of several groups, "2 rows of 6 tanks"."""
     if asked.words & _GROUPS:
         return False
-    found = [one for sentence in count.sentences for one in _GROUPED.finditer(sentence.lower())]
-    return any(not count.is_outcome or value_of(one[1]) == count.value for one in found)
+    for sentence in count.sentences:
+        for found in _GROUPED.finditer(lowered := sentence.lower()):
+            is_of_value = value_of(found[1]) == count.value
+            is_behind = count.value in values_in(lowered[: found.start()]) and _PLACE.search(lowered[: found.start()])
+            if is_of_value or not (count.is_outcome or is_behind):
+                return True
+    return False
 
 
+_PLACE = Words("place_before", pattern=r"{}\s$")
 _GROUPS = frozenset(map(stem_of, phrases("group_noun")))
 _GROUPED = Words("group_noun", pattern=rf"((?i:{NUMBER.pattern}))\s?{{}}")
 
