@@ -9,7 +9,7 @@ from operator import eq, ge, gt, le, lt
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import find_abstention
-from gigavqa.answers.asked import Asked
+from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import is_content, named, run_at, tokens
 from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
 from gigavqa.answers.lexicon import Words, words
@@ -40,7 +40,7 @@ class CountAsked(NamedTuple):
 @lru_cache(maxsize=256)
 def count_asked(asked: Asked) -> CountAsked | None:
     """Return what count a question of yes or no asks about; None of any other."""
-    if asked.is_denied or not asked.find("existence_asked"):
+    if words_in(asked.language, "negator").search(asked.text) or not asked.find("existence_asked"):
         return None
     numbers = [*NUMBER.finditer(asked.text)]
     if not numbers:
@@ -86,8 +86,10 @@ def as_counted(asked: Asked, text: str) -> Reading | None:
         return None
     value = _value(found, wanted.things)
     other = _value(found, wanted.others) if wanted.others else wanted.number
-    if value is None or other is None or (wanted.compared is eq and value > other):
-        return AMBIGUOUS  # where there are seven there are five
+    if value is None or other is None:
+        return AMBIGUOUS
+    if (wanted.compared is eq and value > other) or (wanted.compared is gt and value == other and not wanted.others):
+        return AMBIGUOUS  # where there are seven there are five, and where one is told of there may be more
     return parsed(wanted.compared(value, other))
 
 

@@ -109,7 +109,7 @@ def is_singled_out(asked: Asked, text: str, value: float) -> bool:
     is_sum = sum(values) == 2 * value and not is_of_whole and asked.is_of_one_count
     if is_sum and not any(ROW.match(sentence) for sentence, _ in holding):
         return True
-    if holding and _settles(*holding[-1], value):
+    if holding and _settles(asked, *holding[-1], value):
         return True
     of_it = [numbers for one, numbers in told if asked.things <= named(tokens(one.lower(), asked.language))]
     return {_value(one) for numbers in of_it for one in numbers} == {value}
@@ -119,18 +119,16 @@ def _value(number: re.Match[str]) -> float:
     return value_of(number[0])
 
 
-def _settles(sentence: str, numbers: list[re.Match[str]], value: float) -> bool:
+def _settles(asked: Asked, sentence: str, numbers: list[re.Match[str]], value: float) -> bool:
     """Return whether a sentence says of its number that it is the outcome, or sets it against the others."""
     if _EQUATION.search(sentence) or _OUTCOME.search(sentence.lower()):
         return True
     if any(value_of(one[1]) == value for one in BOLD.finditer(sentence)):
         return True
-    mentions = [Mention(*one.span(), _value(one)) for one in numbers]
+    mentions = [Mention(*one.span(), _value(one)) for one in chief_among(sentence, numbers)]
     said = settle(sentence, mentions)
-    return said.values == {value} and said.rule in _SETTLES and len({mention.value for mention in mentions}) > 1
-
-
-_SETTLES = ("affirmed", "concluded", "only left")
+    is_sure = not asked.is_of_one_count or said.rule in ("affirmed", "concluded", "only left")
+    return is_sure and said.values == {value} and len({mention.value for mention in mentions}) > 1
 
 
 _EQUATION = re.compile("[=≈＝]")

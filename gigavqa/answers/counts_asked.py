@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import Asked
 from gigavqa.answers.contraries import STATES
-from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, zero_in
+from gigavqa.answers.count_clauses import zero_in
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
 from gigavqa.answers.counting import counts_in
 from gigavqa.answers.excused_counts import cover, is_excused
 from gigavqa.answers.lexicon import Words, lazy_pattern

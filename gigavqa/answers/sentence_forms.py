@@ -120,7 +120,6 @@ VERDICT = _Verdict(
     "certain",
     "holds",
     "holds_not",
-    "holding_at_end",
     pattern=rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]"
-    rf"|{words('holding_at_end')}(?=\s*(?:[.,;!?。，、।]|$))",
+    r"|\bholds(?=\s*(?:[.,;!?]|$))",
 )
