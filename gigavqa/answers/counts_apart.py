@@ -127,10 +127,16 @@ def _settles(asked: Asked, sentence: str, numbers: list[re.Match[str]], value: f
         return True
     mentions = [Mention(*one.span(), _value(one)) for one in chief_among(sentence, numbers)]
     said = settle(sentence, mentions)
-    is_sure = not asked.is_of_one_count or said.rule in ("affirmed", "concluded", "only left")
-    return is_sure and said.values == {value} and len({mention.value for mention in mentions}) > 1
+    is_sure = said.rule in ("affirmed", "concluded", "only left") or _BETWEEN.search(sentence.lower()) is not None
+    return (
+        (is_sure or not asked.is_of_one_count)
+        and said.values == {value}
+        and len({mention.value for mention in mentions}) > 1
+    )
 
 
+_BETWEEN = Words("range_opens")
+"""Before two numbers of which a third is told, "the difference between 5 and 2 is 3"."""
 _EQUATION = re.compile("[=≈＝]")
 
 
