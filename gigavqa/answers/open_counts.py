@@ -88,7 +88,9 @@ _REOPENS, _QUANTITY, _GUESSES = Words("contrast", "reopening"), Words("quantity_
 def _is_counted_on(asked: Asked, count: Count) -> bool:
     """Return whether a sentence counts more than the value of what was asked for."""
     found = counted_phrases(asked, count.sentences, count.language)
-    if found is None or (not asked.find("count_asked") and _is_one_of_several(asked, count, found)):
+    if found is None:
+        return not all(map(_OF_TWO.search, map(str.lower, count.sentences)))
+    if not asked.find("count_asked") and _is_one_of_several(asked, count, found):
         return True
     read = [one for one in found if one.value == count.value]
     if (
@@ -99,6 +101,10 @@ def _is_counted_on(asked: Asked, count: Count) -> bool:
     ):
         return True
     return any(goes_on(asked, count, sentence, read) or takes_back(count, sentence) for sentence in count.sentences)
+
+
+_OF_TWO = Words("range_opens")
+"""Before two numbers of which a third is told, "the difference between 5 and 2 is 3"."""
 
 
 def _is_one_of_several(asked: Asked, count: Count, found: Sequence[CountedPhrase]) -> bool:
