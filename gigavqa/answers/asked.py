@@ -6,12 +6,12 @@ Readers of numbers and truths look at it where a reply says several things, or n
 import re
 from functools import cached_property, lru_cache
 
+from gigavqa.answers.asking_sentences import LEAD, TAG, asking_sentence
 from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
+from gigavqa.answers.contraries import CONTRARIES
 from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
-from gigavqa.answers.text import sentences_of
 
-_ASKS = ("?", "？", "؟")
-_COLON = re.compile(r".*[:：]\s*(?=\S)", re.DOTALL)
+ASPECT = frozenset(phrases("aspect"))
 _HEAD_FIRST = frozenset({"fr", "es", "pt", "ar"})
 """Languages whose adjectives stand behind their nouns."""
 _SCRIPTS = (
@@ -28,44 +28,31 @@ _LATIN_WORDS = {
 }
 
 
-def _contraries() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for group in phrases("contraries"):
-        stems = frozenset(map(stem_of, group.split("|")))
-        for stem in stems:
-            found[stem] = found.get(stem, frozenset()) | (stems - {stem})
-    return found
-
-
-_CONTRARIES = _contraries()
-"""By word, those that are none of what it is."""
-STATES = frozenset(_CONTRARIES)
-"""Words that tell how or where a thing is, and are no noun: colours, sides."""
-
-
 @lru_cache(maxsize=256)
 def words_in(language: str, *names: str) -> Words:
     """Return what finds the phrases of some classes in one language."""
     return Words(*(f"{name}.{language}" for name in names))
 
 
-def language_of(lowered: str, usual: str = "en") -> str:
-    """Return the language of a lower-case text: by its script, or by its articles and pronouns, else the usual one."""
+def language_of(lowered: str, usual: str = "en", margin: int = 1) -> str:
+    """Return the language of a lower-case text: by its script, or by its articles and pronouns, else the usual one.
+
+    Another language than that has more of these, by a margin.
+    """
     if script := next((name for name, letters in _SCRIPTS if letters.search(lowered)), ""):
         return script
     said = [word for word in _WORD.findall(lowered) if len(word) > 1]
-    return max(
-        _LATIN_WORDS,
-        key=lambda language: (sum(word in _LATIN_WORDS[language] for word in said), language == usual),
-    )
+    counts = {language: sum(word in empty for word in said) for language, empty in _LATIN_WORDS.items()}
+    most = max(counts, key=lambda language: counts[language])
+    return most if counts[most] - counts.get(usual, 0) >= margin else usual
 
 
 class Asked:
     """The words of one question, by what they do in it; made once a question by `asked_of`."""
 
     def __init__(self, text: str) -> None:
-        self._sentence = _asking(text).lower()
-        self.text = _COLON.sub("", self._sentence)
+        self._sentence = asking_sentence(text).lower()
+        self.text = TAG.sub("", LEAD.sub("", self._sentence))
 
     @cached_property
     def language(self) -> str:
@@ -89,6 +76,13 @@ class Asked:
         run = self._first_run(found.end() if found else 0) or (self._last_run(found.start()) if found else ())
         return named(token for token in run if not token.is_posture)
 
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """Of the words, those of noun phrases behind a preposition."""
+        behind = [at + 1 for at, one in enumerate(self.tokens) if one.is_preposition]
+        behind = [next((at for at in range(at, len(self.tokens)) if self.tokens[at].stem), 0) for at in behind]
+        return frozenset().union(*(named(run_at(self.tokens, at)) for at in behind if is_content(self.tokens[at])))
+
     def is_contrary_to(self, said: frozenset[str]) -> bool:
         """Return whether some words tell of another colour or side than what is asked for."""
         return any(others & said and word not in said for word, others in self.contraries)
@@ -100,7 +94,7 @@ class Asked:
     @cached_property
     def contraries(self) -> tuple[tuple[str, frozenset[str]], ...]:
         """Words of the question, each with those that are none of what it is."""
-        return tuple((word, _CONTRARIES[word]) for word in self.words if word in _CONTRARIES)
+        return tuple((word, CONTRARIES[word]) for word in self.words if word in CONTRARIES)
 
     @cached_property
     def told_apart(self) -> frozenset[str]:
@@ -117,13 +111,13 @@ class Asked:
         """Whether it is asked how many things there are, and not how much one measures."""
         if not self.things or not self.find("count_asked"):
             return False
-        units = self.things & _UNITS & named(tokens(_MEASURED.sub(" ", self.text), self.language))
+        units = self.things & _units(self.language) & named(tokens(_MEASURED.sub(" ", self.text), self.language))
         return not units or (bool(UNSPACED.search(self.text)) and units != self.things)
 
     @cached_property
     def measures(self) -> bool:
         """Whether the question names a unit of what it asks for."""
-        return bool(self.words & _UNITS)
+        return bool(self.words & _units(self.language))
 
     @cached_property
     def is_denied(self) -> bool:
@@ -161,7 +155,8 @@ class Asked:
     @cached_property
     def in_order(self) -> tuple[str, ...]:
         """All words of a statement or question of yes or no, prepositions among them, in their order."""
-        return tuple(token.stem for token in tokens(self._sentence, self.language) if token.stem)
+        spoken = tokens(TAG.sub("", self._sentence), self.language)
+        return tuple(token.stem for token in spoken if token.stem and token.stem not in ASPECT)
 
     @cached_property
     def opens_with_verb(self) -> bool:
@@ -221,7 +216,7 @@ _EITHER_WAY = re.compile(r"([㐀-鿿])[不没]\1")
 """What asks in Chinese whether something is so, and denies nothing."""
 _CLASSES = (
     "quantity_asked", "count_asked", "of_several", "negator", "existence_asked", "existence_asked_behind",
-    "falsehood_asked", "truth_denied_asked", "somebody_asked",
+    "falsehood_asked", "truth_denied_asked", "somebody_asked", "shown_asked",
 )  # fmt: skip
 _KNOWN = {
     language: frozenset(name for name in _CLASSES if by_language(name).get(language))
@@ -236,18 +231,14 @@ def asked_of(text: str) -> Asked | None:
     return asked if asked.words else None
 
 
-def _asking(text: str) -> str:
-    """Return the sentence of a question that asks."""
-    found = sentences_of(text) or [text]
-    asking = [one for one in found if one.rstrip(" \"'”»」*").endswith(_ASKS)]
-    counting = [one for one in found if _QUANTITY.search(one.lower())]
-    return (asking or counting[:1] or found[:1])[-1]
-
-
 _MEASURED = re.compile(r"\d\s?[^\W\d_]+")
 """A number with its unit, by which a question tells things apart, "larger than 5 mm"."""
-_QUANTITY = Words("quantity_asked")
-_UNITS = frozenset(map(stem_of, phrases("measure_unit")))
+
+
+@lru_cache(maxsize=16)
+def _units(language: str) -> frozenset[str]:
+    """Return the units of a language, with their signs."""
+    return frozenset(map(stem_of, (*phrases("measure_unit.en"), *phrases(f"measure_unit.{language}"))))
 
 
 _ARTICLES = frozenset(phrases("article"))

@@ -17,6 +17,7 @@ from gigavqa.answers.plain_truths import (
     is_first_impression,
     is_of_others,
     truths_apart,
+    yes_before_contrast,
 )
 from gigavqa.answers.readings import AMBIGUOUS, UNFINISHED, UNPARSABLE, Reading, only_reading, parsed
 from gigavqa.answers.statements import as_stated
@@ -65,8 +66,9 @@ def read_boolean(value: Any, *, cut_off: bool = False, asked: Asked | None = Non
 def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     if (known := _truth(value)) is not None:
         return parsed(known) if asked is None else as_turned(asked, value, parsed(known), as_stated) or parsed(known)
-    if asked is not None and asked.language == "pt":
-        value = _PORTUGUESE_IN.sub("em", value)
+    if asked is not None:
+        value = _NONE_SEEN.sub("see no", value)
+        value = _PORTUGUESE_IN.sub("em", value) if asked.language == "pt" else value
     if len(value) <= _LONGEST_PAIR and _says_both(value):
         return AMBIGUOUS
     reading = _read_told(value, cut_off)
@@ -79,6 +81,7 @@ def _read_text(value: str, cut_off: bool, asked: Asked | None) -> Reading:
     return AMBIGUOUS if reading.status == "parsed" and _is_left_open(value) else reading
 
 
+_NONE_SEEN = lazy_pattern(words("none_seen"), re.IGNORECASE)
 _PORTUGUESE_IN = re.compile(r"(?<![^\W_])[Nn]o(?=\s[^\W\d_])")
 """What says no in English and Spanish."""
 
@@ -182,7 +185,7 @@ def _last_verdict(text: str) -> Reading:
     for at, sentence in enumerate(backwards):
         said = (
             _of_proposition(sentence)
-            or _yes_before_contrast(sentence)
+            or yes_before_contrast(sentence)
             or _apart(sentence)
             or verdicts(sentence)
             or _known(sentence)
@@ -212,7 +215,6 @@ def _apart(sentence: str) -> frozenset[bool]:
 
 _DENIES = Words("negator")
 _DRAWN = lazy_pattern(rf"{START}{words('conclusion')}")
-_COMMA = re.compile(r"[,，;；、،:：]")
 _LEAST = 12
 """Characters of a text that can say more than yes or no."""
 _EQUAL, _TAKEN_BACK = Words("equal_chance"), Words("taken_back")
@@ -223,30 +225,6 @@ def _of_proposition(sentence: str) -> frozenset[bool]:
     """Return what a sentence says of the statement where it names it behind what holds of parts."""
     found = _PROPOSITION.search(sentence.lower())
     return _verdict_told(found if found and found.start() else None)
-
-
-def _yes_before_contrast(sentence: str) -> frozenset[bool]:
-    """Return what a yes says that ends its clause before a contrast, "I'd say yes, but there is no driver.".
-
-    What is denied behind is something else, unless that clause answers itself: then both are said, as they are where
-    the yes is but possible. None where there is no such yes, or it is another's or a first thought.
-    """
-    lowered = sentence.lower()
-    if not _YES_ENDING.may_be_in(lowered) or (contrast := _CONTRAST.search(lowered)) is None:
-        return frozenset()
-    before, behind = lowered[: contrast.start()], lowered[contrast.end() :]
-    if _YES_ENDING.search(before) is None or _GIVES_WAY.search(before) or _ANSWERS.search(behind):
-        return frozenset()
-    is_open = _POSSIBLE.search(before) or ":" in before or _NO_ENDING.search(behind)
-    return frozenset({True, False}) if is_open else frozenset({True})
-
-
-_CONTRAST, _POSSIBLE = Words("contrast"), Words("possibility")
-_YES_ENDING = Words("yes_ending", pattern=r"{}[\s*_]{0,4}(?=[,;，；、،—–]|$)")
-_NO_ENDING = Words("no", pattern=r"{}\W*$")
-_GIVES_WAY = Words("denial_before", "no", "inability", "first_thought", "hypothesis", "speaker")
-_ANSWERS = Words("proposition", "taken_as_false", "retraction", "second_look")
-"""What tells that a clause answers the question anew."""
 
 
 def _verdict_told(found: re.Match[str] | None) -> frozenset[bool]:

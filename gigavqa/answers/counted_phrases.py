@@ -7,25 +7,25 @@ stand behind the last. A count with no noun of its own has that of the count bef
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains
-from gigavqa.answers.asked import STATES, Asked, words_in
+from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
-from gigavqa.answers.counting import is_compared, numbers_in
-from gigavqa.answers.lexicon import Words, phrases, words
+from gigavqa.answers.contraries import STATES
+from gigavqa.answers.count_clauses import CountClause, count_clauses, zero_in
+from gigavqa.answers.counting import is_compared
+from gigavqa.answers.lexicon import phrases
 from gigavqa.answers.negation import Mention, stances
-from gigavqa.answers.numerals import NUMERALS, value_of
+from gigavqa.answers.numerals import value_of
 from gigavqa.answers.parts_of_wholes import has_whole, is_among, is_whole, opens_with_whole, weighed_in
+from gigavqa.answers.withdrawals import is_ascribed
 
 _EQUALS = re.compile(r"[=＝≈][\s*_$]*$")
 _ROW = re.compile(r"\s*(?:[-*•–|#]|\d{1,2}[.)])\s|[^\d]{1,48}[:：]\W*\d+\W*$")
 """A line of a list or table."""
 _JOINED = frozenset((*phrases("part_of"), *phrases("article"), *phrases("others_behind")))
 """What may stand between a count and its noun."""
-_COUNTERS = frozenset(phrases("counted"))
 
 
 @dataclass(eq=False)
@@ -50,33 +50,21 @@ class CountedPhrase:
     inherited: frozenset[str] = frozenset()
 
 
-class _Clause(NamedTuple):
-    """A clause of a sentence: its place, its numbers and its words, with those of a clause before it that has none."""
-
-    start: int
-    end: int
-    numbers: list[re.Match[str]]
-    spoken: list[Token]
-
-
-def counted_phrases(asked: Asked, in_order: Sequence[str]) -> list[CountedPhrase] | None:
+def counted_phrases(asked: Asked, in_order: Sequence[str], language: str = "") -> list[CountedPhrase] | None:
     """Return the counts of some sentences in order, zero for what is denied; None beside a bound or choice."""
     found: list[CountedPhrase] = []
+    language = language or asked.language
     for sentence in in_order:
         if is_compared(sentence):
             continue
-        if (numbers := weighed_in(asked.language, sentence)) is None:
+        if (numbers := weighed_in(language, sentence)) is None:
             return None
-        if numbers or zero_in(asked.language).search(sentence.lower()):
-            found += _Sentence(asked.language, sentence, numbers).phrases()
+        if asked.counts_things:
+            numbers = [one for one in numbers if not is_ascribed(sentence[: one.start()])]
+        if numbers or zero_in(language).search(sentence.lower()):
+            found += _Sentence(language, sentence, numbers).phrases()
     _inherit(asked, found)
     return found
-
-
-@lru_cache(maxsize=16)
-def zero_in(language: str) -> Words:
-    """Return what finds a denial that there is any, in one language."""
-    return words_in(language, "nothing", "no_such", "none_alone", "none_there", "none_behind")
 
 
 def _denied(sentence: str, numbers: Sequence[re.Match[str]]) -> Collection[Hashable]:
@@ -93,69 +81,31 @@ class _Sentence:
         self._language, self._numbers = language, numbers
         self._lowered = sentence.lower()
         self._told = tokens(self._lowered, language)
-        self._spoken = self._without_numbers(numbers_in(sentence))
         self._is_row = bool(_ROW.match(sentence))
         self._denied = _denied(sentence, numbers)
 
     def phrases(self) -> Iterator[CountedPhrase]:
         """Yield the phrases of all counts, and of what is denied."""
         is_of_whole = False
-        for clause in self._clauses():
+        for clause in count_clauses(self._language, self._lowered, self._numbers):
             for phrase in self._of_clause(clause) if clause.numbers else self._zero(clause):
                 yield replace(phrase, is_part=True) if is_of_whole else phrase
                 if clause.numbers and not is_of_whole:
                     is_of_whole = opens_with_whole(self._language, self._lowered[: clause.numbers[0].start()])
 
-    def _without_numbers(self, numbers: Sequence[re.Match[str]]) -> list[Token]:
-        """Return the words of the sentence without its numbers, their measure words, and verbs of posture."""
-        ends = {one.end() for one in numbers}
-        several = {one.end() for one in numbers if value_of(one[0]) > 1}
-
-        def is_spoken(one: Token) -> bool:
-            said = self._lowered[one.start : one.end]
-            if one.is_posture and self._language == "en" and said.endswith("s") and one.start - 1 in several:
-                return True  # "11 stands" are things, "one stands" tells where it is
-            if one.is_posture or one.stem.isdigit() or said in NUMERALS or (one.start in ends and said in _COUNTERS):
-                return False
-            return not any(number.start() <= one.start < number.end() for number in numbers)
-
-        return [one for one in self._told if is_spoken(one)]
-
-    def _clauses(self) -> list[_Clause]:
-        """Split the sentence into clauses; one without a count or a denial goes on with the one before it."""
-        found: list[_Clause] = []
-        lead: list[Token] = []
-        for start, end in self._spans():
-            numbers = [one for one in self._numbers if start <= one.start() < end]
-            spoken = [one for one in self._spoken if start <= one.start < end]
-            if numbers or (zero_in(self._language).search(self._lowered[start:end]) and any(map(is_content, spoken))):
-                found.append(_Clause(start, end, numbers, lead + spoken))
-                lead = []
-            elif found and found[-1].numbers:
-                found[-1] = found[-1]._replace(end=end, spoken=found[-1].spoken + spoken)
-            else:
-                lead += spoken
-        return found
-
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        """Yield the places of clauses; a border that opens is one only behind a count, "Trucks: 12"."""
-        start = 0
-        for border in _border(self._language).finditer(self._lowered):
-            at = border.start()
-            if any(one.start() < border.end() and at < one.end() for one in self._numbers):
-                continue
-            if not border["open"] or any(start <= one.start() < at for one in self._numbers):
-                yield start, at
-                start = at
-        yield start, len(self._lowered)
-
-    def _of_clause(self, clause: _Clause) -> Iterator[CountedPhrase]:
+    def _of_clause(self, clause: CountClause) -> Iterator[CountedPhrase]:
         """Yield the counts of a clause, a part with the words behind its whole, and that with its noun alone."""
         numbers, lowered = clause.numbers, self._lowered
+        denied = self._denied_before(clause)
+        first = denied[-1].end if denied else 0
+        if denied:
+            clause = clause._replace(start=first)
+            noun = named(denied)
+            yield CountedPhrase(0.0, noun, noun, frozenset(), lowered, is_part=False, is_row=self._is_row)
         is_before = len(numbers) > 1 and not any(
             is_content(one) and numbers[-1].end() <= one.start < clause.end for one in (*clause.spoken, *self._told)
         )
-        starts = [0, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
+        starts = [first, *(one.end() if is_before else other.start() for one, other in pairwise(numbers))]
         ends = [*starts[1:], clause.end]
         has_part = False
         for at, number in enumerate(numbers):
@@ -168,10 +118,20 @@ class _Sentence:
                 phrase = replace(phrase, is_part=True)
             if at + 1 < len(numbers) and is_among(lowered, number, numbers[at + 1]):
                 phrase = replace(phrase, is_whole=True)
-            yield replace(phrase, said=phrase.behind) if has_part else phrase
+            yield replace(phrase, said=phrase.behind, is_whole=True) if has_part else phrase
             has_part = last > at
 
-    def _phrase(self, clause: _Clause, at: int, last: int, own: list[Token]) -> CountedPhrase:
+    def _denied_before(self, clause: CountClause) -> Sequence[Token]:
+        """Return the noun phrase that is denied before the numbers of a clause, "no children on the 2 swings"."""
+        before = clause.numbers[0].start()
+        none = words_in(self._language, "none_there").search(self._lowered[clause.start : before])
+        if none is None:
+            return ()
+        at = clause.start + none.end()
+        behind = [one for one in clause.spoken if at <= one.start < before]
+        return run_at(behind, 0) if behind and is_content(behind[0]) and behind[0].start == at + 1 else ()
+
+    def _phrase(self, clause: CountClause, at: int, last: int, own: list[Token]) -> CountedPhrase:
         """Return the phrase of a clause's number; a part's, with the last whole behind it."""
         number, whole = clause.numbers[at], clause.numbers[last]
         start = clause.numbers[at - 1].end() if at else clause.start
@@ -194,7 +154,7 @@ class _Sentence:
             is_beside=any(one.is_preposition and 0 < number.start() - one.end <= 1 for one in self._told),
         )
 
-    def _zero(self, clause: _Clause) -> Iterator[CountedPhrase]:
+    def _zero(self, clause: CountClause) -> Iterator[CountedPhrase]:
         said = self._lowered[clause.start : clause.end]
         denied = zero_in(self._language).search(said)
         if denied is None or abstains(self._lowered):
@@ -230,13 +190,6 @@ def _run_before(own: list[Token], start: int) -> frozenset[str]:
         if before[at].stem:
             return named(run_at(before, at))
     return frozenset()
-
-
-@lru_cache(maxsize=16)
-def _border(language: str) -> re.Pattern[str]:
-    """Return what stands between two clauses of one language."""
-    joints = words(f"addition.{language}", f"contrast.{language}")
-    return re.compile(rf"(?P<open>[:：(（|—–])|[,，、،;；)）]|\s-\s|{joints}")
 
 
 def _inherit(asked: Asked, found: list[CountedPhrase]) -> None:

@@ -8,12 +8,14 @@ import re
 from collections.abc import Sequence
 
 from gigavqa.answers.abstention import find_abstention
-from gigavqa.answers.asked import STATES, Asked
-from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases, zero_in
+from gigavqa.answers.asked import Asked
+from gigavqa.answers.contraries import STATES
+from gigavqa.answers.count_clauses import zero_in
+from gigavqa.answers.counted_phrases import CountedPhrase, counted_phrases
 from gigavqa.answers.counting import counts_in
+from gigavqa.answers.excused_counts import cover, is_excused
 from gigavqa.answers.lexicon import Words, lazy_pattern
 from gigavqa.answers.numerals import NUMBER, value_of
-from gigavqa.answers.parts_of_wholes import has_part_in_words, with_parts_in_digits
 from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
 from gigavqa.answers.text import sentences_of
 
@@ -30,31 +32,74 @@ def as_asked(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> 
 
     What was read is ambiguous where another count has words of the question that its own lacks.
     """
-    if not asked.is_of_one_count or sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
+    if sum(map(len, in_order)) > _LONGEST or any(map(find_abstention, in_order)):
         return reading
-    in_order = [*map(with_parts_in_digits, in_order)]
+    if not asked.is_of_one_count:
+        return _of_lack(asked, in_order, reading) if asked.is_denied and asked.counts_things else reading
     found = None if any(_UNWEIGHED.search(one.lower()) for one in in_order) else counted_phrases(asked, in_order)
-    if not found or len(found) > _MOST:
-        return reading
+    return reading if not found or len(found) > _MOST else _told_by(asked, in_order, found, reading)
+
+
+def _told_by(
+    asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], reading: Reading | None
+) -> Reading | None:
+    """Return the total of some counts, or the best one where it is the only one of what was asked for."""
+    if (total := _total_of(asked, found)) is not None:
+        return parsed(total)
     best = None if _is_but_whole(asked, found) else _best(asked, found) or _sum_of(asked, found)
     if best is None:
-        is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
-        unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
-        return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
+        return _unless_unclear(asked, in_order, found, reading)
+    return _weighed(asked, in_order, found, best, reading)
+
+
+def _total_of(asked: Asked, found: list[CountedPhrase]) -> float | None:
+    """Return the outcome that all others come to, where each is of all that was asked for, "6, 6, 12 in total"."""
+    outcomes = [one for one in found if one.is_outcome and one.value * 2 == sum(other.value for other in found)]
+    parts = [one for one in found if one not in outcomes]
+    if len(outcomes) != 1 or len(parts) < 2 or (outcomes[0].behind and not outcomes[0].behind & asked.words):
+        return None
+    covered = {cover(asked, one) for one in parts}
+    return outcomes[0].value if len(covered) == 1 and asked.things <= covered.pop() else None
+
+
+def _unless_unclear(
+    asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], reading: Reading | None
+) -> Reading | None:
+    """Return what was read, where no count is the best; ambiguous where it is plainly none of what was asked for."""
+    is_one = sum(bool(counts_in(sentence)) for sentence in in_order) == 1 and not _contrasts(in_order)
+    unclear = (_is_contrary, _is_of_others, _is_rest_of_denied, *([_is_in_part] if is_one else []))
+    return AMBIGUOUS if any(one(asked, found, reading) for one in unclear) else reading
+
+
+def _weighed(
+    asked: Asked, in_order: Sequence[str], found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None
+) -> Reading | None:
+    """Return the best count, where others are excused; else what was read, or ambiguous where that is another one."""
     rivals = [one for one in found if one.value != best.value and not _is_sum(asked, one, best, found)]
     bold = {value_of(one[1]) for sentence in in_order for one in _BOLD.finditer(sentence)}
-    if (len(bold) != 1 or best.value in bold) and all(_is_excused(asked, one, best) for one in rivals):
+    if (len(bold) != 1 or best.value in bold) and all(is_excused(asked, one, best) for one in rivals):
         return parsed(best.value)
     if reading is not None and reading.value == best.value:
         return parsed(best.value)
     return AMBIGUOUS if _lacks(asked, found, best, reading) or _differs(found, best, reading) else reading
 
 
+def _of_lack(asked: Asked, in_order: Sequence[str], reading: Reading | None) -> Reading | None:
+    """Return the one count of those of which something is denied, where that is asked for, "12 wear one, 3 do not"."""
+    found = counted_phrases(asked, in_order) or []
+    values = {one.value for one in found}
+    lacking = {one.value for one in found if one.is_denied and one.value}
+    if len(values) < 2 or any(one.is_outcome and one.value not in lacking and not one.behind for one in found):
+        return reading
+    return parsed(lacking.pop()) if len(lacking) == 1 else AMBIGUOUS
+
+
 def _is_but_whole(asked: Asked, found: list[CountedPhrase]) -> bool:
     """Return whether a text counts parts of a whole by other words than the question has: "of 22, 17 are blurred"."""
-    most = [one for one in found if one.is_whole and asked.things <= _cover(asked, one)]
+    most = [one for one in found if one.is_whole and asked.things <= cover(asked, one)]
     parts = [one for one in found if one.is_part]
-    return any(asked.words - _cover(asked, one) for one in most) and not any(one.said & asked.words for one in parts)
+    told = asked.words - asked.things - asked.places
+    return any(told - cover(asked, one) for one in most) and not any(one.said & told for one in parts)
 
 
 def _is_sum(asked: Asked, one: CountedPhrase, best: CountedPhrase, found: list[CountedPhrase]) -> bool:
@@ -69,8 +114,7 @@ def compete(asked: Asked, text: str, reading: Reading | None) -> bool:
     """Return whether a text holds several counts, a count and a denial, or one of what may not have been asked for."""
     if reading is None or reading.status != "parsed" or asked.contraries:
         return True
-    lowered = text.lower()
-    if zero_in(asked.language).search(lowered) or has_part_in_words(lowered):
+    if zero_in(asked.language).search(text.lower()):
         return True
     return len({value_of(one[0]) for sentence in sentences_of(text) for one in counts_in(sentence)}) > 1
 
@@ -82,23 +126,19 @@ def _contrasts(in_order: Sequence[str]) -> bool:
 _CONTRAST = Words("contrast", "conclusion")
 
 
-def _cover(asked: Asked, one: CountedPhrase) -> frozenset[str]:
-    return (one.said | one.inherited) & asked.words
-
-
 def _best(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
     """Return the count that covers the noun phrase that was asked for, and most of the question; None of several."""
-    named = [one for one in found if asked.things <= _cover(asked, one) and not one.is_denied]
+    named = [one for one in found if asked.things <= cover(asked, one) and not one.is_denied]
     named = [one for one in named if not one.is_outcome or one.said & asked.words]
     named = named or _told_by_place(asked, found)
     named = [one for one in named if not asked.is_contrary_to(one.said)] or named
-    most = max((len(_cover(asked, one)) for one in named), default=0)
-    best = [one for one in named if len(_cover(asked, one)) == most]
+    most = max((len(cover(asked, one)) for one in named), default=0)
+    best = [one for one in named if len(cover(asked, one)) == most]
     best = [one for one in best if not one.is_part] or best
     if len({one.value for one in best}) != 1 or asked.is_contrary_to(best[0].said):
         return None
-    covered = _cover(asked, best[0])
-    if any(one.is_denied and _cover(asked, one) - covered for one in found):
+    covered = cover(asked, best[0])
+    if any(one.is_denied and cover(asked, one) - covered for one in found):
         return None
     is_whole = not asked.told_apart <= covered
     return None if is_whole and any(asked.is_contrary_to(one.said) for one in found) else best[0]
@@ -115,7 +155,7 @@ def _sum_of(asked: Asked, found: list[CountedPhrase]) -> CountedPhrase | None:
         return None
     if any(one.said & asked.things for one in others):
         return None
-    return whole[0] if not asked.told_apart - _cover(asked, whole[0]) else None
+    return whole[0] if not asked.told_apart - cover(asked, whole[0]) else None
 
 
 def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhrase]:
@@ -127,84 +167,19 @@ def _told_by_place(asked: Asked, found: list[CountedPhrase]) -> list[CountedPhra
     return place if all(one in place or asked.is_contrary_to(one.said) for one in found) else []
 
 
-def _is_excused(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether a count is none of what was asked for, beside the one that fits best."""
-    covered, needed = _cover(asked, one), _cover(asked, best)
-    lacking = needed - covered
-    if one.is_denied and (needed <= covered or not one.said):
-        return True
-    if one.is_part and not best.is_part:
-        return one.value <= best.value and bool(one.said - asked.words)
-    if not lacking or (one.is_outcome and not one.said & asked.words):
-        return False
-    if asked.is_contrary_to(one.said) or (one.value >= best.value and _is_whole_of(asked, one, best)):
-        return True
-    return _is_in_other_state(asked, one, best) or _is_other_thing(asked, one, best)
-
-
-def _is_whole_of(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether a count is the whole of which the best one is a part, "14 cars, 5 of which are red"."""
-    if one.is_whole and not best.is_whole:
-        return True
-    if best.is_part and not one.is_part and asked.told_apart & _cover(asked, best) - _cover(asked, one):
-        return True
-    return bool(one.said & asked.things) and _cover(asked, one) < _cover(asked, best)
-
-
-def _is_in_other_state(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether a count is of the same thing and says something else of it, "4 stand" beside "5 sit"."""
-    if not one.inherited or not (one.said | one.rest) - asked.words:
-        return False
-    if best.inherited and not one.said & asked.words:
-        return True
-    covered, needed = _cover(asked, one), _cover(asked, best)
-    is_whole_question = asked.words <= needed and not (needed - covered) & asked.things
-    return is_whole_question and not (best.said & best.rest) - asked.words
-
-
-def _is_other_thing(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> bool:
-    """Return whether the noun of a count is another than what was asked for.
-
-    A single word may tell of the same thing, "3 boats lie there and 2 sail", where the best count has other words, too.
-    """
-    if one.is_beside and not best.is_beside and one.behind and not one.behind & asked.words:
-        return True
-    noun, is_behind = _noun_beside(asked, one, best)
-    other = noun - asked.words
-    if not other:
-        return bool(noun) and not noun & asked.things
-    if noun & (asked.words - asked.things):
-        return False
-    if one.sentence != best.sentence or (one.is_row and best.is_row) or not best.value:
-        return True
-    more = (best.rest if is_behind else best.said) - asked.words
-    return (len(noun) > 1 and not noun & asked.words) or not more
-
-
-def _noun_beside(asked: Asked, one: CountedPhrase, best: CountedPhrase) -> tuple[frozenset[str], bool]:
-    """Return the noun of a count where the best one has its own, and whether that is not before the number."""
-    if not best.value:
-        return one.behind or one.before, True
-    if best.behind & asked.things:
-        return one.behind, True
-    if best.before & asked.things:
-        return one.before, False
-    return one.behind or one.before or one.rest, True
-
-
 def _is_contrary(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
     """Return whether what was read is plainly of something else, "14 blue cars" for red ones, or a whole of that."""
     if not any(asked.is_contrary_to(one.said) for one in found):
         return False
     read = _read(found, reading)
-    return not any(asked.told_apart <= _cover(asked, one) for one in read)
+    return not any(asked.told_apart <= cover(asked, one) for one in read)
 
 
 def _is_rest_of_denied(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
     """Return whether what was asked for is denied of a part of what was read, "12 people; 3 without masks"."""
     read = _read(found, reading)
     denied = [one for one in found if one.is_denied]
-    return bool(read) and any(_cover(asked, one) - _cover(asked, other) for one in denied for other in read)
+    return bool(read) and any(cover(asked, one) - cover(asked, other) for one in denied for other in read)
 
 
 def _is_of_others(asked: Asked, found: list[CountedPhrase], reading: Reading | None) -> bool:
@@ -224,14 +199,14 @@ def _is_in_part(asked: Asked, found: list[CountedPhrase], reading: Reading | Non
     states = [bool(one.said & STATES) for one in others]
     parts = sum(one.value for one in others)
     is_whole = parts == read[0].value or (all(states) and not read[0].said & STATES and parts < read[0].value)
-    return not is_whole and any(asked.things <= _cover(asked, one) and not one.is_part for one in others)
+    return not is_whole and any(asked.things <= cover(asked, one) and not one.is_part for one in others)
 
 
 def _lacks(asked: Asked, found: list[CountedPhrase], best: CountedPhrase, reading: Reading | None) -> bool:
     """Return whether what was read has words of its own, and lacks some that were asked for and the best count has."""
     read = _read(found, reading)
     return bool(read) and all(
-        bool(_cover(asked, best) - _cover(asked, one))
+        bool(cover(asked, best) - cover(asked, one))
         and bool(one.said & asked.words or one.behind or one.before or one.is_whole)
         and not (one.is_outcome and one.said & asked.things)
         for one in read

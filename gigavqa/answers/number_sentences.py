@@ -4,16 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from gigavqa.answers.abstention import abstains, find_abstention
-from gigavqa.answers.asked import Asked
-from gigavqa.answers.content_words import named, tokens
-from gigavqa.answers.counting import chief_among, counts_in, is_compared
+from gigavqa.answers.counting import counts_in, is_compared
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
-from gigavqa.answers.negation import Mention, settled
-from gigavqa.answers.normalization import passages
-from gigavqa.answers.numerals import NUMBER, value_of
-from gigavqa.answers.parts_of_wholes import is_whole_of_words, opens_with_whole
-from gigavqa.answers.readings import AMBIGUOUS, Reading, parsed
-from gigavqa.answers.text import sentences_of
+from gigavqa.answers.numerals import NUMBER
 
 _IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）][.。]?\s*")
 """A sentence in brackets: a remark."""
@@ -32,8 +25,8 @@ _ONLY_OTHERS = Words(
     rf"(?:[^\d.;!?]{{0,16}}(?=\d)|(?:[^\W\d]+\s){{0,2}}?(?={NUMBER.pattern}))",
 )
 """A denial of what was asked for, up to the number of what there is instead."""
-_ROW = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
-_COUNTS = lazy_pattern(
+ROW = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
+COUNTS = lazy_pattern(
     rf"[\s*_`#-]*+(?:[^\W\d][^:：\n]{{0,40}}[:：][\s*_`]*)?(?:{words('existence')}\s*)?[*_`]*(?:{NUMBER.pattern})[*_`]*"
     rf"(?!\s*{words('copula', 'part_behind')})(?:\s?[^\s\d()\[\].,;:!?。；：！？।،]+){{0,3}}[\s*_`.。।!]*+",
     re.IGNORECASE,
@@ -44,22 +37,13 @@ _QUANTITY, _COMMITS, _GUESSES = (
     Words("commitment", "likely", "guess"),
     Words("likely", "guess"),
 )
-_ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding", "remainder")
+ORDERS = Words("total", "conclusion", "announcement", "retraction", "holding", "remainder")
 """What tells that a later number is the outcome."""
 TOTALS, CONCLUSION = Words("total"), Words("conclusion", "right_is")
 _SUMS = Words("total", "conclusion")
 _BETWEEN = lazy_pattern(
     rf"\s*[*_]*(?:{words('roughly')}\s)?(?:between|entre|zwischen)\s+(?:{NUMBER.pattern})", re.IGNORECASE
 )
-_ALONE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
-_BARE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
-"""A number that stands alone, perhaps with a unit, before what is remarked on it."""
-_BOLD_OPENING = lazy_pattern(
-    rf"\s*\*\*\s?((?i:{NUMBER.pattern}))(?:\s?[^\s\d*]{{1,24}}){{1,3}}\*\*\s*(?:[:.,;(–—-]|(?<=\n)|(?=[A-ZÀ-ÞА-Я])|\Z)"
-)
-"""A count with its noun in bold, before how it was counted."""
-_LONGEST_REMARK = 1_000
-"""Characters of a text that opens with a count, and remarks on it; a longer one works it out."""
 
 
 def states_quantity(sentence: str) -> bool:
@@ -71,11 +55,6 @@ def states_quantity(sentence: str) -> bool:
 
 
 _PLANNED = Words("planned")
-
-
-def is_number_alone(text: str) -> bool:
-    """Return whether a text is a number and nothing else but markup."""
-    return bool(_ALONE.fullmatch(text))
 
 
 def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[str]]) -> bool:
@@ -95,8 +74,8 @@ def is_unknown(in_order: Sequence[str], told: str, numbers: Sequence[re.Match[st
     lowered = told.lower()
     return not (
         states_quantity(told)
-        or _COUNTS.fullmatch(told)
-        or _ORDERS.search(lowered)
+        or COUNTS.fullmatch(told)
+        or ORDERS.search(lowered)
         or _GUESSES.search(lowered)
         or "=" in told
     )
@@ -122,46 +101,10 @@ def last_told(in_order: list[str]) -> tuple[str, list[re.Match[str]]] | None:
     if (told := first_told(reversed(meant))) is None:
         return None
     last = meant[-1]
-    is_denied = told[0] is not last and _ROW.match(told[0]) and not _ROW.match(last) and not counts_in(last)
+    is_denied = told[0] is not last and ROW.match(told[0]) and not ROW.match(last) and not counts_in(last)
     return (last, []) if is_denied and NOTHING.search(last.lower()) and not abstains(last) else told
 
 
-def is_singled_out(asked: Asked, text: str, value: float) -> bool:
-    """Return whether a text with several counts says that one is the outcome, or has but that one of what was asked."""
-    if opening_count(text) is not None or passages(text)[0] != text:
-        return True
-    told = [(sentence, numbers) for sentence in sentences_of(text) if (numbers := counts_in(sentence))]
-    values = [value_of(one[0]) for _, numbers in told for one in numbers]
-    if len({*values}) < 2:
-        return not is_whole_of_words(text, value)
-    is_of_whole = opens_with_whole(asked.language, told[0][0][: told[0][1][0].start()].lower())
-    if sum(values) == 2 * value and not is_of_whole:
-        return True
-    holding = [(sentence, numbers) for sentence, numbers in told if value in map(_value, numbers)]
-    if holding and _settles(*holding[-1], value):
-        return True
-    of_it = [numbers for one, numbers in told if asked.things <= named(tokens(one.lower(), asked.language))]
-    return {_value(one) for numbers in of_it for one in numbers} == {value}
-
-
-def _value(number: re.Match[str]) -> float:
-    return value_of(number[0])
-
-
-def _settles(sentence: str, numbers: list[re.Match[str]], value: float) -> bool:
-    """Return whether a sentence says of its number that it is the outcome, or sets it against the others."""
-    if _EQUATION.search(sentence) or _OUTCOME.search(sentence.lower()):
-        return True
-    if any(value_of(one[1]) == value for one in BOLD.finditer(sentence)):
-        return True
-    mentions = [Mention(*one.span(), _value(one)) for one in numbers]
-    return len({mention.value for mention in mentions}) > 1 and settled(sentence, mentions) == {value}
-
-
-_EQUATION = re.compile("[=≈＝]")
-_OUTCOME = Words(
-    "total", "conclusion", "announcement", "retraction", "remainder", "right_is", "preference", "second_look"
-)
 BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*", re.IGNORECASE)
 """A number in bold, perhaps with its unit or noun."""
 
@@ -169,7 +112,7 @@ BOLD = lazy_pattern(rf"\*\*\s?({NUMBER.pattern})(?:\s?[^\W\d]{{1,16}})?\s?\*\*",
 def _is_sum(sentence: str) -> bool:
     if not counts_in(sentence):
         return False
-    return bool("=" in sentence or _SUMS.search(sentence.lower()) or _BARE.fullmatch(sentence.strip()))
+    return bool("=" in sentence or _SUMS.search(sentence.lower()) or BARE.fullmatch(sentence.strip()))
 
 
 def denies_existence(sentence: str, numbers: list[re.Match[str]]) -> bool:
@@ -189,43 +132,13 @@ def first_told(in_order: Iterable[str]) -> tuple[str, list[re.Match[str]]] | Non
     return compared
 
 
-def opening_count(text: str) -> Reading | None:
-    """Read the number that a text opens with, as its total or with its noun, where what follows remarks on its parts.
-
-    Of several that are counts alike, "3 left. 4 right.", none is the answer unless the last is what they come to.
-    """
-    if (bold := bold_opening(text)) is not None:
-        return bold
-    first, *rest = sentences_of(text) if len(text) < _LONGEST_REMARK else [""]
-    if not rest or any(_ORDERS.search(one.lower()) or states_quantity(one) for one in rest):
-        return None
-    if _BARE.fullmatch(first.strip()):
-        return parsed(value_of(NUMBER.search(first)[0]))  # type: ignore[index]
-    numbers = chief_among(first, counts_in(first))
-    if len(numbers) != 1:
-        return None
-    count = value_of(numbers[0][0])
-    if states_quantity(first):
-        return parsed(count)
-    remarks = [sentence for sentence in rest if NUMBER.search(sentence)]
-    return _count_before(remarks, first, count) if remarks else None
+_ALONE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})[\s*_`$)]*+", re.IGNORECASE)
 
 
-def bold_opening(text: str) -> Reading | None:
-    """Read the count with its noun that a text opens with in bold, "**7 ships** How I counted: …"."""
-    bold = _BOLD_OPENING.match(text) if "**" in text else None
-    return None if bold is None or _ORDERS.search(text[bold.end() :].lower()) else parsed(value_of(bold[1]))
+BARE = lazy_pattern(rf"[\s*_`$(]*+(?:{NUMBER.pattern})\s?[^\W\d]{{0,3}}[²³]?[\s*_`$)]*+[.。!]", re.IGNORECASE)
+"""A number that stands alone, perhaps with a unit, before what is remarked on it."""
 
 
-def _count_before(remarks: Sequence[str], first: str, count: float) -> Reading | None:
-    """Read the count of the first sentence, where the numbers of the remarks are its parts."""
-    parts = [value_of(number[0]) for one in remarks for number in chief_among(one, [*NUMBER.finditer(one)])]
-    if not TOTALS.search(first.lower()):
-        if not _COUNTS.fullmatch(first) or _ORDERS.search(first.lower()):
-            return None
-        if all(map(_COUNTS.fullmatch, remarks)):
-            *others, outcome = parts
-            return parsed(outcome) if outcome == count + sum(others) or {count, *parts} == {count} else AMBIGUOUS
-        if any(map(_COUNTS.fullmatch, remarks)):
-            return None
-    return parsed(count) if max(parts) <= count else None
+def is_number_alone(text: str) -> bool:
+    """Return whether a text is a number and nothing else but markup."""
+    return bool(_ALONE.fullmatch(text))

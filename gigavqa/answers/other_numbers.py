@@ -203,13 +203,22 @@ def _few(name: str, language: str) -> re.Pattern[str]:
     return re.compile(rf"{words(f'{name}.{language}')}(?=\s)", re.IGNORECASE)
 
 
-def tells_of_others(asked: Asked, text: str) -> bool:
-    """Return whether a text tells of another thing of a name that a question asks about by its number, "booth 3"."""
-    named = _NUMBERED.search(asked.text)
+def of_numbered(asked: Asked, text: str) -> str:
+    """Return of a text what it says of the thing whose number a question names, "booth 3"; all where it names none.
+
+    What follows a thing's name is of it, up to the next one's.
+    """
+    named = _NUMBERED.search(asked.text) or _NUMBERED_BEFORE.search(asked.text)
     if named is None:
-        return False
-    others = re.finditer(rf"{re.escape(named['noun'])}s?\s(\d+)", text.lower())
-    return any(other[1] != named["number"] for other in others)
+        return text
+    noun, number = map(re.escape, (named["noun"], named["number"]))
+    pattern = rf"(?<!\d)(\d+)\s?{noun}" if named.re is _NUMBERED_BEFORE else rf"(?<![^\W_]){noun}s?\s(\d+)"
+    found = [*re.finditer(pattern, text.lower())]
+    if all(one[1] == named["number"] for one in found):
+        return text
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    return " ".join(f"{text[one.end() : end]}." for one, end in zip(found, ends, strict=True) if one[1] == number)
 
 
 _NUMBERED = re.compile(r"(?P<noun>[^\W\d_]{2,})\s(?P<number>\d{1,4})(?!\d|\s?(?:mm|cm|m|km)\b)")
+_NUMBERED_BEFORE = re.compile(r"(?P<number>\d{1,4})(?P<noun>[号號番번호]\s?[^\W\d_]{2})")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from gigavqa.answers.content_words import function_words
 from gigavqa.answers.counting import counts_in, is_bound, numbers_in
 from gigavqa.answers.lexicon import by_language, lazy_pattern, words
-from gigavqa.answers.numerals import NUMERALS, value_of
+from gigavqa.answers.numerals import NUMERALS
 
 _WHOLE_BEHIND = lazy_pattern(rf"\s*{words('part_of')}\s+(?:{words('article')}\s+)?", re.IGNORECASE)
 _WHOLE_BEFORE = lazy_pattern(rf"\s?{words('counted')}?\s?(?:중|中|のうち)에?서?\s?")
@@ -88,20 +88,9 @@ def _opening(language: str) -> re.Pattern[str]:
     return re.compile(rf"\W*{words(f'part_of.{language}')}\s+(?:{article}\s+)?(?:[^\W\d_]+['’]s?\s+)?")
 
 
-def has_part_in_words(lowered: str) -> bool:
-    """Return whether a text holds the number of a part in words, "two of them"."""
-    return (" of " in lowered or " de ell" in lowered) and _PART_IN_WORDS.search(lowered) is not None
-
-
-def with_parts_in_digits(sentence: str) -> str:
-    """Return a sentence with the number of a part in digits, "2 of them"."""
-    if not has_part_in_words(sentence.lower()):
-        return sentence
-    return _PART_IN_WORDS.sub(lambda word: f"{NUMERALS[word[0].lower()]}", sentence)
-
-
-def is_whole_of_words(sentence: str, value: float) -> bool:
-    """Return whether a number is but the whole of a part that is told in words, "nine of twelve"."""
-    if not has_part_in_words(sentence.lower()):
-        return False
-    return any(value_of(whole[0]) == value for whole in _shares_in(with_parts_in_digits(sentence))[1::2])
+def with_parts_in_digits(text: str) -> str:
+    """Return a text with the number of a part in digits, "2 of them"."""
+    lowered = text.lower()
+    if " of " not in lowered and " de ell" not in lowered:
+        return text
+    return _PART_IN_WORDS.sub(lambda word: f"{NUMERALS[word[0].lower()]}", text)

@@ -5,7 +5,11 @@ import re
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.sentence_forms import VERDICT
 from gigavqa.answers.text import plain, sentences_of
-from gigavqa.answers.withdrawals import is_ascribed, is_hypothesis, is_unreal
+from gigavqa.answers.withdrawals import (
+    is_ascribed,
+    is_hypothesis,
+    is_unreal,
+)
 
 PLAIN = {
     plain(phrase): truth for truth, name in ((True, "yes_ending"), (False, "no_ending")) for phrase in phrases(name)
@@ -64,6 +68,12 @@ def is_according_to_others(behind: str) -> bool:
     return _ACCORDING.match(behind.lower()) is not None
 
 
+def is_according_to(text: str) -> bool:
+    """Return whether a text tells what others say, "According to the log, ..."."""
+    return _SOURCE.search(text.lower()) is not None
+
+
+_SOURCE = Words("according_to")
 CONTRARY_TOLD = Words("contrary_told")
 """What says that the contrary of what somebody said is so."""
 
@@ -112,3 +122,35 @@ def is_first_impression(sentence: str) -> bool:
 _FIRST_THOUGHT, _GOES_AGAINST = Words("first_thought"), Words("contrast", "concession", "conclusion")
 _END_OF_CLAUSE = re.compile(r"[,;:.，；：。、،]")
 _COMMA = re.compile(r"[,，;；、،:：]")
+
+
+def yes_before_contrast(sentence: str) -> frozenset[bool]:
+    """Return what a yes says that ends its clause before a contrast, "I'd say yes, but there is no driver.".
+
+    What is denied behind is something else, unless that clause answers itself: then both are said, as they are where
+    the yes is but possible. None where there is no such yes, or it is another's or a first thought.
+    """
+    lowered = sentence.lower()
+    if not _YES_ENDING.may_be_in(lowered) or (contrast := _CONTRAST.search(lowered)) is None:
+        return frozenset()
+    before, behind = lowered[: contrast.start()], lowered[contrast.end() :]
+    if _YES_ENDING.search(before) is None or _GIVES_WAY.search(before) or _ANSWERS.search(behind):
+        return frozenset()
+    is_open = _POSSIBLE.search(before) or ":" in before or _NO_ENDING.search(behind)
+    return frozenset({True, False}) if is_open else frozenset({True})
+
+
+_CONTRAST, _POSSIBLE = Words("contrast"), Words("possibility")
+
+
+_YES_ENDING = Words("yes_ending", pattern=r"{}[\s*_]{0,4}(?=[,;，；、،—–]|$)")
+
+
+_NO_ENDING = Words("no", pattern=r"{}\W*$")
+
+
+_GIVES_WAY = Words("denial_before", "no", "inability", "first_thought", "hypothesis", "speaker")
+
+
+_ANSWERS = Words("proposition", "taken_as_false", "retraction", "second_look")
+"""What tells that a clause answers the question anew."""

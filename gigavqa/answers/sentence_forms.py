@@ -120,5 +120,6 @@ VERDICT = _Verdict(
     "certain",
     "holds",
     "holds_not",
-    pattern=rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]",
+    pattern=rf"{words('certain')}|(?P<holds_not>{words('holds_not')}|[❌✗✘✖])|{words('holds')}|[✅✓✔]"
+    r"|\bholds(?=\s*(?:[.,;!?]|$))",
 )

@@ -6,13 +6,15 @@ no to it. What is supposed, sought or only likely says nothing (decision 0010).
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from gigavqa.answers.abstention import abstains, find_abstention
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.clauses import clauses, is_unsure
-from gigavqa.answers.content_words import Token, is_content, named, run_at, tokens
+from gigavqa.answers.content_words import Token, is_content, named, run_at, stem_of, tokens
+from gigavqa.answers.count_truths import as_counted
 from gigavqa.answers.counting import numbers_in
-from gigavqa.answers.lexicon import Words, phrases
+from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.numerals import NUMBER, NUMERALS
 from gigavqa.answers.plain_truths import says_plainly
 from gigavqa.answers.predicates import of_predicate
@@ -34,18 +36,56 @@ def as_stated(asked: Asked, text: str, reading: Reading) -> Reading:
     """
     if len(text) > _LONGEST or reading.status not in ("parsed", "ambiguous", "unparsable") or find_abstention(text):
         return reading
+    if reading.value is False and _NOBODY_BUT.search(text.lower()):
+        return AMBIGUOUS
+    text = _QUOTED.sub(" ", text)
+    is_explicit = _is_explicit(asked, text)
+    if not (is_explicit and reading.status == "parsed"):
+        told = as_counted(asked, text) or (None if reading.value else _nobody(asked, text))
+        if told is not None:
+            return told
     if not asked.existing:
-        return of_predicate(asked, text, reading, _is_explicit(asked, text))
-    if reading.status != "unparsable" and _is_explicit(asked, text):
-        return reading
+        return of_predicate(asked, text, reading, is_explicit)
+    return reading if is_explicit and reading.status != "unparsable" else _as_there(asked, text, reading)
+
+
+def _as_there(asked: Asked, text: str, reading: Reading) -> Reading:
+    """Return whether a text says that what is asked for is there; ambiguous where a truth is of something else."""
     said = _said(asked, text)
+    if said == {True} and _is_elsewhere(asked, text):
+        return AMBIGUOUS
     if len(said) == 1 and None not in said:
         return parsed(said.pop())
-    is_open = bool(said) or asked.is_denied or _is_of_others(asked, text)
-    if not said and reading.value is False and _denies_people(asked, text):
-        return reading
-    is_open = is_open or not said
-    return AMBIGUOUS if len(said) > 1 or (is_open and reading.status == "parsed") else reading
+    return AMBIGUOUS if len(said) > 1 or reading.status == "parsed" else reading
+
+
+_NOBODY_BUT = Words("nobody_told", pattern=rf"{{}}\s{words('but', 'exception')}")
+_QUOTED = lazy_pattern(rf"{words('saying')}[:,]?\s?[\"“«„「][^\"“”«»„「」]*[\"”»“」]", re.IGNORECASE)
+"""What somebody said, in quotation marks."""
+
+
+def _nobody(asked: Asked, text: str) -> Reading | None:
+    """Return no where a text says that nobody is where people are asked for, "The swings are deserted."."""
+    if not asked.find("somebody_asked") or asked.is_denied:
+        return None
+    nobody, negator = words_in(asked.language, "nobody_told", "unoccupied"), words_in(asked.language, "negator")
+    in_order = sentences_of(text)
+    if (
+        len(in_order) > 1
+        or not in_order
+        or words_in(asked.language, "contrast", "exception", "but").search(text.lower())
+    ):
+        return None
+    rest = nobody.sub(" ", text.lower())
+    spoken = named(tokens(negator.sub(" ", rest), asked.language))
+    return parsed(False) if rest != text.lower() and spoken <= asked.words else None
+
+
+def _is_elsewhere(asked: Asked, text: str) -> bool:
+    """Return whether a text lacks words of the question, and sets something against what is there."""
+    lowered = text.lower()
+    is_narrower = bool(asked.words - named(tokens(lowered, asked.language)))
+    return is_narrower and words_in(asked.language, "contrast").search(lowered) is not None
 
 
 def _said(asked: Asked, text: str) -> set[bool | None]:
@@ -56,26 +96,11 @@ def _said(asked: Asked, text: str) -> set[bool | None]:
     speaking = [
         sentence
         for sentence in sentences_of(text)
-        if negator.search(lowered := sentence.lower()) or asked.existing <= named(tokens(lowered, asked.language))
+        if negator.search(lowered := sentence.lower())
+        or asked.existing <= named(tokens(lowered, asked.language))
+        or _is_without(asked, lowered)
     ]
     return {truth for one in speaking for clause in clauses(asked, one) for truth in _existence(asked, clause)}
-
-
-def _is_of_others(asked: Asked, text: str) -> bool:
-    """Return whether a sentence denies something that was not asked for beside something that it affirms."""
-    negator = words_in(asked.language, "negator")
-    for sentence in sentences_of(text):
-        found = [(clause, [*negator.finditer(clause)]) for clause in clauses(asked, sentence)]
-        denies = {bool(negators) for clause, negators in found if named(_spoken(asked, clause, negators))}
-        if len(denies) > 1:
-            return True
-    return False
-
-
-def _denies_people(asked: Asked, text: str) -> bool:
-    """Return whether a text says that nobody is there, where people were asked for."""
-    is_told = words_in(asked.language, "nobody_told").search(text.lower()) is not None
-    return is_told and not asked.is_denied and asked.find("somebody_asked") is not None
 
 
 def _is_explicit(asked: Asked, text: str) -> bool:
@@ -89,6 +114,9 @@ def _is_explicit(asked: Asked, text: str) -> bool:
 
 def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
     """Yield whether a clause says that what was asked for is there, or is not; None where it is in doubt."""
+    if _is_without(asked, clause):
+        yield False
+        return
     negators = [*words_in(asked.language, "negator").finditer(clause)]
     if not negators and not asked.existing <= named(tokens(clause, asked.language)):
         return
@@ -107,6 +135,20 @@ def _existence(asked: Asked, clause: str) -> Iterator[bool | None]:
         is_narrower = bool(said - asked.words) and not asked.words <= said
         if not is_narrower and _is_there(asked, clause, found):
             yield True
+
+
+def _is_without(asked: Asked, clause: str) -> bool:
+    """Return whether one word of a clause says that there is none of what was asked for, "cloudless", "wolkenlos"."""
+    if words_in(asked.language, "negator").search(clause):
+        return False
+    nouns = (found["noun"] for found in _without(asked.language).finditer(clause))
+    return any({stem_of(noun)} == asked.existing for noun in nouns)
+
+
+@lru_cache(maxsize=16)
+def _without(language: str) -> re.Pattern[str]:
+    endings = "|".join(phrases(f"without_behind.{language}")) or "(?!)"
+    return re.compile(rf"(?<![^\W_])(?P<noun>[^\W\d_]{{3,}}?)-?(?:{endings})(?![^\W_])")
 
 
 def _denies_all(asked: Asked, clause: str) -> bool:
@@ -170,6 +212,10 @@ def _is_of_another(asked: Asked, found: Sequence[Token], first: Token, clause: s
     before = [one for one in found if one.end <= first.start]
     while before and not is_content(before[-1]):
         if clause[before[-1].start : before[-1].end] in phrases(f"genitive.{asked.language}"):
-            return any(map(is_content, before))
+            noun = next((one for one in reversed(before[:-1]) if is_content(one)), None)
+            return noun is not None and noun.stem not in _AMOUNTS
         before.pop()
     return False
+
+
+_AMOUNTS = frozenset(map(stem_of, (*phrases("mass_noun"), *phrases("group_noun"))))

@@ -33,7 +33,7 @@ from gigavqa.benchmarks.questions.samples import LETTERS_JOINT, Question
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.verdicts import ABSTAINED, Verdict
 
-JUDGE_VERSION = "questions/10"
+JUDGE_VERSION = "questions/11"
 RECORDED = "recorded"
 """Parse status of a reply to an open question: it was written down, and nothing of it was read."""
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+")

@@ -75,7 +75,7 @@ def test_what_is_left_of_a_count_is_the_answer(left: str) -> None:
     ("question", "text"),
     [
         ("How many windows are on the facade?", "The ground floor has {n} openings, the upper one {m}."),
-        ("How many cars are queueing at booth 3?", "Booth 1: {n} cars. Booth 3: {m} cars."),
+        ("How many cars are queueing at booth 3?", "Booth 1: {n} cars. Booth 2: {m} cars."),
         ("Wie viele Fenster hat das Haus?", "Im Erdgeschoss {n}, oben {m}."),
         ("How many barrels are red?", "Nine of twelve."),
         ("How many turbines are spinning?", "Of the park's 22 turbines, only 17 have blurred blades; 5 stand still."),
@@ -84,3 +84,16 @@ def test_what_is_left_of_a_count_is_the_answer(left: str) -> None:
 def test_of_several_numbers_none_is_read_that_nothing_singles_out(question: str, text: str) -> None:
     """No answer is better than a wrong one."""
     assert read_integer(text.format(n=4, m=6), asked=asked_of(question)).value is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How many cars are queueing at booth 3?", "Booth 1: {n} cars. Booth 3: {m} cars. Booth 5: {n} cars."),
+        ("How many trucks are in lane 2?", "Lane 1 has {n} trucks, lane 2 has {m} and lane 3 has {n}."),
+        ("2号仓库门口有几辆叉车？", "1号仓库门口有{n}辆叉车，2号仓库门口有{m}辆。"),
+    ],
+)
+def test_the_count_of_a_thing_with_a_number_follows_its_name(question: str, text: str) -> None:
+    """Up to the name of the next one."""
+    assert read_integer(text.format(n=4, m=6), asked=asked_of(question)).value == 6
