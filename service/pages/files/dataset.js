@@ -1,5 +1,6 @@
 // One data set: its pictures and questions, page by page, and the plans by which it can be asked.
 
+import { drawDeletion } from "./deletion.js";
 import { byId, bytes, cellName, el, facts, fromRoot, here, link, section, some, spaced, table, whole } from "./parts.js";
 import { ask, attempt, chosenIn, closer, crumbs, get, keepChosen, pictureName, Refusal, say, show, tell, thumbnail, title, viewer, wordsOf } from "./shell.js";
 
@@ -74,7 +75,7 @@ const groupList = (groups) => el("ul", { class: "links soft" }, Object.entries(g
 
 crumbs(["/datasets", "Data sets"], ["", name]);
 title(name);
-attempt(async () => {
+const look = async () => {
   const known = await get(route);
   title(known.title || name);
   say(`${some(known.num_samples, "question")} about ${some(known.num_images, "picture")}`);
@@ -83,9 +84,17 @@ attempt(async () => {
     el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]]), groupList(known.groups)),
     section("Pictures", el("div", { id: "images" })),
     el("section", { "aria-labelledby": "title-questions" }, el("h2", { id: "title-questions" }, "Questions ", el("span", { id: "about", class: "soft" })), filters(groups), el("div", { id: "samples" })),
-    section("Plans", el("div", { id: "plans" })));
-  await Promise.all([showImages(), showSamples(), showPlans(known.benchmark)]);
-});
+    section("Plans", el("div", { id: "plans" })), el("div", { id: "deletion" }));
+  await Promise.all([showImages(), showSamples(), showPlans(known.benchmark), drawDeletion(name)]);
+};
+attempt(() => look().catch(async (error) => {
+  if (error.status === 422) { // what cannot be read can be deleted
+    show(el("div", { id: "deletion" }));
+    await drawDeletion(name);
+    error.message = wordsOf(error);
+  }
+  throw error;
+}));
 
 const showPlans = async (benchmark) => {
   const [{ data }, { data: models }] = await Promise.all([get(`/v1/plans?benchmark=${encodeURIComponent(benchmark)}`), get("/v1/models")]);
