@@ -31,6 +31,7 @@ from gigavqa.evaluation.prompts import PromptRebuilder
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.tables import Caveat
 from gigavqa.reports.report import JobFacts, Report, report_on_tally, versions_of
+from gigavqa.reports.runs import Runs
 from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
 from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.page.page import render_html
@@ -80,6 +81,8 @@ class ReportJobs:
 
     jobs: Sequence[Job]
     judges: Sequence[Job] = ()
+    by_job: bool = False
+    """Whether answers of a model that several jobs ask the same stand apart, by their job."""
 
     @property
     def all(self) -> Sequence[Job]:
@@ -87,9 +90,13 @@ class ReportJobs:
         return [*self.jobs, *self.judges]
 
     @property
-    def ids(self) -> tuple[tuple[str, ...], ...]:
-        """The ids of the jobs."""
-        return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges)
+    def ids(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """The ids of the jobs, and whether their answers stand apart."""
+        return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges), self.by_job
+
+    def runs(self, dataset: Dataset, catalogue: Catalogue) -> Runs:
+        """Return what models are called in the report."""
+        return Runs.apart(self.jobs, dataset.benchmark, catalogue) if self.by_job else Runs(catalogue)
 
     def require_roles(self) -> None:
         """Raise JudgesMixedError where a job that judges is among those that are judged, or the reverse."""
@@ -205,8 +212,9 @@ class Reports:
         shown = choose_samples(dataset, named, most_samples(report))
         found = self._recorded(jobs, loop, lambda request_id: is_about(request_id, shown))
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
-        prompts = PromptRebuilder(dataset, {job.id: job.spec for job in jobs})
-        outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
+        prompts, catalogue = PromptRebuilder(dataset, {job.id: job.spec for job in jobs}), self._catalogue()
+        runs = asked.runs(dataset, catalogue)
+        outcomes = map(runs.outcome, sample_outcomes(dataset, responses, catalogue, prompts))
         return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
 
     def _verdicts(
@@ -240,9 +248,10 @@ class Reports:
         return dataset.judged_with(self._panels.get(judges.ids, self.version(judges), gather))
 
     def _build(self, asked: "ReportJobs", loop: asyncio.AbstractEventLoop) -> Report:
-        dataset, catalogue, jobs = self._dataset(asked, loop), self._catalogue(), asked.jobs
-        tally, lacking = self._tallies.count([job.id for job in jobs], dataset, catalogue, loop)
-        report = report_on_tally(dataset, tally, catalogue, *(job.spec for job in jobs))
+        dataset, jobs = self._dataset(asked, loop), asked.jobs
+        runs = asked.runs(dataset, self._catalogue())
+        tally, lacking = self._tallies.count([job.id for job in jobs], dataset, runs, loop)
+        report = report_on_tally(dataset, tally, runs.catalogue, *map(runs.spec, jobs))
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
         facts = tuple(JobFacts.of(job) for job in asked.all)
@@ -367,11 +376,19 @@ async def get_joint_report(
         ),
     ],
     judges: Judges = (),
+    by_job: Annotated[
+        bool,
+        Query(
+            description="whether answers of a model that several of the jobs ask the same stand apart, as those of "
+            "`MODEL@JOB`; else the jobs are further repeats"
+        ),
+    ] = False,
     form: _Form = "json",
     if_none_match: IfNoneMatch = None,
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    asked = ReportJobs(await get_visible_jobs(registry, caller, jobs), await get_visible_jobs(registry, caller, judges))
+    judging = await get_visible_jobs(registry, caller, judges)
+    asked = ReportJobs(await get_visible_jobs(registry, caller, jobs), judging, by_job)
     return await _report_response(asked, reports, reader, form, if_none_match)
 
 

@@ -158,7 +158,7 @@ def test_a_job_is_called_by_the_title_that_somebody_gave_it(gateway: RunningGate
 @pytest.mark.slow
 def test_jobs_that_are_picked_are_compared_in_one_report(gateway: RunningGateway, browser: Browser) -> None:
     """Those that have answers; the report leads back to each of them."""
-    done = [gateway.submit(seed=seed).json()["id"] for seed in (1, 2)]
+    done = [gateway.submit(seed=seed, metadata={"title": f"Seed {seed}"}).json()["id"] for seed in (1, 2)]
     elsewhere(lambda: play(gateway.redis_url))
     waiting = gateway.submit(seed=3).json()["id"]
     tab = browser.new_page()
@@ -169,9 +169,11 @@ def test_jobs_that_are_picked_are_compared_in_one_report(gateway: RunningGateway
         tab.locator(f"[data-pick='{job_id}']").check()
     tab.get_by_role("link", name="Compare 2 jobs").click()
     expect(tab.locator("#matrix")).to_be_visible()
+    for title in ("Seed 1", "Seed 2"):
+        expect(tab.get_by_role("row", name=re.compile(f", {title}")).first).to_be_visible()
     assert tab.locator("#head a").all_inner_texts() == ["gigavqa", "Jobs", *done, NAME]
     tab.locator("#head").get_by_role("link", name=done[1]).click()
-    expect(tab.locator("#title")).to_have_text("town: S0 V2")
+    expect(tab.locator("#title")).to_have_text("Seed 2")
     assert seen.told == []
     tab.close()
 

@@ -7,7 +7,7 @@ import { ask, attempt, crumbs, say } from "./shell.js";
 const jobs = here[0] === "jobs" ? [here[1]] : new URLSearchParams(location.search).getAll("job");
 const address = jobs.length === 1
   ? `/v1/jobs/${encodeURIComponent(jobs[0])}/report?format=html`
-  : `/v1/reports?${new URLSearchParams([...jobs.map((job) => ["job", job]), ["format", "html"]])}`;
+  : `/v1/reports?${new URLSearchParams([...jobs.map((job) => ["job", job]), ["by_job", "true"], ["format", "html"]])}`;
 
 crumbs(["/", "Jobs"], ...jobs.map((job) => [`/jobs/${encodeURIComponent(job)}`, job]), ["", "Report"]);
 say(jobs.length ? "reading the report" : "no job is named: pick some among the jobs");
