@@ -26,6 +26,15 @@ class ColumnError(ValueError):
     """A column cannot be read in any row, since rows together say otherwise; the message names it and the remedy."""
 
 
+class RecordError(ValueError):
+    """Several things are wrong with a record; `images` are those that it names, which may be wrong, too."""
+
+    def __init__(self, faults: Sequence[str], images: Sequence[str] = ()) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+        self.images = tuple(images)
+
+
 class EvaluationError(Exception):
     """The job or file cannot be expanded or scored."""
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +38,8 @@ class RecordContext:
     it, as where records alone are read. `again` reads the file's records once more, for one that refers to another;
     `seen` is for the benchmark to remember of them. `unread` counts by name in how many records something stands that
     nobody reads, which an import tells: the core counts each sample's `extra`, the benchmark what it keeps nowhere.
-    `note` takes what else people should know of how the file is read.
+    `note` takes what else people should know of how the file is read. `check_images` tells what is wrong with images of
+    a record that is bad already: nobody looks at them later.
     """
 
     stem: str
@@ -49,3 +50,4 @@ class RecordContext:
     seen: dict[str, Any] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
     note: Callable[[str], None] = lambda text: None
+    check_images: Callable[[Sequence[str]], Sequence[str]] = lambda images: ()

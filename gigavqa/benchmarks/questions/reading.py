@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from gigavqa.benchmarks.questions.columns import IGNORED, RecordColumns, parse_list, text_of
 from gigavqa.benchmarks.questions.file_layout import (
@@ -18,66 +18,104 @@ from gigavqa.benchmarks.questions.file_layout import (
 from gigavqa.benchmarks.questions.images import read_images
 from gigavqa.benchmarks.questions.numbers import NumberConvention
 from gigavqa.benchmarks.questions.options import AnswerOptions, letter_options, options_of, split_question
-from gigavqa.benchmarks.questions.samples import NO_CATEGORY, Question
+from gigavqa.benchmarks.questions.samples import NO_CATEGORY, AnswerKind, Question
 from gigavqa.benchmarks.questions.truths import TruthConvention, read_kind, read_truth
 from gigavqa.evaluation.benchmark import RecordContext
-from gigavqa.evaluation.errors import ColumnError
+from gigavqa.evaluation.errors import ColumnError, RecordError
 from gigavqa.evaluation.records import Record, id_of
 
+Value = TypeVar("Value")
+Other = TypeVar("Other")
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
 
 
 def read_question(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
     """Yield the fields of each question in one record.
 
-    Raises ValueError naming the column that is wrong, ColumnError for one that no row can be read by.
+    Raises RecordError naming all columns that are wrong, ColumnError for one that no row can be read by.
     """
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     wrapper = find_wrapper(record)
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
+    wrong, images = list[str](), list[str]()
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
         try:
             yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
-        except ColumnError:
-            raise
-        except ValueError as error:
-            raise ValueError(f"row {at + 1} of '{wrapper}': {error}" if wrapper else str(error)) from error
+        except RecordError as error:
+            wrong += [f"row {at + 1} of '{wrapper}': {fault}" if wrapper else fault for fault in error.faults]
+            images += error.images
+    if wrong:
+        raise RecordError(wrong, images)
 
 
 def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: RecordContext) -> dict[str, Any]:
-    columns = RecordColumns(value, record)
+    """Return the fields of a question; what is read of others is read only where those could be."""
+    columns, faults = RecordColumns(value, record), _Faults()
     columns.drop(IGNORED)
     kind = read_kind(columns)
     layout = FileLayout() if is_self_contained(columns, kind, record) else read_layout(record, origin)
-    images = read_images(columns, origin)
-    question, options = _split_options(columns, layout if kind in MAY_BE_CHOICES else FileLayout())
+    images = faults.take(lambda: read_images(columns, origin), None)
+    text = faults.take(lambda: _text_of_question(columns), "")
+    asked = faults.take(lambda: _split_options(text, columns, layout if kind in MAY_BE_CHOICES else FileLayout()), None)
     several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
     said = TruthConvention(record.typed, NumberConvention(record.decimal, record.decimal_told), several, origin.note)
-    truth = read_truth(columns, kind, options, said)
-    if kind is None and truth["kind"] == "text" and not truth["lettered"]:
-        _require_no_options(question, truth["answers"])
+    question, options = asked or (text, None)
+    truth = faults.take(lambda: _truth(columns, kind, question, options, said), {}) if asked else {}
+    evidence = faults.take(lambda: list(_evidence(columns, images or ())), []) if images is not None else []
+    name = faults.take(lambda: id_of(text_of(columns.first("id")[1]) or default_id), "")
+    if faults.told:
+        raise RecordError(faults.told, images or ())
     fields = {
-        "id": id_of(text_of(columns.first("id")[1]) or default_id),
+        "id": name,
         "images": images,
         "question": _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
         "hint": text_of(columns.first("hint")[1]),
         "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
         **truth,
-        "evidence": list(_evidence(columns, images)),
+        "evidence": evidence,
         "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
         "sorted_by": _groups(columns),
     }
     return {**fields, "extra": columns.left()}
 
 
-def _split_options(columns: RecordColumns, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
+class _Faults:
+    """What is wrong with a row, in the order in which it was found."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def take(self, read: Callable[[], Value], otherwise: Other) -> Value | Other:
+        """Return what is read, or something else where that is wrong. Raises ColumnError."""
+        try:
+            return read()
+        except ColumnError:
+            raise
+        except ValueError as error:
+            self.told.append(str(error))
+            return otherwise
+
+
+def _truth(
+    columns: RecordColumns, kind: AnswerKind | None, question: str, options: AnswerOptions | None, said: TruthConvention
+) -> dict[str, Any]:
+    truth = read_truth(columns, kind, options, said)
+    if kind is None and truth["kind"] == "text" and not truth["lettered"]:
+        _require_no_options(question, truth["answers"])
+    return truth
+
+
+def _text_of_question(columns: RecordColumns) -> str:
+    if text := text_of(columns.first("question")[1]):
+        return text
+    likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
+    raise ValueError(columns.missing("question", columns.called(likely)))
+
+
+def _split_options(text: str, columns: RecordColumns, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
     """Return the question's text and its options, which may stand in it."""
-    value = columns.first("question")[1]
-    if not (text := text_of(value)):
-        likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
-        raise ValueError(columns.missing("question", columns.called(likely)))
     options = options_of(columns)
     found = split_question(text) if layout.within and not options else None
     if found is None:
