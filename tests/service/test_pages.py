@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from gigavqa.service.pages.assets import address_of
 from gigavqa.service.settings import GatewaySettings
@@ -151,6 +151,29 @@ def test_a_job_is_called_by_the_title_that_somebody_gave_it(gateway: RunningGate
     opened(tab, gateway, f"/jobs/{job_id}", "Ships at noon")
     opened(tab, gateway, "/", "Jobs")
     expect(tab.get_by_role("link", name="Ships at noon")).to_be_visible()
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_report_that_takes_long_is_announced_at_once(gateway: RunningGateway, browser: Browser) -> None:
+    """The page is there before the report is, and takes its place once that comes."""
+    job_id = gateway.submit().json()["id"]
+    elsewhere(lambda: play(gateway.redis_url))
+    tab = browser.new_page()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    tab.route("**/v1/jobs/*/report?format=html", hold)
+    opened(tab, gateway, f"/jobs/{job_id}", "town: S0 V2")
+    tab.locator("#report").click()
+    expect(tab.locator("#said")).to_contain_text("The report is being made")
+    expect(tab.locator("#crumbs").get_by_role("link", name=job_id)).to_be_visible()
+    held[0].continue_()
+    expect(tab.locator("#matrix")).to_be_visible()
+    assert tab.url == f"{gateway.url}/jobs/{job_id}/report"
     tab.close()
 
 

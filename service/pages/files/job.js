@@ -1,7 +1,7 @@
 // One job, live: how far it is, what it asks, what failed and what helps, and what can be done with it.
 
-import { ago, byId, card, cellName, clock, confirmed, el, facts, fromRoot, hasEnded, here, jobTitle, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
-import { ask, attempt, crumbs, download, eventsOf, get, Refusal, repeat, reportAddress, say, show, title } from "./shell.js";
+import { ago, byId, card, cellName, clock, confirmed, el, facts, fromRoot, hasEnded, here, jobTitle, link, moment, planName, progress, reportAddress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
+import { ask, attempt, crumbs, download, eventsOf, get, Refusal, repeat, say, show, title } from "./shell.js";
 
 const id = here[1];
 const route = `/v1/jobs/${encodeURIComponent(id)}`;

@@ -116,4 +116,6 @@ export const planName = (spec) => {
 };
 // What a person called the job, else what it asks.
 export const jobTitle = (spec) => (spec.metadata && spec.metadata.title) || `${spec.dataset}: ${planName(spec)}`;
+// A page of its own, which is there at once and brings the report, with the key of this tab.
+export const reportAddress = (job) => `/jobs/${encodeURIComponent(job)}/report`;
 export const hasEnded = (job) => ["completed", "failed", "cancelled"].includes(job.status);
