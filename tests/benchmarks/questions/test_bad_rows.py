@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.datasets import find_reader, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.benchmarks.questions.files import bring, draw_pictures
 
@@ -76,6 +76,14 @@ def test_all_that_is_wrong_with_a_row_is_told_at_once(tmp_path: Path, row: str) 
     told = [str(problem) for problem in caught.value.problems]
     assert len(told) == len(SEVERAL[row])
     assert all(wanted in line for wanted, line in zip(SEVERAL[row], told, strict=True)), told
+
+
+def test_a_table_of_mostly_bad_rows_is_read_by_its_columns(tmp_path: Path) -> None:
+    """Not by who takes its rows because nothing there looks at the options."""
+    (tmp_path / "bad.csv").write_text(
+        "image,question,A,B,answer\na.jpg,,x,y,Z\nb.jpg,Which?,x,y,Q\nc.jpg,Which?,x,y,A\n"
+    )
+    assert find_reader(tmp_path / "bad.csv").name == "questions"
 
 
 def test_all_bad_rows_of_a_list_in_one_object_are_told(tmp_path: Path) -> None:
