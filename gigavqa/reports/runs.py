@@ -40,13 +40,18 @@ class Runs:
             for job, title in zip(several, _titles(several), strict=True):
                 name = names[job.id][model] = f"{model}@{job.id}"
                 if model in catalogue:
-                    titled[name] = catalogue[model].model_copy(update={"title": f"{catalogue[model].title}, {title}"})
+                    titled[name] = catalogue[model].model_copy(update={"title": f"{title}: {catalogue[model].title}"})
         return cls(catalogue, names, titled)
 
     @property
     def catalogue(self) -> Mapping[str, CatalogueEntry]:
         """The catalogue, with the models by their names here."""
         return {**self.known, **self.titled} if self.titled else self.known
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What those are called that stand apart."""
+        return {name: entry.title for name, entry in self.titled.items()}
 
     def spec(self, job: Job) -> JobSpec:
         """Return what a job asks, its models by their names here."""

@@ -215,7 +215,7 @@ class Reports:
         prompts, catalogue = PromptRebuilder(dataset, {job.id: job.spec for job in jobs}), self._catalogue()
         runs = asked.runs(dataset, catalogue)
         outcomes = map(runs.outcome, sample_outcomes(dataset, responses, catalogue, prompts))
-        return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
+        return render_html(report, outcomes, self._previews.read, viewer=self._viewer, titles=runs.titles)
 
     def _verdicts(
         self, asked: "ReportJobs", form: VerdictFormat, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop

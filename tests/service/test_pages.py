@@ -193,7 +193,8 @@ def test_jobs_that_are_picked_are_compared_in_one_report(gateway: RunningGateway
     tab.get_by_role("link", name="Compare 2 jobs").click()
     expect(tab.locator("#matrix")).to_be_visible()
     for title in ("Seed 1", "Seed 2"):
-        expect(tab.get_by_role("row", name=re.compile(f", {title}")).first).to_be_visible()
+        expect(tab.get_by_role("row", name=re.compile(f"{title}: ")).first).to_be_visible()
+        expect(tab.locator("#matrix").get_by_role("columnheader", name=re.compile(f"^{title}: "))).to_be_visible()
     assert tab.locator("#head a").all_inner_texts() == ["gigavqa", "Jobs", *done, NAME]
     tab.locator("#head").get_by_role("link", name=done[1]).click()
     expect(tab.locator("#title")).to_have_text("Seed 2")

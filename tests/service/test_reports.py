@@ -139,7 +139,7 @@ def test_jobs_that_ask_one_model_the_same_stand_apart_where_that_is_wanted(gatew
     }
     titles = {row["keys"].get("model"): row["title"] for row in apart["tables"][0]["rows"] if not row["summary"]}
     title = load_catalogue()[MODEL].title
-    assert titles == {f"{MODEL}@{titled}": f"{title}, Cold", f"{MODEL}@{other}": f"{title}, {other}"}
+    assert titles == {f"{MODEL}@{titled}": f"Cold: {title}", f"{MODEL}@{other}": f"{other}: {title}"}
     assert {one["model"]: one["responses"] for one in apart["provenance"]} == {
         f"{MODEL}@{titled}": 4,
         f"{MODEL}@{other}": 4,
