@@ -21,6 +21,7 @@ from gigavqa.service.http.problems import install_handlers
 from gigavqa.service.openai import batches, chats, files, responses_api
 from gigavqa.service.operations import (
     dataset_contents,
+    dataset_deletion,
     dataset_imports,
     instrumentation,
     inventory,
@@ -90,6 +91,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         inventory,
         dataset_contents,
         dataset_imports,
+        dataset_deletion,
         manifests,
         plans,
         chats,

@@ -60,6 +60,10 @@ class DatasetExistsError(ServiceError):
     """The data root has something of this name already."""
 
 
+class DatasetInUseError(ServiceError):
+    """Jobs that have not ended ask the data set."""
+
+
 class DataRootUnwritableError(ServiceError):
     """The gateway may not write into its data root, or has no room there."""
 
@@ -207,6 +211,7 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
     SampleNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "sample-not-found", "No such sample"),
     DatasetExistsError: ProblemKind(HTTPStatus.CONFLICT, "dataset-exists", "The name is taken"),
+    DatasetInUseError: ProblemKind(HTTPStatus.CONFLICT, "dataset-in-use", "Jobs ask the data set"),
     DataRootUnwritableError: ProblemKind(
         HTTPStatus.CONFLICT, "data-root-unwritable", "The gateway cannot write into its data root"
     ),

@@ -12,7 +12,6 @@ from gigavqa.runtime.plurals import list_some
 from gigavqa.store.connection import connect
 from gigavqa.store.job_registry import JobRegistry
 
-_PAGE = 100
 _MOST_NAMED = 5
 
 
@@ -40,10 +39,6 @@ def _jobs_over(home: Home, url: str, dataset: str) -> list[JobSummary]:
 async def _kept_jobs(url: str, dataset: str) -> list[JobSummary]:
     redis = connect(url)
     try:
-        registry, found, after = JobRegistry(redis), list[JobSummary](), None
-        while page := await registry.list(after, _PAGE):
-            found += [job for job in page if job.spec.dataset == dataset]
-            after = page[-1].id
-        return found
+        return [job async for job in JobRegistry(redis).over(dataset)]
     finally:
         await redis.aclose()

@@ -26,17 +26,13 @@ class ColumnError(ValueError):
     """A column cannot be read in any row, since rows together say otherwise; the message names it and the remedy."""
 
 
-class RecordInvalidError(ValueError):
-    """Several things are wrong in one record; `messages` has each of them, at least one."""
+class RecordError(ValueError):
+    """Several things are wrong with a record; `images` are those that it names, which may be wrong, too."""
 
-    def __init__(self, messages: Sequence[str]) -> None:
-        super().__init__("; ".join(messages))
-        self.messages = tuple(messages)
-
-
-def messages_of(error: ValueError) -> Sequence[str]:
-    """Return each thing that an error says is wrong in a record."""
-    return error.messages if isinstance(error, RecordInvalidError) else (str(error),)
+    def __init__(self, faults: Sequence[str], images: Sequence[str] = ()) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+        self.images = tuple(images)
 
 
 class EvaluationError(Exception):
@@ -53,12 +49,6 @@ class _ProblemsError(EvaluationError):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
-
-    @property
-    def summary(self) -> str:
-        """The first problem, and how many more there are."""
-        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
-        return f"{self.problems[0]}{more}"
 
 
 class DatasetInvalidError(_ProblemsError):

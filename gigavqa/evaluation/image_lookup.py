@@ -191,7 +191,12 @@ class ImageLookup:
         where = path.resolve()
         return not any(where.is_relative_to(folder.resolve()) for folder in (self._folder, self._draft))
 
-    def by_number(self, message: str, images: Sequence[str]) -> str:
+    def check(self, images: Sequence[str]) -> Sequence[str]:
+        """Tell what is wrong with the images of a record."""
+        wrong = [message for _, message in map(self.find, images) if message]
+        return [f"images: {self._by_number(message, images)}" for message in wrong]
+
+    def _by_number(self, message: str, images: Sequence[str]) -> str:
         """Name in `message` an image, which has no other name than its number where it lies in the record itself."""
         for number, image in enumerate(images, start=1):
             message = message.replace(str(self._draft / image), f"picture {number} of the record")

@@ -214,18 +214,16 @@ def _locate_samples(
     found = load_samples(
         benchmark, files, base, problems,
         images=image_lookup.by_stem, keep=image_lookup.keep, pages=image_lookup.pages, named=columns, places=places,
-        unread=told.unread, notes=told.notes,
+        unread=told.unread, notes=told.notes, check_images=image_lookup.check,
     )  # fmt: skip
     problems.extend(_check_truths(benchmark, found, places))
     for sample in counted(found.drain(), "questions whose images are found"):
-        placed = [image_lookup.find(image) for image in sample.images]
-        wrong = [message for _, message in placed if message]
+        wrong = image_lookup.check(sample.images)
         if not sample.images:
-            wrong = [describe_missing_image(benchmark, columns)]
-        numbered = [image_lookup.by_number(message, sample.images) for message in wrong]
-        problems.extend(Problem(*places[sample.id], sample.id, f"images: {message}") for message in numbered)
+            wrong = [f"images: {describe_missing_image(benchmark, columns)}"]
+        problems.extend(Problem(*places[sample.id], sample.id, message) for message in wrong)
         if not wrong:
-            yield sample.model_copy(update={"images": tuple(name for name, _ in placed)})
+            yield sample.model_copy(update={"images": tuple(image_lookup.find(image)[0] for image in sample.images)})
 
 
 def _collect_warnings(

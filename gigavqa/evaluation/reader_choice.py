@@ -37,8 +37,8 @@ def best_reader(
 
     The first thousand records of each file decide.
 
-    One that reads records of any kind goes behind them, unless they cannot read half of what there is, leave unread
-    what it needs of its own, such as options, or are known by fields that there are not.
+    One that reads records of any kind goes behind them, unless they leave unread what it needs of its own, such as
+    options, cannot read half of what there is, or are known by fields that there are not.
     """
     seen: set[str] = set()
 
@@ -59,6 +59,6 @@ def best_reader(
         )
         bad = {(problem.file, problem.line) for problem in problems}
         is_other = bool(layout.known_by) and seen.isdisjoint(layout.known_by)
-        return len(samples) < max(1, len(bad)), lost, is_other, layout.general, len(problems)
+        return lost, len(samples) < max(1, len(bad)), is_other, layout.general, len(problems)
 
     return min(installed_benchmarks().values(), key=rank)

@@ -2,12 +2,10 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gigavqa.evaluation.errors import ColumnError, RecordInvalidError
 from gigavqa.evaluation.records import Record
 
 
@@ -31,28 +29,6 @@ _IMAGE_SIGNATURES: Mapping[str, bytes | tuple[bytes, ...]] = {
 }
 
 
-class RecordFaults:
-    """What is wrong in the parts of one record that can be read without each other."""
-
-    def __init__(self) -> None:
-        self._messages: list[str] = []
-
-    @contextmanager
-    def noted(self) -> Iterator[None]:
-        """Read one part: its ValueError is kept, and the next part is read. A ColumnError is raised."""
-        try:
-            yield
-        except ColumnError:
-            raise
-        except ValueError as error:
-            self._messages.append(str(error))
-
-    def require_none(self) -> None:
-        """Raise RecordInvalidError with all that is wrong."""
-        if self._messages:
-            raise RecordInvalidError(self._messages)
-
-
 @dataclass(frozen=True)
 class RecordContext:
     """The values that a record can inherit from its place: the file's stem, and the images at hand by stem.
@@ -62,7 +38,8 @@ class RecordContext:
     it, as where records alone are read. `again` reads the file's records once more, for one that refers to another;
     `seen` is for the benchmark to remember of them. `unread` counts by name in how many records something stands that
     nobody reads, which an import tells: the core counts each sample's `extra`, the benchmark what it keeps nowhere.
-    `note` takes what else people should know of how the file is read.
+    `note` takes what else people should know of how the file is read. `check_images` tells what is wrong with images of
+    a record that is bad already: nobody looks at them later.
     """
 
     stem: str
@@ -73,3 +50,4 @@ class RecordContext:
     seen: dict[str, Any] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
     note: Callable[[str], None] = lambda text: None
+    check_images: Callable[[Sequence[str]], Sequence[str]] = lambda images: ()

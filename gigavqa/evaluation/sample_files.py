@@ -4,7 +4,7 @@ import os
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem, messages_of
+from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem, RecordError
 from gigavqa.evaluation.packed_samples import PackedSamples, SamplePlaces
 from gigavqa.evaluation.record_context import RecordContext, stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
@@ -56,6 +56,7 @@ def load_samples(
     places: SamplePlaces | None = None,
     unread: dict[str, Counter[str]] | None = None,
     notes: list[Problem] | None = None,
+    check_images: Callable[[Sequence[str]], Sequence[str]] = lambda images: (),
     leave_out_bad: bool = True,
     most: int | None = None,
 ) -> PackedSamples[Any]:
@@ -66,7 +67,8 @@ def load_samples(
 
     `keep` takes the pictures that lie in records; `pages` lists those of folders and document files; `named` gives a
     record's columns other names before it is read; `places` is filled with the file and line of each sample, `unread`
-    with what of each file no reader took, `notes` with what people should know of how files were read.
+    with what of each file no reader took, `notes` with what people should know of how files were read. `check_images`
+    tells what is wrong with the images of a record that is bad for other reasons.
     """
     samples = PackedSamples[Any]()
     places = SamplePlaces() if places is None else places
@@ -75,7 +77,8 @@ def load_samples(
         name = path.relative_to(base).as_posix()
         note = partial(_note_problem, notes, name)
         note(encoding_note(path))
-        origin = replace(_make_record_context(path, images or {}, keep, pages, named, most), note=note)
+        context = _make_record_context(path, images or {}, keep, pages, named, most)
+        origin = replace(context, note=note, check_images=check_images)
         read = read_samples(benchmark, path, name, origin, named=named, most=most)
         for found in counted(read, "questions read"):
             if isinstance(found, Problem):
@@ -139,11 +142,16 @@ def _read_record(
                 yield record.line, benchmark.sample_type.model_validate(fields)
             except ValidationError as error:
                 yield from _validation_problems(error, name, record.line, fields["id"])
+                wrong = origin.check_images(fields.get("images", ()))
+                yield from (Problem(name, record.line, str(fields["id"]), text) for text in wrong)
     except ColumnError:
         raise
     except ValueError as error:
+        found = error if isinstance(error, RecordError) else RecordError([str(error)])
         place = record.place if record.crowded else None
-        yield from (Problem(name, record.line, place, message) for message in messages_of(error))
+        yield from (
+            Problem(name, record.line, place, text) for text in (*found.faults, *origin.check_images(found.images))
+        )
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 

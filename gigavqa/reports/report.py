@@ -194,7 +194,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         figures=findings.figures,
         cells=cells,
         caveats=(
-            *judge_caveats(dataset.panel, set(scores.models), catalogue),
+            *judge_caveats(dataset.panel, _ids_of(scores.models, catalogue), catalogue),
             *collect_caveats(tally, scores, cells, benchmark.name),
             *findings.caveats,
         ),
@@ -217,6 +217,11 @@ def _is_judging(frame: ScoreFrame[Any], specs: Sequence[JobSpec]) -> bool:
     if len(kinds) > 1:
         raise JudgesMixedError("some responses are a judge's; name them as `judge`, and what was judged beside")
     return True in kinds
+
+
+def _ids_of(models: Iterable[str], catalogue: Mapping[str, CatalogueEntry]) -> set[str]:
+    """Return the ids of models, whatever they are called in this report."""
+    return {catalogue[model].id if model in catalogue else model for model in models}
 
 
 def _count_recorded(frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 
@@ -140,6 +140,14 @@ class JobRegistry:
             if looked_at >= _MOST_LOOKED_AT:
                 return JobPage(found, more=True, last_id=after)
         return JobPage(found, more=False, last_id=found[-1].id if found else None)
+
+    async def over(self, dataset: str) -> AsyncIterator[JobSummary]:
+        """Yield all jobs over a data set, whoever submitted them, newest first."""
+        page = JobPage([], more=True, last_id=None)
+        while page.more:
+            page = await self.page(JobSelection(dataset=dataset), page.last_id, _CHUNK)
+            for job in page.jobs:
+                yield job
 
     async def _likely(self, wanted: "JobSelection", ids: Sequence[bytes]) -> tuple[Sequence[bytes], bool]:
         """Return those of some jobs that may be wanted, and whether none behind them can be.

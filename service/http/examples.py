@@ -145,6 +145,14 @@ DATASET_IMPORT: dict[str, Any] = {
     "warnings": [],
 }
 DATASET_CHECK: dict[str, Any] = {**DATASET_IMPORT, "made": False}
+DATASET_STAKES: dict[str, Any] = {
+    "name": "street",
+    "files": 14,
+    "bytes": 734015488,
+    "ended_jobs": 2,
+    "open_jobs": 0,
+}
+DATASET_DELETION: dict[str, Any] = {**DATASET_STAKES, "object": "dataset", "deleted": True}
 SAMPLES: dict[str, Any] = {"object": "list", "data": [SAMPLE_CARD], "has_more": True, "last_id": "cctv-0007"}
 SAMPLE: dict[str, Any] = {
     **SAMPLE_CARD,

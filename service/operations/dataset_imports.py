@@ -3,8 +3,8 @@
 import asyncio
 import errno
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +25,7 @@ from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.openapi import example, problem_responses
 from gigavqa.service.http.parameters import component
 from gigavqa.service.operations.datasets import Datasets
-from gigavqa.service.operations.import_folders import import_folder, sweep_import_folders
+from gigavqa.service.operations.hidden_folders import hidden_folder, sweep_hidden_folders, writing
 from gigavqa.service.operations.import_form import BODY, ImportForm
 from gigavqa.service.operations.import_process import (
     ImportOutcome,
@@ -39,6 +39,7 @@ from gigavqa.tiling.roots import ImageRoot
 
 router = APIRouter(prefix="/v1", tags=["datasets"])
 PATH = "/v1/datasets"
+_COMMAND = "gigavqa dataset import"
 _MOST_FILES, _MOST_FIELDS = 2000, 4000
 _IMPORT_SECONDS = 300.0
 _MOST_TOLD = 100
@@ -79,20 +80,20 @@ class DatasetImporter:
         async with self._turn:
             await asyncio.to_thread(self.sweep)
             with ExitStack() as stack:
-                with _writing():
-                    folder = stack.enter_context(import_folder(target.parent))
+                with writing(_COMMAND):
+                    folder = stack.enter_context(hidden_folder(target.parent))
                 wish = form.wish(made_folder(folder) / name)
-                with _writing():
+                with writing(_COMMAND):
                     await asyncio.to_thread(form.stage, folder, wish, self._root, self._most_bytes)
                 found = _describe(name, await _import_apart(folder, wish), made=not is_check)
                 if not is_check:
-                    with _writing():
+                    with writing(_COMMAND):
                         _move(wish.target, self._datasets.vacant(name))
         return found
 
     def sweep(self) -> None:
         """Remove what imports have left whose gateway was killed; blocks."""
-        sweep_import_folders(self._root.folder)
+        sweep_hidden_folders(self._root.folder)
 
 
 CurrentImporter = Annotated[DatasetImporter, component(DatasetImporter)]
@@ -139,17 +140,6 @@ def _move(made: Path, target: Path) -> None:
         if error.errno in _TAKEN:  # made meanwhile, by another process
             raise DatasetExistsError(f"the data root has '{target.name}' already: choose another name") from error
         raise
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataRootUnwritableError(
-            f"the gateway cannot write into its data root ({error.strerror}); `gigavqa dataset import` makes a data "
-            "set on a machine that can"
-        ) from error
 
 
 async def _import_apart(folder: Path, wish: ImportWish) -> ImportOutcome:

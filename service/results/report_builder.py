@@ -162,9 +162,10 @@ class Reports:
         shown = choose_samples(dataset, named, most_samples(report))
         found = self._recorded(jobs, loop, lambda request_id: is_about(request_id, shown))
         responses = (one for one in found if isinstance(one, Response) and one.sample_id in shown)
-        prompts = PromptRebuilder(dataset, {job.id: job.spec for job in jobs})
-        outcomes = sample_outcomes(dataset, responses, self._catalogue(), prompts)
-        return render_html(report, outcomes, self._previews.read, viewer=self._viewer)
+        prompts, catalogue = PromptRebuilder(dataset, {job.id: job.spec for job in jobs}), self._catalogue()
+        runs = asked.runs(dataset, catalogue)
+        outcomes = map(runs.outcome, sample_outcomes(dataset, responses, catalogue, prompts))
+        return render_html(report, outcomes, self._previews.read, viewer=self._viewer, titles=runs.titles)
 
     def _verdicts(
         self, asked: ReportJobs, form: VerdictFormat, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
@@ -197,9 +198,10 @@ class Reports:
         return dataset.judged_with(self._panels.get(judges.ids, self.version(judges), gather))
 
     def _build(self, asked: ReportJobs, loop: asyncio.AbstractEventLoop) -> Report:
-        dataset, catalogue, jobs = self._dataset(asked, loop), self._catalogue(), asked.jobs
-        tally, lacking = self._tallies.count([job.id for job in jobs], dataset, catalogue, loop)
-        report = report_on_tally(dataset, tally, catalogue, *(job.spec for job in jobs))
+        dataset, jobs = self._dataset(asked, loop), asked.jobs
+        runs = asked.runs(dataset, self._catalogue())
+        tally, lacking = self._tallies.count([job.id for job in jobs], dataset, runs, loop)
+        report = report_on_tally(dataset, tally, runs.catalogue, *map(runs.spec, jobs))
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
         facts = tuple(JobFacts.of(job) for job in asked.all)

@@ -6,8 +6,11 @@ from typing import Annotated
 
 from fastapi import Depends
 
+from gigavqa.catalogue.load import Catalogue
 from gigavqa.contract.jobs import Job
+from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import JudgesMixedError
+from gigavqa.reports.runs import Runs
 from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.parameters import Registry, get_visible_jobs
 
@@ -18,6 +21,8 @@ class ReportJobs:
 
     jobs: Sequence[Job]
     judges: Sequence[Job] = ()
+    by_job: bool = False
+    """Whether answers of a model that several jobs ask the same stand apart, by their job."""
 
     @property
     def all(self) -> Sequence[Job]:
@@ -25,9 +30,13 @@ class ReportJobs:
         return [*self.jobs, *self.judges]
 
     @property
-    def ids(self) -> tuple[tuple[str, ...], ...]:
-        """The ids of the jobs."""
-        return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges)
+    def ids(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """The ids of the jobs, and whether their answers stand apart."""
+        return tuple(job.id for job in self.jobs), tuple(job.id for job in self.judges), self.by_job
+
+    def runs(self, dataset: Dataset, catalogue: Catalogue) -> Runs:
+        """Return what models are called in the report."""
+        return Runs.apart(self.jobs, dataset.benchmark, catalogue) if self.by_job else Runs(catalogue)
 
     def require_roles(self) -> None:
         """Raise JudgesMixedError where a job that judges is among those that are judged, or the reverse."""

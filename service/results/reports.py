@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -130,7 +131,14 @@ async def get_joint_report(
         ),
     ],
     judges: Judges = (),
+    by_job: Annotated[
+        bool,
+        Query(
+            description="whether answers of a model that several of the jobs ask the same stand apart, as those of "
+            "`MODEL@JOB`; else the jobs are further repeats"
+        ),
+    ] = False,
     form: _Form = "json",
 ) -> Answer:
     """Score what the jobs recorded so far side by side: models of different jobs, further cells, further repeats."""
-    return await answering(await visible(jobs, judges), form)
+    return await answering(replace(await visible(jobs, judges), by_job=by_job), form)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from gigavqa.catalogue.load import Catalogue
 from gigavqa.contract.codec import compress, decompress
 from gigavqa.contract.errors import PartUnreadableError
 from gigavqa.contract.flaws import is_retry_candidate
@@ -23,6 +22,7 @@ from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.tally import Tally
 from gigavqa.reports.report import tally_replies
+from gigavqa.reports.runs import Runs
 from gigavqa.reports.tallies import dump_tally, judging_fingerprint, made_by, merge_tally, revise
 from gigavqa.service.http.parameters import BEGINNING
 from gigavqa.store.parquet_parts import PartStore
@@ -60,17 +60,17 @@ class JobTallies:
         """Replies that were judged since the start."""
 
     def count(
-        self, job_ids: Sequence[str], dataset: Dataset, catalogue: Catalogue, loop: asyncio.AbstractEventLoop
+        self, job_ids: Sequence[str], dataset: Dataset, runs: Runs, loop: asyncio.AbstractEventLoop
     ) -> tuple[Tally, UnreadableCounts]:
-        """Tally what jobs over one data set have recorded, and tell what of it cannot be read."""
-        counting = _TallyBuilder(self._results, self._parts, dataset, catalogue, loop)
+        """Tally what jobs over one data set have recorded, under the names of `runs`, and tell what cannot be read."""
+        counting = _TallyBuilder(self._results, self._parts, dataset, runs, loop)
         try:
             for job_id in job_ids:
                 counting.add_parts(job_id)
         except _CountMismatchError:
             log.info("reading all of %s: its parts do not add up to what is recorded", ", ".join(job_ids))
             self.judged += counting.tally.judges.judged
-            counting = _TallyBuilder(self._results, self._parts, dataset, catalogue, loop)
+            counting = _TallyBuilder(self._results, self._parts, dataset, runs, loop)
             for job_id in job_ids:
                 counting.add(recorded_responses(self._results, job_id, loop))
         self.judged += counting.tally.judges.judged
@@ -109,17 +109,17 @@ class _TallyBuilder:
         results: ResultStore,
         parts: PartStore,
         dataset: Dataset,
-        catalogue: Catalogue,
+        runs: Runs,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._results = results
         self._parts = parts
-        self._dataset, self._catalogue = dataset, catalogue
-        self._judged_by = judging_fingerprint(dataset, catalogue)
+        self._dataset, self._runs = dataset, runs
+        self._judged_by = judging_fingerprint(dataset, runs.known)
         # Beside a part is room for one tally: that without models that judge, whose verdicts come and go.
         self._keeps = not dataset.panel.judges
         self._loop = loop
-        self.tally = tally_replies(dataset, (), catalogue)
+        self.tally = tally_replies(dataset, (), runs.catalogue)
         self.lacking: UnreadableCounts = Counter()
 
     def add(self, responses: Iterable[Response | UnreadableResponse]) -> int:
@@ -129,7 +129,7 @@ class _TallyBuilder:
             if isinstance(response, UnreadableResponse):
                 self.lacking[response.job_id, response.unreadable] += 1
             else:
-                self.tally.add(reply_of(response))
+                self.tally.add(self._runs.reply(reply_of(response)))
         return number
 
     def add_parts(self, job_id: str) -> None:
@@ -164,7 +164,7 @@ class _TallyBuilder:
         if left:
             rows = self._parts.rows(job_id, part, seal)
             self.add(_parse_responses(text for row, (_, text) in enumerate(rows) if row in left))
-        merge_tally(self.tally, job_id, known.tally, self._dataset.benchmark)
+        merge_tally(self.tally, job_id, self._runs.tally(job_id, known.tally), self._dataset.benchmark)
         return known.answers + len(left)
 
     def _read(self, job_id: str, part: str, seal: str) -> _PartTally | None:
@@ -200,7 +200,7 @@ class _TallyBuilder:
             for row, (response, (cursor, _)) in enumerate(zip(responses, rows, strict=True))
             if is_retry_candidate(response)
         ]
-        told = {**dump_tally(tally), "made": made_by(self._dataset, self._catalogue, tally)}
+        told = {**dump_tally(tally), "made": made_by(self._dataset, self._runs.known, tally)}
         told = json.loads(json.dumps(told))
         told["revised"] = revise(self._before(job_id, part, seal), told)
         made = _PartTally(len(answers), told, revocable)

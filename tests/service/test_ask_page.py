@@ -186,12 +186,12 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
     tab.goto(f"{served.url}/ask?image={IMAGE}&region=0,0,320,240")
     expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
     put(tab, "How many?")
-    tab.get_by_label("True answer").fill("A")
+    tab.locator(".talk").get_by_label("True answer").fill("A")
     tab.get_by_role("button", name="Keep as a sample").click()
     tab.locator("#file").set_input_files(sent)
     expect(tab.locator("#said")).to_have_text("harbour.png is ready")
     put(tab, "What is this?")
-    tab.get_by_label("True answer").fill("N/A")
+    tab.locator(".talk").get_by_label("True answer").fill("N/A")
     tab.get_by_role("button", name="Keep as a sample").click()
     expect(tab.locator("#question")).to_be_focused()
     tab.reload()
@@ -199,7 +199,7 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
     tab.get_by_label("Name of the data set").fill("mine")
     tab.get_by_role("button", name="Make a data set").click()
     expect(tab.locator("#made")).to_contain_text(re.compile(r"Nothing is made\..*mine\.jsonl:1: .* a letter \(A\)"))
-    tab.get_by_label("Truth of question 1").fill("3")
+    tab.get_by_label("True answer of question 1").fill("3")
     tab.get_by_role("button", name="Make a data set").click()
     expect(tab.locator("#made li").first).to_contain_text("mine.jsonl")
     tab.locator("#made").get_by_role("link", name="mine").click()
@@ -208,6 +208,44 @@ def test_what_was_asked_is_kept_as_a_sample_and_made_a_data_set(
     assert [(one["question"], one["truth"]) for one in samples] == [("How many?", "3"), ("What is this?", "")]
     record = served.client.get("/v1/datasets/mine/samples/q1").json()["record"]
     assert "0,0,320,240" in str(record)
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_question_that_is_kept_twice_is_one_of_its_type(served: RunningGateway, browser: Browser) -> None:
+    """What was said of it last counts, and what nothing was said of stays; a choice has its options."""
+    tab = browser.new_page()
+    tab.goto(f"{served.url}/ask?image={IMAGE}")
+    expect(tab.locator("#said")).to_have_text(f"{IMAGE} is ready")
+    talk = tab.locator(".talk")
+    for question, kind, answer, kept in (
+        ("How many?", "number", "3", "1 question kept"),
+        ("Which colour?", "choice", "blue", "2 questions kept"),
+        ("How many?", "", "4", "It was kept before, and is kept once, as it is said now"),
+    ):
+        put(tab, question)
+        talk.get_by_label("True answer").fill(answer)
+        talk.get_by_label("Type").select_option(kind)
+        if kind == "choice":
+            talk.get_by_label("Options").fill("red | blue")
+        expect(talk.get_by_label("Options")).to_be_visible(visible=kind == "choice")
+        talk.get_by_role("button", name="Keep as a sample").click()
+        expect(tab.locator("#said")).to_have_text(kept)
+    expect(tab.locator("#samples li")).to_have_count(2)
+    tab.reload()
+    expect(tab.get_by_label("Type of question 1")).to_have_value("number")
+    tab.get_by_label("Name of the data set").fill("mine")
+    tab.get_by_role("button", name="Make a data set").click()
+    tab.locator("#made").get_by_role("link", name="mine").click()
+    expect(tab.locator("#title")).to_have_text("mine")
+    samples = served.client.get("/v1/datasets/mine/samples").json()["data"]
+    assert [(one["question"], one["truth"], one["options"]) for one in samples] == [
+        ("How many?", "4", None),
+        ("Which colour?", "B", {"A": "red", "B": "blue"}),
+    ]
+    types = [served.client.get(f"/v1/datasets/mine/samples/q{at}").json()["record"]["question_type"] for at in (1, 2)]
+    assert types == ["number", "choice"]
     tab.close()
 
 

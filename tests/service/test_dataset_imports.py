@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gigavqa.service.operations import dataset_imports
-from gigavqa.service.operations.import_folders import import_folder
+from gigavqa.service.operations.hidden_folders import hidden_folder
 from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway, problem_of, running
 from tests.service.openai.pictures import asking
@@ -132,7 +132,7 @@ def test_no_row_reaches_out_of_what_was_sent(gateway: RunningGateway) -> None:
     lines = "".join(f'{{"image": "{name}", "question": "What?"}}\n' for name in names)
     problem = problem_of(send(gateway, lines, [], "q.jsonl", benchmark="questions"), 422, "dataset-invalid")
     assert [one["line"] for one in problem["errors"]] == [1, 2, 3]
-    assert ".import-" not in str(problem)
+    assert ".work-" not in str(problem)
 
 
 @pytest.mark.slow
@@ -165,18 +165,18 @@ def test_what_takes_too_long_is_not_made(gateway: RunningGateway, monkeypatch: p
 def test_what_a_dead_gateway_has_left_of_an_import_is_served_to_nobody_and_swept(gateway: RunningGateway) -> None:
     """At the next start, as before the next import; what another gateway works on stays."""
     root = gateway.settings.data
-    with import_folder(root) as alive:
-        dead = root / ".import-dead"
+    with hidden_folder(root) as alive:
+        dead = root / ".work-dead"
         (dead / "images").mkdir(parents=True)
         (dead / "images/port.png").write_bytes(picture())
         (dead / "dataset.toml").touch()
-        body = {"model": MODEL, "messages": asking("gigavqa:.import-dead/images/port.png")}
+        body = {"model": MODEL, "messages": asking("gigavqa:.work-dead/images/port.png")}
         refused = gateway.client.post("/v1/chat/completions", json=body)
         assert "does not exist" in refused.json()["error"]["message"]
-        assert gateway.client.get("/v1/datasets/.import-dead").status_code == 404
+        assert gateway.client.get("/v1/datasets/.work-dead").status_code == 404
         assert (
             "does not exist"
-            in problem_of(send(gateway, picture=".import-dead/images/port.png"), 422, "import-invalid")["detail"]
+            in problem_of(send(gateway, picture=".work-dead/images/port.png"), 422, "import-invalid")["detail"]
         )
         assert not dead.exists()
         dead.mkdir()

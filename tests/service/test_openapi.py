@@ -17,6 +17,7 @@ from gigavqa.service.openai.completions import Completion
 from gigavqa.service.openai.files import FileDeletion, FileList, FileObject
 from gigavqa.service.openai.responses_output import ResponseObject
 from gigavqa.service.operations.dataset_contents import ImageList, SampleDetail, SampleList
+from gigavqa.service.operations.dataset_deletion import DatasetDeletion, DatasetStakes
 from gigavqa.service.operations.dataset_imports import DatasetImport
 from gigavqa.service.operations.inventory import DatasetCard, DatasetList, ModelCard, ModelList, WorkerList
 from gigavqa.service.operations.manifests import Manifest
@@ -64,6 +65,8 @@ OPERATIONS = {
     "GET /v1/datasets",
     "POST /v1/datasets",
     "GET /v1/datasets/{name}",
+    "DELETE /v1/datasets/{name}",
+    "GET /v1/datasets/{name}/stakes",
     "GET /v1/datasets/{name}/samples",
     "GET /v1/datasets/{name}/samples/{sample_id}",
     "GET /v1/datasets/{name}/images",
@@ -95,6 +98,8 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.DATASETS, DatasetList),
     (examples.DATASET, DatasetCard),
     (examples.DATASET_IMPORT, DatasetImport),
+    (examples.DATASET_STAKES, DatasetStakes),
+    (examples.DATASET_DELETION, DatasetDeletion),
     (examples.DATASET_CHECK, DatasetImport),
     (examples.SAMPLES, SampleList),
     (examples.SAMPLE, SampleDetail),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from gigavqa.service.pages.assets import address_of
 from gigavqa.service.settings import GatewaySettings
@@ -156,9 +156,32 @@ def test_a_job_is_called_by_the_title_that_somebody_gave_it(gateway: RunningGate
 
 @with_browser
 @pytest.mark.slow
+def test_a_report_that_takes_long_is_announced_at_once(gateway: RunningGateway, browser: Browser) -> None:
+    """The page is there before the report is, and takes its place once that comes."""
+    job_id = gateway.submit().json()["id"]
+    elsewhere(lambda: play(gateway.redis_url))
+    tab = browser.new_page()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    tab.route("**/v1/jobs/*/report?format=html", hold)
+    opened(tab, gateway, f"/jobs/{job_id}", "town: S0 V2")
+    tab.locator("#report").click()
+    expect(tab.locator("#said")).to_contain_text("The report is being made")
+    expect(tab.locator("#crumbs").get_by_role("link", name=job_id)).to_be_visible()
+    held[0].continue_()
+    expect(tab.locator("#matrix")).to_be_visible()
+    assert tab.url == f"{gateway.url}/jobs/{job_id}/report"
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
 def test_jobs_that_are_picked_are_compared_in_one_report(gateway: RunningGateway, browser: Browser) -> None:
     """Those that have answers; the report leads back to each of them."""
-    done = [gateway.submit(seed=seed).json()["id"] for seed in (1, 2)]
+    done = [gateway.submit(seed=seed, metadata={"title": f"Seed {seed}"}).json()["id"] for seed in (1, 2)]
     elsewhere(lambda: play(gateway.redis_url))
     waiting = gateway.submit(seed=3).json()["id"]
     tab = browser.new_page()
@@ -169,9 +192,12 @@ def test_jobs_that_are_picked_are_compared_in_one_report(gateway: RunningGateway
         tab.locator(f"[data-pick='{job_id}']").check()
     tab.get_by_role("link", name="Compare 2 jobs").click()
     expect(tab.locator("#matrix")).to_be_visible()
+    for title in ("Seed 1", "Seed 2"):
+        expect(tab.get_by_role("row", name=re.compile(f"{title}: ")).first).to_be_visible()
+        expect(tab.locator("#matrix").get_by_role("columnheader", name=re.compile(f"^{title}: "))).to_be_visible()
     assert tab.locator("#head a").all_inner_texts() == ["gigavqa", "Jobs", *done, NAME]
     tab.locator("#head").get_by_role("link", name=done[1]).click()
-    expect(tab.locator("#title")).to_have_text("town: S0 V2")
+    expect(tab.locator("#title")).to_have_text("Seed 2")
     assert seen.told == []
     tab.close()
 

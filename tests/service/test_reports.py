@@ -7,6 +7,7 @@ import io
 import httpx
 import pytest
 
+from gigavqa.catalogue.load import load_catalogue
 from gigavqa.reports.report import Report
 from gigavqa.store.previews import PreviewStore
 from tests.reports.tables import value_of
@@ -109,9 +110,9 @@ def test_a_report_of_a_data_set_that_is_gone_is_not_found(gateway: RunningGatewa
     problem_of(gateway.client.get(f"/v1/jobs/{job_id}/report"), 404, "dataset-not-found")
 
 
-def joint(gateway: RunningGateway, *job_ids: str) -> httpx.Response:
+def joint(gateway: RunningGateway, *job_ids: str, **how: bool) -> httpx.Response:
     """Ask for one report over several jobs."""
-    return gateway.client.get("/v1/reports", params={"job": list(job_ids)})
+    return gateway.client.get("/v1/reports", params={"job": list(job_ids), **how})
 
 
 def test_a_report_over_two_jobs_counts_both(gateway: RunningGateway, job_id: str) -> None:
@@ -125,6 +126,30 @@ def test_a_report_over_two_jobs_counts_both(gateway: RunningGateway, job_id: str
     assert answered == {"V2": (8, 8), "V0": (4, 4), "V1": (4, 4)}
     assert report["cells"][-1]["condition"] == "V2"
     assert report["cells"][-1]["repeats"]["values"] == [0.25, 0.25]
+
+
+def test_jobs_that_ask_one_model_the_same_stand_apart_where_that_is_wanted(gateway: RunningGateway) -> None:
+    """Each under its job's title, else its id; a job that asks other samples goes on with the others."""
+    titled, other = (gateway.submit(metadata=pairs).json()["id"] for pairs in ({"title": "Cold"}, {}))
+    play(gateway.redis_url)
+    apart = joint(gateway, titled, other, by_job=True).json()
+    assert {(cell["model"], cell["answered"], cell["expected"]) for cell in apart["cells"]} == {
+        (f"{MODEL}@{titled}", 4, 4),
+        (f"{MODEL}@{other}", 4, 4),
+    }
+    titles = {row["keys"].get("model"): row["title"] for row in apart["tables"][0]["rows"] if not row["summary"]}
+    title = load_catalogue()[MODEL].title
+    assert titles == {f"{MODEL}@{titled}": f"Cold: {title}", f"{MODEL}@{other}": f"{other}: {title}"}
+    assert {one["model"]: one["responses"] for one in apart["provenance"]} == {
+        f"{MODEL}@{titled}": 4,
+        f"{MODEL}@{other}": 4,
+    }
+    (together,) = joint(gateway, titled, other).json()["cells"]
+    assert (together["model"], together["answered"]) == (MODEL, 8)
+    halves = [gateway.submit(samples=[f"cctv-000{number}"]).json()["id"] for number in range(2)]
+    play(gateway.redis_url)
+    (both,) = joint(gateway, *halves, by_job=True).json()["cells"]
+    assert (both["model"], both["answered"]) == (MODEL, 2)
 
 
 def test_a_report_over_one_job_is_that_jobs_report(gateway: RunningGateway, job_id: str) -> None:

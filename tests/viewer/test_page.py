@@ -90,6 +90,13 @@ def visit(browser: Browser, viewer: Viewing) -> Iterator[Visit]:
     opened.tab.close()
 
 
+def test_no_more_of_a_picture_is_said_to_be_shown_than_there_is(browser: Browser, viewer: Viewing) -> None:
+    """On a phone, whose window is higher than the picture."""
+    visit = Visit(browser, viewer, viewport={"width": 420, "height": 900}).opened()
+    assert visit.shown == [0, 0, 1500, 1100]
+    visit.tab.close()
+
+
 def test_every_layer_has_a_switch_and_every_box_a_line(visit: Visit) -> None:
     """Four kinds of boxes; what is no box is left out; a switch hides boxes and their lines."""
     assert [visit.boxes(kind) for kind in ("true", "read", "local", "zoom")] == [2, 1, 1, 1]

@@ -86,13 +86,19 @@ const label = (viewer, words) => {
   viewer.canvas.setAttribute("aria-label", `${words}, ${whole(size.x)} by ${whole(size.y)} pixels. Arrow keys pan, plus and minus zoom, 0 shows all. The boxes are listed beside it.`);
 };
 
+// What of the picture is seen, in its own pixels: left, top, right, bottom.
+const seenPart = (bounds) => {
+  const { x, y, width, height } = full.viewport.viewportToImageRectangle(bounds);
+  return [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y)), Math.min(size.x, Math.ceil(x + width)), Math.min(size.y, Math.ceil(y + height))];
+};
+
 const tell = () => {
   const picture = full?.world.getItemAt(0);
   if (!picture || !byId("key").hidden) return; // what is said of the key stays
   const percent = 100 * picture.viewportToImageZoom(full.viewport.getZoom());
-  const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBounds());
+  const [left, top, right, bottom] = seenPart(full.viewport.getBounds());
   leadToQuestion();
-  say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(Math.max(0, x))}, ${whole(Math.max(0, y))}, ${whole(width)} × ${whole(height)}${picture.getFullyLoaded() ? "" : ". Finer parts of it are on their way."}`);
+  say(`Shown at ${percent < 10 ? percent.toPrecision(2) : Math.round(percent)} %: ${whole(left)}, ${whole(top)}, ${whole(Math.max(0, right - left))} × ${whole(Math.max(0, bottom - top))}${picture.getFullyLoaded() ? "" : ". Finer parts of it are on their way."}`);
 };
 
 // A question about what is seen now, on the gateway's page for it; a digest names other bytes than the data root's now.
@@ -100,9 +106,7 @@ const leadToQuestion = () => {
   const gateway = wish.back && gatewayOf(wish.back);
   byId("ask").hidden = !gateway;
   if (!gateway) return;
-  const { x, y, width, height } = full.viewport.viewportToImageRectangle(full.viewport.getBoundsNoRotate());
-  const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];
-  const [right, bottom] = [Math.min(size.x, Math.ceil(x + width)), Math.min(size.y, Math.ceil(y + height))];
+  const [left, top, right, bottom] = seenPart(full.viewport.getBoundsNoRotate());
   const isPart = right > left && bottom > top && (left || top || right < size.x || bottom < size.y);
   const query = new URLSearchParams({ image: wish.image, ...(isPart ? { region: [left, top, right - left, bottom - top].join(",") } : {}) });
   byId("ask").href = `${gateway}ask?${query}`;

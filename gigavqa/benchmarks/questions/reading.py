@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from gigavqa.benchmarks.questions.columns import IGNORED, RecordColumns, parse_list, text_of
 from gigavqa.benchmarks.questions.file_layout import (
@@ -18,86 +18,103 @@ from gigavqa.benchmarks.questions.file_layout import (
 from gigavqa.benchmarks.questions.images import read_images
 from gigavqa.benchmarks.questions.numbers import NumberConvention
 from gigavqa.benchmarks.questions.options import AnswerOptions, letter_options, options_of, split_question
-from gigavqa.benchmarks.questions.samples import NO_CATEGORY, Question
+from gigavqa.benchmarks.questions.samples import NO_CATEGORY, AnswerKind, Question
 from gigavqa.benchmarks.questions.truths import TruthConvention, read_kind, read_truth
 from gigavqa.evaluation.benchmark import RecordContext
-from gigavqa.evaluation.errors import ColumnError, RecordInvalidError, messages_of
-from gigavqa.evaluation.record_context import RecordFaults
+from gigavqa.evaluation.errors import ColumnError, RecordError
 from gigavqa.evaluation.records import Record, id_of
 
+Value = TypeVar("Value")
+Other = TypeVar("Other")
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
 
 
 def read_question(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each question in one record that can be read.
+    """Yield the fields of each question in one record.
 
-    Then raises RecordInvalidError with all that is wrong in the others, by column; at once ValueError for what is no
-    record, and ColumnError for a column that no row can be read by.
+    Raises RecordError naming all columns that are wrong, ColumnError for one that no row can be read by.
     """
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     wrapper = find_wrapper(record)
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
-    wrong: list[str] = []
+    wrong, images = list[str](), list[str]()
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
         try:
             yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
-        except ColumnError:
-            raise
-        except ValueError as error:
-            place = f"row {at + 1} of '{wrapper}': " if wrapper else ""
-            wrong += [place + message for message in messages_of(error)]
+        except RecordError as error:
+            wrong += [f"row {at + 1} of '{wrapper}': {fault}" if wrapper else fault for fault in error.faults]
+            images += error.images
     if wrong:
-        raise RecordInvalidError(wrong)
+        raise RecordError(wrong, images)
 
 
 def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: RecordContext) -> dict[str, Any]:
-    """Raise RecordInvalidError with all that is wrong, ColumnError."""
-    columns = RecordColumns(value, record)
+    """Return the fields of a question; what is read of others is read only where those could be."""
+    columns, faults = RecordColumns(value, record), _Faults()
     columns.drop(IGNORED)
     kind = read_kind(columns)
     layout = FileLayout() if is_self_contained(columns, kind, record) else read_layout(record, origin)
-    faults, question, images = RecordFaults(), "", None
-    with faults.noted():
-        images = read_images(columns, origin)
-    with faults.noted():
-        question = _question_text(columns)
+    images = faults.take(lambda: read_images(columns, origin), None)
+    text = faults.take(lambda: _text_of_question(columns), "")
+    asked = faults.take(lambda: _split_options(text, columns, layout if kind in MAY_BE_CHOICES else FileLayout()), None)
     several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
     said = TruthConvention(record.typed, NumberConvention(record.decimal, record.decimal_told), several, origin.note)
-    with faults.noted():  # how the answer is read depends on the options
-        question, options = _split_options(columns, question, layout if kind in MAY_BE_CHOICES else FileLayout())
-        truth = read_truth(columns, kind, options, said)
-        if kind is None and truth["kind"] == "text" and not truth["lettered"]:
-            _require_no_options(question, truth["answers"])
-    with faults.noted():
-        name = id_of(text_of(columns.first("id")[1]) or default_id)
-    hint, category = text_of(columns.first("hint")[1]), text_of(columns.first("category")[1])
-    with faults.noted():
-        evidence = list(_evidence(columns, images)) if images is not None else []
-    faults.require_none()
+    question, options = asked or (text, None)
+    truth = faults.take(lambda: _truth(columns, kind, question, options, said), {}) if asked else {}
+    evidence = faults.take(lambda: list(_evidence(columns, images or ())), []) if images is not None else []
+    name = faults.take(lambda: id_of(text_of(columns.first("id")[1]) or default_id), "")
+    if faults.told:
+        raise RecordError(faults.told, images or ())
     fields = {
         "id": name,
         "images": images,
         "question": _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
-        "hint": hint,
+        "hint": text_of(columns.first("hint")[1]),
         "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
         **truth,
         "evidence": evidence,
-        "category": category or NO_CATEGORY,
+        "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
         "sorted_by": _groups(columns),
     }
     return {**fields, "extra": columns.left()}
 
 
-def _question_text(columns: RecordColumns) -> str:
+class _Faults:
+    """What is wrong with a row, in the order in which it was found."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def take(self, read: Callable[[], Value], otherwise: Other) -> Value | Other:
+        """Return what is read, or something else where that is wrong. Raises ColumnError."""
+        try:
+            return read()
+        except ColumnError:
+            raise
+        except ValueError as error:
+            self.told.append(str(error))
+            return otherwise
+
+
+def _truth(
+    columns: RecordColumns, kind: AnswerKind | None, question: str, options: AnswerOptions | None, said: TruthConvention
+) -> dict[str, Any]:
+    truth = read_truth(columns, kind, options, said)
+    if kind is None and truth["kind"] == "text" and not truth["lettered"]:
+        _require_no_options(question, truth["answers"])
+    return truth
+
+
+def _text_of_question(columns: RecordColumns) -> str:
     if text := text_of(columns.first("question")[1]):
         return text
     likely = next((one for one, inner in columns.left().items() if text_of(inner).endswith("?")), "COLUMN")
     raise ValueError(columns.missing("question", columns.called(likely)))
 
 
-def _split_options(columns: RecordColumns, text: str, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
+def _split_options(text: str, columns: RecordColumns, layout: FileLayout) -> tuple[str, AnswerOptions | None]:
     """Return the question's text and its options, which may stand in it."""
     options = options_of(columns)
     found = split_question(text) if layout.within and not options else None

@@ -17,6 +17,7 @@ from gigavqa.evaluation.metrics.paired import holm, paired_test
 from gigavqa.evaluation.score_frame import CellKey
 from gigavqa.evaluation.scores import Scores
 from gigavqa.evaluation.tables import Caveat, Column, ColumnGroup, Contents, Figure, Row, Table
+from gigavqa.runtime.plurals import count_noun
 
 QuestionScores = Scores[Question, QuestionDetails]
 _MOST_GROUPS = 200
@@ -201,7 +202,7 @@ def _difference_table(scores: QuestionScores, of: str, pairs: Iterable[_CellPair
     return Table(
         name=f"{of}_paired",
         title=f"Differences between {of}",
-        caption=_CAPTION.format(count=len(pairs)),
+        caption=_CAPTION.format(comparisons=count_noun(len(pairs), "comparison")),
         groups=(ColumnGroup(title="", columns=_DIFFERENCE),),
         rows=tuple(
             Row(
@@ -222,7 +223,7 @@ def _difference_table(scores: QuestionScores, of: str, pairs: Iterable[_CellPair
 
 _CAPTION = (
     "Over the questions that both answered: the difference in points with its 95 % interval, the questions that only "
-    "one of both has right, and McNemar's exact test of these. This table makes {count} comparisons: the last column "
+    "one of both has right, and McNemar's exact test of these. This table makes {comparisons}: the last column "
     "is corrected for that (Holm); the intervals are not."
 )
 _DIFFERENCE = (

@@ -1,5 +1,6 @@
 """One question of anybody's own: pictures, how it is to be answered, and the truths that count."""
 
+from collections.abc import Iterator
 from math import isfinite
 from typing import Literal
 
@@ -73,32 +74,34 @@ class Question(host.Sample):
         return 0.5 if self.kind == "yes_no" else 0.0
 
     @model_validator(mode="after")
-    def _answers_fit(self) -> "Question":
+    def _fits(self) -> "Question":
+        if faults := [*self._faults_of_answers(), *self._faults_of_evidence()]:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _faults_of_answers(self) -> Iterator[str]:
         if self.kind in ("choice", "choices"):
             letters = list(self.options or ())
             if len(letters) < 2 or letters != list(LETTERS[: len(letters)]):
-                raise ValueError(f"options must be two or more, lettered without a gap; there are {letters or 'none'}")
-            if self.kind == "choice":
-                self._one_of(letters)
+                yield f"options must be two or more, lettered without a gap; there are {letters or 'none'}"
+            elif self.kind == "choice":
+                yield from self._faults_of_one(letters)
             elif list(self.answers) != [letter for letter in letters if letter in self.answers]:
-                raise ValueError(f"answer: {', '.join(self.answers)} are no letters of the options in their order")
+                yield f"answer: {', '.join(self.answers)} are no letters of the options in their order"
         elif self.kind == "yes_no":
-            self._one_of(["yes", "no"])
+            yield from self._faults_of_one(["yes", "no"])
         elif self.kind == "number" and self.answers and not _is_number(self.answers[0]):
-            raise ValueError(f"answer '{self.answers[0]}' is no number")
-        return self
+            yield f"answer '{self.answers[0]}' is no number"
 
-    def _one_of(self, known: list[str]) -> None:
+    def _faults_of_one(self, known: list[str]) -> Iterator[str]:
         if len(self.answers) > 1:
-            raise ValueError(f"answer: {', '.join(self.answers)} are several, and only one can be right")
-        if self.answers and self.answers[0] not in known:
-            raise ValueError(f"answer '{self.answers[0]}' is none of {', '.join(known)}")
+            yield f"answer: {', '.join(self.answers)} are several, and only one can be right"
+        elif self.answers and self.answers[0] not in known:
+            yield f"answer '{self.answers[0]}' is none of {', '.join(known)}"
 
-    @model_validator(mode="after")
-    def _evidence_lies_in_images(self) -> "Question":
+    def _faults_of_evidence(self) -> Iterator[str]:
         if beyond := [one.image for one in self.evidence if self.images and one.image >= len(self.images)]:
-            raise ValueError(f"evidence: image {beyond[0]} is named, and there are {len(self.images)}, counted from 0")
-        return self
+            yield f"evidence: image {beyond[0]} is named, and there are {len(self.images)}, counted from 0"
 
 
 def _is_number(text: str) -> bool:

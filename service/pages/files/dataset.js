@@ -1,5 +1,6 @@
 // One data set: its pictures and questions, page by page, and the plans by which it can be asked.
 
+import { drawDeletion } from "./deletion.js";
 import { byId, bytes, cellName, el, facts, fromRoot, here, link, section, some, spaced, table, whole } from "./parts.js";
 import { ask, attempt, chosenIn, closer, crumbs, get, keepChosen, pictureName, Refusal, say, show, tell, thumbnail, title, viewer, wordsOf } from "./shell.js";
 
@@ -47,8 +48,9 @@ const showImages = async () => {
 
 // --- questions ------------------------------------------------------------------------------------------------------
 
+let isSorted = false; // into groups, of which there are several
 const question = (sample) => el("li", { "data-sample": sample.id },
-  el("p", { class: "soft" }, `${sample.id}: ${[...new Set(Object.values(sample.groups))].map(spaced).join(", ")}`),
+  el("p", { class: "soft" }, [sample.id, isSorted && [...new Set(Object.values(sample.groups))].map(spaced).join(", ")].filter(Boolean).join(": ")),
   el("p", { class: "question" }, sample.question),
   sample.options ? el("ul", { class: "options" }, Object.entries(sample.options).map(([letter, words]) =>
     el("li", { class: letter === sample.truth ? "true" : null }, `${letter}: ${words}`, letter === sample.truth ? el("b", {}, " (the truth)") : null))) : null,
@@ -74,23 +76,35 @@ const groupList = (groups) => el("ul", { class: "links soft" }, Object.entries(g
 
 crumbs(["/datasets", "Data sets"], ["", name]);
 title(name);
-attempt(async () => {
+const look = async () => {
   const known = await get(route);
   title(known.title || name);
   say(`${some(known.num_samples, "question")} about ${some(known.num_images, "picture")}`);
+  isSorted = Object.entries(known.groups).some(([, parts], at) => at || Object.keys(parts).length > 1);
   const groups = [...new Set(Object.entries(known.groups).flatMap(([group, parts]) => [group, ...Object.keys(parts)]))].filter(Boolean).sort();
   show(
-    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]]), groupList(known.groups)),
+    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]]), isSorted ? groupList(known.groups) : null),
+    section("Start a job", el("div", { id: "plans" })),
     section("Pictures", el("div", { id: "images" })),
     el("section", { "aria-labelledby": "title-questions" }, el("h2", { id: "title-questions" }, "Questions ", el("span", { id: "about", class: "soft" })), filters(groups), el("div", { id: "samples" })),
-    section("Plans", el("div", { id: "plans" })));
-  await Promise.all([showImages(), showSamples(), showPlans(known.benchmark)]);
-});
+    el("div", { id: "deletion" }));
+  await Promise.all([showImages(), showSamples(), showPlans(known.benchmark), drawDeletion(name)]);
+};
+attempt(() => look().catch(async (error) => {
+  if (error.status === 422) { // what cannot be read can be deleted
+    show(el("div", { id: "deletion" }));
+    await drawDeletion(name);
+    error.message = wordsOf(error);
+  }
+  throw error;
+}));
 
 const showPlans = async (benchmark) => {
   const [{ data }, { data: models }] = await Promise.all([get(`/v1/plans?benchmark=${encodeURIComponent(benchmark)}`), get("/v1/models")]);
-  byId("plans").replaceChildren(jobForm(data, models), table("Plans", [["plan"], ["cells"], ["ask it at a terminal"]], data.map((plan) =>
-    [plan.name, plan.cells.map(cellName).join(", "), el("code", {}, `gigavqa submit -d ${name} --plan ${plan.name} -m MODEL`)])));
+  byId("plans").replaceChildren(jobForm(data, models), el("details", {}, el("summary", {}, "What the plans ask, and how to at a terminal"),
+    el("p", { class: "soft" }, "A plan asks every question in each of its cells: how it is asked, and what is shown. V0 is the text alone, V1 a thumbnail, V2 the whole picture, V3 the evidence, V4 the whole picture and the evidence."),
+    table("Plans", [["plan"], ["cells"], ["ask it at a terminal"]], data.map((plan) =>
+      [plan.name, plan.cells.map(cellName).join(", "), el("code", {}, `gigavqa submit -d ${name} --plan ${plan.name} -m MODEL`)]))));
 };
 
 // --- a job ----------------------------------------------------------------------------------------------------------

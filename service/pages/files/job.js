@@ -1,7 +1,7 @@
 // One job, live: how far it is, what it asks, what failed and what helps, and what can be done with it.
 
-import { ago, byId, card, cellName, clock, el, facts, fromRoot, hasEnded, here, jobTitle, link, moment, planName, progress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
-import { ask, attempt, crumbs, download, eventsOf, get, Refusal, repeat, reportAddress, say, show, title } from "./shell.js";
+import { ago, byId, card, cellName, clock, confirmed, el, facts, fromRoot, hasEnded, here, jobTitle, link, moment, planName, progress, reportAddress, section, share, some, spaced, span, status, table, whole } from "./parts.js";
+import { ask, attempt, crumbs, download, eventsOf, get, Refusal, repeat, say, show, title } from "./shell.js";
 
 const id = here[1];
 const route = `/v1/jobs/${encodeURIComponent(id)}`;
@@ -9,17 +9,6 @@ const READ_AT_ONCE = 20000; // of more requests the report is read when somebody
 let job = null;
 
 // --- what can be done -----------------------------------------------------------------------------------------------
-
-const confirmed = (question, word) => new Promise((resolve) => {
-  const dialog = el("dialog", { "aria-label": word }, el("p", {}, question), el("form", { method: "dialog", class: "actions" },
-    el("button", { value: "yes", class: "danger" }, word), el("button", { value: "" }, "Leave it")));
-  dialog.addEventListener("close", () => {
-    resolve(dialog.returnValue === "yes");
-    dialog.remove();
-  });
-  document.body.append(dialog);
-  dialog.showModal();
-});
 
 const tell = async (words, path, options) => {
   say(words);

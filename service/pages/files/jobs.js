@@ -1,7 +1,7 @@
 // The jobs, live: newest first, chosen by status, data set and model.
 
-import { ago, byId, el, fromRoot, hasEnded, jobTitle, link, progress, some, status, whole } from "./parts.js";
-import { chosenIn, get, keepChosen, repeat, reportAddress, say, show } from "./shell.js";
+import { ago, byId, el, fromRoot, hasEnded, jobTitle, link, progress, reportAddress, some, status, whole } from "./parts.js";
+import { chosenIn, get, keepChosen, repeat, say, show } from "./shell.js";
 
 const STATUSES = ["validating", "in_progress", "finalizing", "completed", "failed", "cancelling", "cancelled"];
 const FILTERS = { status: "Status", dataset: "Data set", model: "Model" };

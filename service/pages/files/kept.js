@@ -11,15 +11,44 @@ const put = (samples) => {
   drawKept();
 };
 
+// The same question about the same region of the same picture is kept once, by what was said of it last.
+const keep = (sample) => {
+  const samples = all();
+  const at = samples.findIndex((one) => ["question", "region", "upload", "name"].every((field) => one[field] === sample[field]));
+  if (at < 0) put([...samples, sample]);
+  else put(samples.with(at, { ...samples[at], ...Object.fromEntries(Object.entries(sample).filter(([, value]) => value)) }));
+  return at < 0;
+};
+
+// --- what is known of a question ------------------------------------------------------------------------------------
+
+const TYPES = { "": "found by the answer", choice: "choice", yes_no: "yes or no", number: "number", text: "text", open: "open" };
+
+// `change` is told what changes; `of` says whose fields they are where there are several.
+const fields = (sample, change, of = "") => {
+  const field = (words, name, hint) => {
+    const input = el("input", { autocomplete: "off", placeholder: hint, "aria-label": `${words}${of}`, oninput: () => change({ [name]: input.value.trim() }) });
+    input.value = sample[name] ?? "";
+    return el("label", {}, words, input);
+  };
+  const options = field("Options", "options", "red | blue | green");
+  const type = el("select", { "aria-label": `Type${of}`, onchange: () => {
+    change({ type: type.value });
+    options.hidden = type.value !== "choice";
+  } }, Object.entries(TYPES).map(([value, words]) => el("option", { value, selected: value === sample.type }, words)));
+  options.hidden = type.value !== "choice";
+  return [field("True answer", "answer", "if it is known"), el("label", {}, "Type", type), options];
+};
+
 export const keepForm = ({ picture, region, question }) => {
-  const truth = el("input", { autocomplete: "off", placeholder: "if it is known" });
+  const sample = { question, region, upload: picture.dataset ? "" : picture.id, name: picture.name };
   const form = el("form", { onsubmit: (event) => {
     event.preventDefault();
-    put([...all(), { question, answer: truth.value.trim(), region, upload: picture.dataset ? "" : picture.id, name: picture.name }]);
+    const isNew = keep(sample);
     form.replaceWith(el("p", { class: "soft" }, "Kept below."));
-    say(`${some(all().length, "question")} kept`);
+    say(isNew ? `${some(all().length, "question")} kept` : "It was kept before, and is kept once, as it is said now");
     byId("question").focus();
-  } }, el("label", {}, "True answer", truth), el("button", {}, "Keep as a sample"));
+  } }, fields(sample, (changes) => Object.assign(sample, changes)), el("button", {}, "Keep as a sample"));
   return form;
 };
 
@@ -27,10 +56,12 @@ export const keepForm = ({ picture, region, question }) => {
 
 // Two files that were sent may be called alike.
 const imageName = (sample, samples) => (samples.some((other) => other.name === sample.name && other.upload !== sample.upload) && sample.upload ? `${sample.upload}-${sample.name}` : sample.name);
-const record = (sample, number, samples) => ({
-  id: `q${number + 1}`, image: imageName(sample, samples), question: sample.question,
-  ...(sample.answer ? { answer: sample.answer } : {}), ...(sample.region ? { regions: sample.region } : {}),
-});
+const optionsOf = ({ type, options = "" }) => (type === "choice" ? options.split("|").map((one) => one.trim()).filter(Boolean) : []);
+const record = (sample, number, samples) => {
+  const { question, type, answer, region: regions } = sample;
+  const told = { id: `q${number + 1}`, image: imageName(sample, samples), question, type, options: optionsOf(sample), answer, regions };
+  return Object.fromEntries(Object.entries(told).filter(([, value]) => value?.length));
+};
 const lines = (samples) => new Blob(samples.map((...each) => `${JSON.stringify(record(...each))}\n`), { type: "application/x-ndjson" });
 
 const make = async (name, title) => {
@@ -55,19 +86,13 @@ const download = () => {
 
 // --- as they are seen -----------------------------------------------------------------------------------------------
 
-// It can be mended: a truth may be one that no data set is made with.
-const truthOf = (sample, number) => {
-  const input = el("input", { autocomplete: "off", placeholder: "not known", "aria-label": `Truth of question ${number + 1}`, onchange: () => {
-    sessionStorage.setItem(PLACE, JSON.stringify(all().map((one, at) => (at === number ? { ...one, answer: input.value.trim() } : one))));
-  } });
-  input.value = sample.answer;
-  return el("p", {}, el("label", {}, "Truth", input));
-};
-
 const row = (sample, number) => el("li", {},
   el("p", { class: "question" }, sample.question),
   el("p", { class: "soft" }, `q${number + 1}: ${sample.name}${sample.region ? `, region ${sample.region}` : ""}`),
-  truthOf(sample, number),
+  // It can be mended: a truth may be one that no data set is made with.
+  el("p", { class: "actions" }, fields(sample, (changes) => {
+    sessionStorage.setItem(PLACE, JSON.stringify(all().map((one, at) => (at === number ? { ...one, ...changes } : one))));
+  }, ` of question ${number + 1}`)),
   el("button", { type: "button", "aria-label": `Drop question ${number + 1}`, onclick: () => {
     put(all().filter((_, at) => at !== number));
     (byId("samples").querySelectorAll("li button")[number] ?? byId("samples").querySelector("li:last-child button") ?? byId("question")).focus();

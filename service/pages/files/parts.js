@@ -82,6 +82,18 @@ export const section = (title, ...children) => {
   return el("section", { "aria-labelledby": id }, el("h2", { id }, title), children);
 };
 
+// Ask before what nothing brings back; returns whether it is wanted.
+export const confirmed = (question, word) => new Promise((resolve) => {
+  const dialog = el("dialog", { "aria-label": word }, el("p", {}, question), el("form", { method: "dialog", class: "actions" },
+    el("button", { value: "yes", class: "danger" }, word), el("button", { value: "" }, "Leave it")));
+  dialog.addEventListener("close", () => {
+    resolve(dialog.returnValue === "yes");
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+});
+
 // Files may be dropped anywhere on a page, which would else be left for them; `place` says so.
 export const takeDrops = (place, onFiles) => {
   for (const [kind, isOver] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
@@ -104,4 +116,6 @@ export const planName = (spec) => {
 };
 // What a person called the job, else what it asks.
 export const jobTitle = (spec) => (spec.metadata && spec.metadata.title) || `${spec.dataset}: ${planName(spec)}`;
+// A page of its own, which is there at once and brings the report, with the key of this tab.
+export const reportAddress = (job) => `/jobs/${encodeURIComponent(job)}/report`;
 export const hasEnded = (job) => ["completed", "failed", "cancelled"].includes(job.status);

@@ -142,9 +142,6 @@ export const download = (path, name, words) => link(path, words, {
   },
 });
 
-// With a key the report is brought by a page of its own, whose address can be sent as well.
-export const reportAddress = (job) => (hasKey() ? `/jobs/${encodeURIComponent(job)}/report` : `/v1/jobs/${encodeURIComponent(job)}/report?format=html`);
-
 // --- what a page says -----------------------------------------------------------------------------------------------
 
 export const say = (words) => tell("said", words);

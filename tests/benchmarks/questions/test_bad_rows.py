@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.datasets import find_reader, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.benchmarks.questions.files import bring, draw_pictures
 
@@ -52,6 +52,53 @@ def test_the_good_rows_go_in_without_it(tmp_path: Path, row: str) -> None:
     assert [sample.id for sample in load_dataset(made.folder).samples] == ["good"]
     assert len(made.left_out) == 1
     assert [path.name for path in (made.folder / "images").iterdir()] == ["red.jpg"]
+
+
+_PLACED = {"image": "gone.jpg", "question": "Which?", "choices": ["x", "y"], "answer": "x"}
+SEVERAL = {
+    "gone.jpg,,1,2,Z,": ("question: is empty here", "answer: 'Z' is none of", "there is no image 'gone.jpg'"),
+    'red.jpg,Which?,x,y,Z,"1,2,0,4"': ("answer: 'Z' is none of", "regions: a region is x,y,w,h"),
+    json.dumps({**_PLACED, "evidence": [{"image": 3, "region": "0,0,9,9"}]}): (
+        "evidence: image 3 is named",
+        "there is no image 'gone.jpg'",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", SEVERAL)
+def test_all_that_is_wrong_with_a_row_is_told_at_once(tmp_path: Path, row: str) -> None:
+    """Whoever mends it mends it once; what rests on what is wrong is not judged."""
+    source = tmp_path / ("bad.jsonl" if row.startswith("{") else "bad.csv")
+    header = "image,question,A,B,answer,regions\n" if source.suffix == ".csv" else ""
+    source.write_text(f"{header}{row}\n", encoding="utf-8")
+    with pytest.raises(DatasetInvalidError) as caught:
+        bring(source, draw_pictures(tmp_path / "pictures"), tmp_path / "data" / "made")
+    told = [str(problem) for problem in caught.value.problems]
+    assert len(told) == len(SEVERAL[row])
+    assert all(wanted in line for wanted, line in zip(SEVERAL[row], told, strict=True)), told
+
+
+def test_a_table_of_mostly_bad_rows_is_read_by_its_columns(tmp_path: Path) -> None:
+    """Not by who takes its rows because nothing there looks at the options."""
+    (tmp_path / "bad.csv").write_text(
+        "image,question,A,B,answer\na.jpg,,x,y,Z\nb.jpg,Which?,x,y,Q\nc.jpg,Which?,x,y,A\n"
+    )
+    assert find_reader(tmp_path / "bad.csv").name == "questions"
+
+
+def test_all_bad_rows_of_a_list_in_one_object_are_told(tmp_path: Path) -> None:
+    """Each by its number; the good ones between them can go in."""
+    rows = [{"image": "red.jpg", "question": "Which?", "choices": ["x", "y"], "answer": answer} for answer in "ZABQ"]
+    (tmp_path / "bad.json").write_text(json.dumps({"questions": rows}), encoding="utf-8")
+    source, pictures = tmp_path / "bad.json", draw_pictures(tmp_path / "pictures")
+    with pytest.raises(DatasetInvalidError) as caught:
+        bring(source, pictures, tmp_path / "data" / "made")
+    assert [problem.message.partition(":")[0] for problem in caught.value.problems] == [
+        "row 1 of 'questions'",
+        "row 4 of 'questions'",
+    ]
+    made = bring(source, pictures, tmp_path / "data" / "made", leave_out_bad=True)
+    assert [sample.truth for sample in load_dataset(made.folder).samples] == ["A", "B"]
 
 
 def test_broken_base64_is_a_bad_row(tmp_path: Path) -> None:

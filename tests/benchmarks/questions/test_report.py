@@ -87,7 +87,7 @@ def test_two_models_are_compared_over_the_same_questions(dataset: Dataset) -> No
     row = row_of(report, "models_paired", model=SECOND, less=FIRST)
     assert (row["first"], row["second"], row["p"], row["p_holm"]) == (0, 6, "0.031", "0.031")
     assert value_of(row["difference"]) == (-6 / 8, 8)
-    assert "1 comparisons" in str(report.table("models_paired"))
+    assert "makes 1 comparison:" in str(report.table("models_paired"))
 
 
 def test_conditions_are_compared_and_corrected_for_their_number(dataset: Dataset) -> None:

@@ -7,7 +7,7 @@ script makes; the page's own policy forbids every script but its own, and every 
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,13 @@ def render_html(
     preview: PreviewSource = lambda key: None,
     most: int = DETAILED_SAMPLES,
     viewer: str | None = None,
+    *,
+    titles: Mapping[str, str] | None = None,
 ) -> str:
     """Write a report as a page; `preview` returns the JPEG of a raster's key, or None.
 
-    `viewer` is the address of the evidence viewer, to which every sample then links.
+    `viewer` is the address of the evidence viewer, to which every sample then links; `titles` say what models are
+    called that no table has a row of.
 
     At most `most` samples are shown in detail, and a bounded number of responses; long texts are shortened in their
     middle, and pictures stand in the file once each, up to a limit of bytes. The page says what it leaves out.
@@ -68,7 +71,7 @@ def render_html(
         responses_shown=sum(map(len, found.values())),
         models=len({cell.model for cell in report.cells}),
         data=_json(
-            describe_samples(found, [cell.key for cell in report.cells], titles_of_models(report))
+            describe_samples(found, [cell.key for cell in report.cells], {**titles_of_models(report), **(titles or {})})
             | {"viewer": viewer and viewer.rstrip("/")}
         ),
         pictures=_json(_encode_previews(load_previews(found, preview))),

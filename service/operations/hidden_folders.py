@@ -1,4 +1,4 @@
-"""Folders in the data root that last as long as an import, locked by who uses them, so that dead ones are known."""
+"""Hidden folders in the data root, for what is made or deleted there; locked, so that those of the dead are known."""
 
 import fcntl
 import os
@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PREFIX = ".import-"
+from gigavqa.service.errors import DataRootUnwritableError
+
+PREFIX = ".work-"
 """What their names begin with; no data set is called so, and nothing serves what lies in a hidden folder."""
 _FORGOTTEN_SECONDS = 86_400.0
 """After which a folder is dead on a file system without locks."""
 
 
 @contextmanager
-def import_folder(root: Path) -> Iterator[Path]:
+def hidden_folder(root: Path) -> Iterator[Path]:
     """A new folder in the data root, so that pictures need not be copied into the data set. Raises OSError."""
     with _locked(root):
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
@@ -30,8 +32,8 @@ def import_folder(root: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def sweep_import_folders(root: Path) -> None:
-    """Remove the folders of imports whose gateway was killed; blocks. One that cannot be removed is left."""
+def sweep_hidden_folders(root: Path) -> None:
+    """Remove the folders of gateways that were killed; blocks. One that cannot be removed is left."""
     if not any(root.glob(f"{PREFIX}*")):
         return
     with suppress(OSError):
@@ -39,6 +41,20 @@ def sweep_import_folders(root: Path) -> None:
             dead = [folder for folder in root.glob(f"{PREFIX}*") if _is_dead(folder)]
         for folder in dead:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def writing(command: str) -> Iterator[None]:
+    """Name the command that does a block's work elsewhere where the data root cannot be written here.
+
+    Raises DataRootUnwritableError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DataRootUnwritableError(
+            f"the gateway cannot write into its data root ({error.strerror}); `{command}` does it on a machine that can"
+        ) from error
 
 
 @contextmanager
