@@ -118,6 +118,7 @@ async def get_report(
     responses={**_RESPONSES, **problem_responses(*_PROBLEMS, DatasetsDifferError, JudgesMixedError)},
 )
 async def get_joint_report(
+    *,
     visible: VisibleJobs,
     answering: _Answering,
     jobs: Annotated[

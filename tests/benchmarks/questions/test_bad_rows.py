@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.evaluation.datasets import find_reader, load_dataset
+from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.reader_choice import find_reader
 from tests.benchmarks.questions.files import bring, draw_pictures
 
 HEADER = "id,image,question,A,B,answer\n"
@@ -111,7 +112,7 @@ def test_broken_base64_is_a_bad_row(tmp_path: Path) -> None:
         bring(tmp_path / "cut.tsv", tmp_path, tmp_path / "data" / "made")
 
 
-def test_all_that_is_wrong_with_a_row_is_told_at_once(tmp_path: Path) -> None:
+def test_a_row_that_is_wrong_all_over_is_told_at_once(tmp_path: Path) -> None:
     """So that nobody mends a file fault by fault."""
     source, pictures = _write(tmp_path, '"q\tq",http://a.b/c.jpg,,x,y,E')
     with pytest.raises(DatasetInvalidError) as caught:
