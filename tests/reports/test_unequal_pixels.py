@@ -55,6 +55,16 @@ def test_one_picture_at_two_sizes_is_told_with_both_and_their_cells(responses: t
         assert text == next(one for one in told(*responses) if "numbers of pixels" in one)
 
 
+def test_of_several_places_one_is_told_and_the_others_are_counted() -> None:
+    """With one there are no others."""
+    crop = raster("q", "0,0,600,400")
+    larger = crop.model_copy(update={"raster_size": LARGE})
+    (one, *_) = told(asked("V2", shown(SMALL)), asked("V2", shown(LARGE), protocol="S1"))
+    (several, *_) = told(asked("V4", shown(SMALL), crop), asked("V4", shown(LARGE), larger, protocol="S1"))
+    assert "other;" not in one
+    assert ", and 1 other; by" in several
+
+
 def test_what_a_condition_is_about_is_not_told() -> None:
     """A thumbnail is smaller than the full picture, a crop another place, and models have budgets of their own."""
     full, small = asked("V2", shown(LARGE)), asked("V1", shown(SMALL, "longest:640"))
