@@ -8,6 +8,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuCard
 from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape
+from gigavqa.catalogue.write import name_in_commands
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean
@@ -57,7 +58,7 @@ class Placement:
         if not self.holds or self.fit.number == self.published.tensor_parallel_size:
             return None
         return " ".join(
-            [f"gigavqa up --model {self.entry.id}", *(f"--engine-arg {name}={value}" for name, value in others.items())]
+            [f"gigavqa up --model {name_in_commands(self.published)}", *(f"--engine-arg {name}={value}" for name, value in others.items())]
         )
 
     def lack(self) -> str | None:

@@ -2,10 +2,13 @@
 
 import json
 import re
+import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from gigavqa.catalogue.shape_configs import SHAPES
 from tests.cli.installation import Installation
 
 
@@ -91,6 +94,34 @@ def test_what_needs_more_gpus_is_told_how_many(installation: Installation) -> No
     assert run.stdout.rstrip().endswith("spread it over more GPUs (--count 8)")
     lack = installation.run("plan", "qwen2.5-vl-32b").stdout
     assert ("(--count 2)" in lack, "--context" in lack) == (True, False)
+
+
+def checkpoint(folder: Path, model: str = "Qwen--Qwen3-VL-8B-Instruct") -> Path:
+    """The files by which a checkpoint says what it is, without weights."""
+    config = tomllib.loads((SHAPES / f"{model}.toml").read_text())
+    config["text_config"]["max_position_embeddings"] = 262144
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "preprocessor_config.json").write_text("{}")
+    return folder
+
+
+def test_the_command_that_a_plan_names_can_be_run(installation: Installation, tmp_path: Path) -> None:
+    """Of a folder, which no catalogue has, and of the entry that it becomes, which is replaced."""
+    folder = checkpoint(tmp_path / "my 8B")
+    for model in (str(folder), "my-8b"):
+        said = " ".join(installation.run("plan", model, "--gpu", "a100-40").stdout.split())
+        (named,) = re.findall(r"`gigavqa (models add .*)` writes an entry that fits", said)
+        installation.ok(*shlex.split(named))
+        assert installation.json("plan", "my-8b", "--gpu", "a100-40", "--json")["fits"]
+        installation.ok("models", "add", "my-8b", "--context", "120000", "--force")
+
+
+def test_a_folder_is_named_where_it_is_to_be_served_otherwise(installation: Installation, tmp_path: Path) -> None:
+    """Its id is known to no command before it was served."""
+    folder = checkpoint(tmp_path / "my-32B", "Qwen--Qwen3-VL-32B-Instruct")
+    told = installation.json("plan", str(folder), "--count", "2", "--json")
+    assert told["condition"] == f"gigavqa up --model {folder} --engine-arg tensor_parallel_size=2"
 
 
 def test_a_data_set_is_counted_as_a_job_expands_it(installation: Installation) -> None:
