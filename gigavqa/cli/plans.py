@@ -57,9 +57,8 @@ class Placement:
         others = {name: value for name, value in self.entry.engine.items() if self.published.engine.get(name) != value}
         if not self.holds or self.fit.number == self.published.tensor_parallel_size:
             return None
-        return " ".join(
-            [f"gigavqa up --model {name_in_commands(self.published)}", *(f"--engine-arg {name}={value}" for name, value in others.items())]
-        )
+        changes = [f"--engine-arg {name}={value}" for name, value in others.items()]
+        return " ".join([f"gigavqa up --model {name_in_commands(self.published)}", *changes])
 
     def lack(self) -> str | None:
         """Say that the model does not fit, and what to do: more of this GPU, or a shorter context."""

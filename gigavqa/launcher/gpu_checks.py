@@ -11,7 +11,7 @@ from typing import Any
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.launcher.driver import ask_driver_if_known
 from gigavqa.launcher.errors import DevicesUnusableError
-from gigavqa.launcher.machine import GpuDevice
+from gigavqa.launcher.machine import GpuDevice, memory_by_size, require_no_mig
 from gigavqa.launcher.placement import WorkerPlan
 from gigavqa.workers.engines.vllm.device_support import capability_fault, driver_fault
 
@@ -69,6 +69,23 @@ def require_repaired(devices: Sequence[GpuDevice]) -> None:
             f"GPU {', '.join(repairs.pending)}: a repair of its memory is pending: "
             f"{repair_advice(repairs.pending[0])}, {_OTHERWISE}"
         )
+
+
+def require_servable(devices: Sequence[GpuDevice], *, skip_checks: bool = False) -> None:
+    """Raise DevicesUnusableError for GPUs on which vLLM serves nothing: slices of MIG, old ones, an old driver's."""
+    require_no_mig(devices)
+    require_supported(devices)
+    if not skip_checks:
+        require_driver(devices)
+
+
+def servable_memory(devices: Sequence[GpuDevice]) -> list[int]:
+    """Return the bytes of each GPU, the largest first, of those that `gigavqa up` would take.
+
+    Raises DevicesUnusableError where it would take none, or the memory of one is unknown.
+    """
+    require_servable(devices)
+    return memory_by_size(devices)
 
 
 def require_supported(devices: Sequence[GpuDevice]) -> None:

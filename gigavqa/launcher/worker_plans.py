@@ -15,7 +15,6 @@ from gigavqa.launcher.errors import DevicesTooSmallError
 from gigavqa.launcher.machine import HostMachine, NumaNode, format_cpus, read_machine, require_no_mig
 from gigavqa.launcher.placement import WorkerPlan, devices_needed, fill_devices, place_on_devices, plans_for_models
 from gigavqa.runtime.errors import SettingsInvalidError
-from gigavqa.runtime.extras import install_advice
 from gigavqa.workers.engines.vllm.division import require_divided
 from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.settings import WorkerSettings
@@ -50,13 +49,14 @@ def plan_workers(
             require_divided(entry.model_copy(update={"engine": {**entry.engine, **chosen}}))
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
     if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
-        raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {install_advice('gpu')}")
+        raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {preflight.gpu_build_advice()}")
     machine = read_machine(with_devices=is_for_gpus or wanted.gpus is not None)
     plans = plans_for_models([entry.id for entry in entries], wanted.num_workers)
     if is_for_gpus or wanted.gpus is not None:
         plans = place_workers(plans, entries, wanted, chosen, machine)
         if wanted.engine == "vllm":
-            gpu_checks.require_supported([device for plan in plans for device in plan.devices])
+            devices = [device for plan in plans for device in plan.devices]
+            gpu_checks.require_servable(devices, skip_checks=wanted.skip_checks)
         if not wanted.skip_checks:
             require_usable(plans, entries, chosen, wanted.engine)
     # Arguments may say of quantization, a cache or a share what no entry knows.
@@ -94,7 +94,6 @@ def require_usable(
     if devices:  # of others no driver can be asked
         gpu_checks.require_repaired(devices)
         if engine == "vllm":
-            gpu_checks.require_driver(devices)
             gpu_checks.require_unused(plans, entries, chosen)
 
 

@@ -9,8 +9,9 @@ import pytest
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis, hardware
 from gigavqa.cli.commands.doctor import check_one
+from gigavqa.cli.model_selection import HERE, ModelFilters
 from gigavqa.launcher import preflight
-from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.errors import DevicesUnusableError, LaunchError
 from gigavqa.launcher.worker_plans import PlacementOptions, describe_plan, plan_workers
 from tests.launcher.machines import DRIVER, H100, write_asked_driver
 
@@ -189,6 +190,9 @@ DRIVERS = {
 }
 
 
+UNFIT = ("a GPU in slices", "a V100", "a Xavier", "an old driver", "one lost GPU of two", "memory of an error")
+
+
 @pytest.fixture(params=DRIVERS)
 def odd(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OddDriver:
     """A driver of the list, on the path, of a machine with vLLM's build for GPUs."""
@@ -217,6 +221,15 @@ def test_the_doctor_says_the_same_beforehand(odd: OddDriver) -> None:
     found: list[Diagnosis] = [check_one(check, say=False) for check in (hardware.gpu, hardware.models)]
     assert odd.doctor in f"{found[0].found}; {found[0].advice}"
     assert not any("could not be checked" in each.found for each in found)
+
+
+@pytest.mark.parametrize("odd", UNFIT, indirect=True)
+def test_no_model_is_said_to_fit_gpus_that_up_refuses(odd: OddDriver) -> None:
+    """In the words of `up`, by the doctor and by `gigavqa models --fits here`."""
+    told = hardware.models()
+    assert (told.status, odd.up.partition("; with")[0] in told.found) == ("warn", True), told
+    with pytest.raises(DevicesUnusableError, match=re.escape(odd.up.partition("; with")[0])):
+        ModelFilters(gpu=HERE).of(load_catalogue())
 
 
 def test_models_are_not_said_to_fit_memory_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

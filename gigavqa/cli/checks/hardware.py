@@ -15,17 +15,17 @@ from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
 from gigavqa.launcher.driver import has_driver
 from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.gpu_checks import servable_memory
 from gigavqa.launcher.machine import (
     VISIBLE_DEVICES,
     GpuDevice,
     HostMachine,
     format_cpus,
-    memory_by_size,
     read_machine,
     shown_devices,
 )
 from gigavqa.launcher.placement import WorkerPlan
-from gigavqa.launcher.preflight import engine_package
+from gigavqa.launcher.preflight import cpu_build_fault, engine_package
 from gigavqa.launcher.worker_plans import divide_cores, lack_of_gpus
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
@@ -80,7 +80,7 @@ def gpu() -> Diagnosis:
         return describe_no_driver(engine_package())
     try:
         machine = read_machine()
-        return describe_gpus(machine, machine.visible(os.environ))
+        return describe_gpus(machine, machine.visible(os.environ), engine_package())
     except LaunchError as error:
         return Diagnosis("GPU", "fail", str(error), f"mend it, or look at {VISIBLE_DEVICES}")
 
@@ -93,8 +93,10 @@ def describe_no_driver(package: str | None) -> Diagnosis:
     return Diagnosis("GPU", "warn", "no NVIDIA driver", advice)
 
 
-def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnosis:
-    """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible."""
+def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice], package: str | None) -> Diagnosis:
+    """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible, which the
+    installed package of vLLM may not be able to use.
+    """
     if not machine.devices:
         return Diagnosis("GPU", "warn", "the driver shows no GPU", "`nvidia-smi -L` lists those that it shows here")
     if not visible:
@@ -105,7 +107,8 @@ def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnos
     for device in visible:
         node = "?" if device.node is None else device.node
         found.append(f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}")
-    advice = _gpu_advice(visible, min(len(cpus[device.id]) for device in visible))
+    least_cpus = min(len(cpus[device.id]) for device in visible)
+    advice = cpu_build_fault(len(visible), package) or _gpu_advice(visible, least_cpus)
     return Diagnosis("GPU", "warn" if advice else "ok", "; ".join(found), advice)
 
 
@@ -134,11 +137,11 @@ def models() -> Diagnosis:
 def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
     """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for.
 
-    Raises DevicesUnusableError for GPUs whose memory is unknown.
+    Raises DevicesUnusableError for GPUs that `gigavqa up` would not take, or whose memory is unknown.
     """
     if not visible:
         return Diagnosis("models", "ok", "no GPU for those of the catalogue")
-    largest = memory_by_size(visible)
+    largest = servable_memory(visible)
     lacks = {each.id: lack_of_gpus(each, largest) for each in entries if each.gpus}
     held = [model for model, lack in lacks.items() if lack is None]
     found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"

@@ -39,7 +39,7 @@ _DTYPE_BYTES = {"float32": 4, "float": 4}
 
 @dataclass(frozen=True)
 class MemoryFit:
-    """What the model of an entry takes of each of `number` GPUs, in bytes, and what the KV cache gets; `activations` and
+    """What an entry's model takes of each of `number` GPUs, in bytes, and what the KV cache gets; `activations` and
     `context` are estimates, the rest is arithmetic.
     """
 
