@@ -10,6 +10,7 @@ from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.resolve import find_checkpoint, require_family
+from gigavqa.catalogue.weight_files import require_weight_files
 from gigavqa.launcher.errors import DevicesUnusableError, ExtraMissingError, PortTakenError
 from gigavqa.launcher.machine import shown_devices
 from gigavqa.runtime.errors import SettingsInvalidError
@@ -145,6 +146,8 @@ def require_weights(entry: CatalogueEntry) -> None:
         raise SettingsInvalidError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
     checkpoint.require_whole()
     require_family(entry, checkpoint)
+    if checkpoint.folder:
+        require_weight_files(checkpoint.folder, entry.engine)
 
 
 def require_free_port(host: str, port: int, *, of: str = "gateway", option: str = "--port") -> None:

@@ -45,8 +45,9 @@ def plan_workers(
     """
     if wanted.engine == "vllm":
         for entry in entries:
-            preflight.require_weights(entry)
-            require_divided(entry.model_copy(update={"engine": {**entry.engine, **chosen}}))
+            asked = entry.model_copy(update={"engine": {**entry.engine, **chosen}})
+            preflight.require_weights(asked)
+            require_divided(asked)
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
     if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
         raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {preflight.gpu_build_advice()}")
