@@ -105,17 +105,30 @@ def require_driver(devices: Sequence[GpuDevice]) -> None:
 
 def require_unused(plans: Sequence[WorkerPlan], entries: Sequence[CatalogueEntry], chosen: Mapping[str, Any]) -> None:
     """Raise DevicesUnusableError for a GPU of whose memory others hold what its worker's engine takes."""
-    rows = ask_driver_if_known(_MEMORY)
-    memory = {row.text("uuid"): (row.number("memory.used"), row.number("memory.total")) for row in rows}
+    memory = read_use()
     for plan in plans:
         share = max(_share(entry, chosen) for entry in entries if entry.id in plan.models)
         for device in plan.devices:
-            used, total = memory.get(device.id, (None, None))
-            if used is not None and total is not None and used > (1 - share) * total:
-                raise DevicesUnusableError(
-                    f"GPU {device.number}: {used:,} of its {total:,} MiB are in use{_holders(device)}, and an engine "
-                    f"takes {share:.0%}: end what holds them, {_lower_share(used, total)}{_OTHERWISE}"
-                )
+            if fault := use_fault(device, memory, share):
+                raise DevicesUnusableError(f"{fault}, {_lower_share(*memory[device.id])}{_OTHERWISE}")
+
+
+def read_use() -> dict[str, tuple[int, int]]:
+    """Ask the driver, which is there, for the MiB in use and the MiB of each GPU by its UUID, as far as it tells."""
+    rows = ask_driver_if_known(_MEMORY)
+    told = {row.text("uuid"): (row.number("memory.used"), row.number("memory.total")) for row in rows}
+    return {name: (used, total) for name, (used, total) in told.items() if used is not None and total is not None}
+
+
+def use_fault(device: GpuDevice, memory: Mapping[str, tuple[int, int]], share: float = _ENGINE_SHARE) -> str | None:
+    """Say that others hold memory of a GPU of which an engine takes a share, and what to do; None where they do not."""
+    used, total = memory.get(device.id, (0, 0))
+    if used <= (1 - share) * total:
+        return None
+    return (
+        f"GPU {device.number}: {used:,} of its {total:,} MiB are in use{_holders(device)}, and an engine takes "
+        f"{share:.0%}: end what holds them"
+    )
 
 
 def _lower_share(used: int, total: int) -> str:

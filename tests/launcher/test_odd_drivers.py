@@ -169,13 +169,13 @@ DRIVERS = {
     "memory in use that is no number": OddDriver(
         row(),
         "nvidia-smi says 'lots' for memory.used, which is no whole number",
-        H100_KNOWN,
+        "nvidia-smi says 'lots' for memory.used, which is no whole number",
         more=((USED, "echo GPU-0, lots, 81559"),),
     ),
     "memory in use of an unknown error": OddDriver(
         row(),
         f"GPU GPU-0: nvidia-smi says '[Unknown Error]' for its memory.used: {LOST}",
-        H100_KNOWN,
+        f"GPU GPU-0: nvidia-smi says '[Unknown Error]' for its memory.used: {LOST}",
         more=((USED, "echo 'GPU-0, [Unknown Error], 81559'"),),
     ),
     "repairs that nobody may ask of": going_on(

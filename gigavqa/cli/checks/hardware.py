@@ -13,9 +13,10 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
+from gigavqa.launcher import preflight
 from gigavqa.launcher.driver import has_driver
 from gigavqa.launcher.errors import LaunchError
-from gigavqa.launcher.gpu_checks import servable_memory
+from gigavqa.launcher.gpu_checks import read_use, servable_memory, use_fault
 from gigavqa.launcher.machine import (
     VISIBLE_DEVICES,
     GpuDevice,
@@ -25,7 +26,6 @@ from gigavqa.launcher.machine import (
     shown_devices,
 )
 from gigavqa.launcher.placement import WorkerPlan
-from gigavqa.launcher.preflight import cpu_build_fault, engine_package
 from gigavqa.launcher.worker_plans import divide_cores, lack_of_gpus
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
@@ -49,6 +49,7 @@ _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AV
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
 _CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
+_FEW_CPUS = f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
@@ -77,10 +78,10 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnos
 def gpu() -> Diagnosis:
     """NVIDIA GPUs as the driver lists them, and the cores that `gigavqa up --gpus all` would give each."""
     if not has_driver():
-        return describe_no_driver(engine_package())
+        return describe_no_driver(preflight.engine_package())
     try:
         machine = read_machine()
-        return describe_gpus(machine, machine.visible(os.environ), engine_package())
+        return describe_gpus(machine, machine.visible(os.environ), preflight.engine_package(), read_use())
     except LaunchError as error:
         return Diagnosis("GPU", "fail", str(error), f"mend it, or look at {VISIBLE_DEVICES}")
 
@@ -93,9 +94,11 @@ def describe_no_driver(package: str | None) -> Diagnosis:
     return Diagnosis("GPU", "warn", "no NVIDIA driver", advice)
 
 
-def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice], package: str | None) -> Diagnosis:
+def describe_gpus(
+    machine: HostMachine, visible: Sequence[GpuDevice], package: str | None, use: Mapping[str, tuple[int, int]]
+) -> Diagnosis:
     """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible, which the
-    installed package of vLLM may not be able to use.
+    installed package of vLLM may not be able to use. `use` has MiB in use, and all, by UUID.
     """
     if not machine.devices:
         return Diagnosis("GPU", "warn", "the driver shows no GPU", "`nvidia-smi -L` lists those that it shows here")
@@ -103,27 +106,37 @@ def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice], package: s
         return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE_DEVICES}")
     kinds = Counter(f"{device.title} ({device.memory})" for device in machine.devices)
     found = [f"{number} x {kind}" for kind, number in kinds.items()]
+    told = (
+        ("driver", (each.driver for each in visible)),
+        ("compute capability", (each.capability for each in visible)),
+    )
+    found += [f"{name} {', '.join(known)}" for name, each in told if (known := dict.fromkeys(filter(None, each)))]
     cpus = divide_cores([WorkerPlan(device.id, (), (device,)) for device in visible], machine.nodes)
     for device in visible:
         node = "?" if device.node is None else device.node
-        found.append(f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}")
-    least_cpus = min(len(cpus[device.id]) for device in visible)
-    advice = cpu_build_fault(len(visible), package) or _gpu_advice(visible, least_cpus)
+        used = f", {use[device.id][0]:,} MiB in use" if device.id in use else ""
+        found.append(f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}{used}")
+    few = min(len(cpus[device.id]) for device in visible) < _CPUS_PER_GPU
+    unused = preflight.cpu_build_fault(len(visible), package)
+    advice = _gpu_fault(visible) or unused or _gpu_concern(visible, use) or (_FEW_CPUS if few else "")
     return Diagnosis("GPU", "warn" if advice else "ok", "; ".join(found), advice)
 
 
-def _gpu_advice(visible: Sequence[GpuDevice], least_cpus: int) -> str:
-    """Say what is to be done about the worst that is known of GPUs; nothing where all is well."""
+def _gpu_fault(visible: Sequence[GpuDevice]) -> str | None:
+    """Say which GPUs vLLM serves nothing on; None where it serves on all."""
     if split := [device.number for device in visible if device.is_split]:
         return f"`up` takes no GPU that MIG has split: {', '.join(split)}"
     faults = (driver_fault(device.driver) or capability_fault(device.label, device.capability) for device in visible)
-    if fault := next(filter(None, faults), None):
+    return next(filter(None, faults), None)
+
+
+def _gpu_concern(visible: Sequence[GpuDevice], use: Mapping[str, tuple[int, int]]) -> str | None:
+    """Say what hinders vLLM on a GPU; None where nothing is known to."""
+    if fault := next(filter(None, (use_fault(device, use) for device in visible)), None):
         return fault
     if weak := [device.number for device in visible if lacks_bfloat16(device.capability)]:
         return f"GPU {', '.join(weak)} has no bfloat16, and vLLM takes float16 for it, which is untested here"
-    if least_cpus < _CPUS_PER_GPU:
-        return f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
-    return ""
+    return None
 
 
 def models() -> Diagnosis:
