@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.cli.errors import exit_status
 from gigavqa.client.errors import ProblemError
 from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.launcher.errors import (
+    DevicesTooFewError,
+    DevicesTooSmallError,
+    DevicesUnusableError,
+    ExtraMissingError,
+)
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.tiling.errors import ImageUnreadableError
+from gigavqa.workers.errors import EngineArgumentError
 from tests.cli.installation import MODEL, Installation
 
 
@@ -79,11 +87,17 @@ def test_every_console_is_made_in_one_place() -> None:
         (ImageUnreadableError("x.png"), 2),
         (FileNotFoundError("x.json"), 2),
         (SettingsInvalidError("x.toml cannot be read"), 2),
+        (CheckpointInvalidError("model.safetensors: cut"), 2),
+        (EngineArgumentError("12 heads on 8 GPUs"), 2),
+        (DevicesUnusableError("GPU 1 is lost"), 1),
+        (DevicesTooSmallError("GPU 0: 24 GiB"), 1),
+        (DevicesTooFewError("1 GPU"), 1),
+        (ExtraMissingError("no vLLM"), 1),
         (OSError("no space left on device"), 1),
     ],
 )
 def test_a_status_says_who_is_to_mend_it(error: Exception, status: int) -> None:
-    """2 is for what was given, 4 for what the gateway holds, 1 for everything else."""
+    """2 is for what was given, 4 for what the gateway holds, 1 for the machine, its GPUs, and everything else."""
     assert exit_status(error) == status
 
 

@@ -106,11 +106,8 @@ def describe_gpus(
         return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE_DEVICES}")
     kinds = Counter(f"{device.title} ({device.memory})" for device in machine.devices)
     found = [f"{number} x {kind}" for kind, number in kinds.items()]
-    told = (
-        ("driver", (each.driver for each in visible)),
-        ("compute capability", (each.capability for each in visible)),
-    )
-    found += [f"{name} {', '.join(known)}" for name, each in told if (known := dict.fromkeys(filter(None, each)))]
+    found += [f"driver {version}" for version in sorted({each.driver for each in visible} - {""})]
+    found += [f"compute capability {version}" for version in sorted({each.capability for each in visible} - {""})]
     cpus = divide_cores([WorkerPlan(device.id, (), (device,)) for device in visible], machine.nodes)
     for device in visible:
         node = "?" if device.node is None else device.node
