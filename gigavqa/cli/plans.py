@@ -175,6 +175,8 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
     if not placement.holds:
         return described
     described["workload"] = workload.told() | {"known": "computed; tokens of texts and answers are assumed"}
+    if workload.is_endless:
+        described["workload"]["visual tokens"] = workload.visual_tokens
     narrow = [fit.narrowness] if fit.narrowness else []
     described["limits"] = [*narrow, *_limits(entry, workload, answer)]
     if not workload.work.generated:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.catalogue.shape_configs import SHAPES
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.shape_configs import SHAPES, shape_of
+from gigavqa.cli.workloads import one_picture
 from tests.cli.installation import Installation
 
 
@@ -63,6 +65,28 @@ def test_the_verdict_is_a_sentence(installation: Installation, arguments: tuple[
     assert said.splitlines()[0].endswith(verdict)
     assert "(s)" not in said
     assert ("such pictures in the KV cache" in said) == ("left for the KV cache" in said)
+
+
+OPEN = [entry.id for entry in load_catalogue().values() if entry.takes_pictures and not entry.is_closed]
+
+
+@pytest.mark.parametrize("model", [model for model in OPEN if not model.startswith("demo-")])
+def test_what_is_counted_of_one_picture_is_the_picture_that_is_named(model: str) -> None:
+    """And hardly any picture takes more tokens: of no other shape, by the bound of the budget."""
+    entry = load_catalogue()[model]
+    work = one_picture(entry, shape_of(entry), 512)
+    assert work.told()["prompt tokens"] == work.visual_tokens + 128
+    bound = entry.visual_budget.max_visual_tokens
+    assert bound >= work.visual_tokens >= 0.98 * bound
+
+
+def test_a_picture_of_tiles_takes_all_of_them(installation: Installation) -> None:
+    """InternVL3 makes 12 tiles and a thumbnail of 256 tokens each, of a picture that is no square."""
+    told = installation.json("plan", "internvl3-8b", "--json")["workload"]
+    assert (told["visual tokens"], told["prompt tokens"]) == (3328, 3456)
+    assert "about a new picture of 3,328 tokens" in installation.ok("plan", "internvl3-8b")
+    kimi = installation.json("plan", "kimi-vl-a3b-thinking", "--json")
+    assert kimi["workload"]["visual tokens"] == kimi["workload"]["prompt tokens"] - 128 < kimi["kv"]["visual_tokens"]
 
 
 def test_a_model_of_texts_has_no_rows_of_pictures(installation: Installation) -> None:

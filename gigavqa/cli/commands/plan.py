@@ -35,8 +35,8 @@ def plan(
 ) -> None:
     """Say what a model needs of GPUs, and what that costs, an evaluation included: by arithmetic, without a GPU.
 
-    Without a data set it is asked one question about each of many pictures of its largest budget. docs/plan.md has the
-    sums, and how each figure is known. Ends with 1 where the model does not fit.
+    Without a data set it is asked one question about each of many pictures, of the shape that takes the most tokens.
+    docs/plan.md has the sums, and how each figure is known. Ends with 1 where the model does not fit.
 
     \b
     gigavqa plan qwen3-vl-8b --gpu a100-80
@@ -134,7 +134,7 @@ def _verdict(told: dict[str, Any]) -> str:
 
 
 def _about_picture(told: dict[str, Any]) -> str:
-    tokens = told["kv"]["visual_tokens"]
+    tokens = told["workload"]["visual tokens"]
     return f" about a new picture of {tokens:,} tokens" if tokens else ""
 
 
