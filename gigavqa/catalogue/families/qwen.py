@@ -12,6 +12,7 @@ from gigavqa.catalogue.families.family import (
     Family,
     FamilyConfig,
     TextMarks,
+    processing_fields,
 )
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -65,11 +66,12 @@ def _declared_3(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
 
 
 def _declared_budget(processing: FamilyConfig, *, patch_size: int, min_pixels: int, max_pixels: int) -> QwenBudget:
-    size = processing.get("size") or {}
+    fields = processing_fields(processing)
+    size = fields.part("size")
     return QwenBudget(
-        factor=processing.get("patch_size", patch_size) * processing.get("merge_size", 2),
-        min_pixels=processing.get("min_pixels") or size.get("shortest_edge") or min_pixels,
-        max_pixels=processing.get("max_pixels") or size.get("longest_edge") or max_pixels,
+        factor=fields.number("patch_size", default=patch_size) * fields.number("merge_size", default=2),
+        min_pixels=fields.number("min_pixels", default=size.number("shortest_edge", default=min_pixels)),
+        max_pixels=fields.number("max_pixels", default=size.number("longest_edge", default=max_pixels)),
     )
 
 
