@@ -210,6 +210,15 @@ def test_what_is_no_number_of_an_image_processor_is_refused_with_its_field(
     assert resolve_model(checkpoint(tmp_path, config, nested(field, None)), CATALOGUE) == left_out
 
 
+@pytest.mark.parametrize("model_type", ["qwen2_5_vl", "qwen3_vl", "qwen3_5", "glm4v"])
+@pytest.mark.parametrize("field", ["patch_size", "spatial_merge_size"])
+def test_files_that_tell_of_other_patches_are_refused(tmp_path: Path, model_type: str, field: str) -> None:
+    """The encoder's are those of the image processor."""
+    config = {"model_type": model_type, "max_position_embeddings": 4096, "vision_config": {field: 7}}
+    with pytest.raises(CheckpointInvalidError, match=rf"config\.json: vision_config\.{field} is 7, and "):
+        resolve_model(checkpoint(tmp_path, config, {}), CATALOGUE)
+
+
 @pytest.mark.parametrize("size", ["x", [1], 5, True])
 def test_a_size_that_is_no_object_is_refused(tmp_path: Path, size: object) -> None:
     """With its file."""

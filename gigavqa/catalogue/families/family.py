@@ -33,6 +33,20 @@ def processing_fields(processing: FamilyConfig) -> ConfigFields:
     return ConfigFields(processing, "preprocessor_config.json")
 
 
+def token_side(config: FamilyConfig, processing: FamilyConfig, *, patch_size: int) -> int:
+    """Return the pixels along a side of what becomes one token, of which the two files must say the same."""
+    processor, tower, side = processing_fields(processing), fields_of(config).part("vision_config"), 1
+    for name, towers_name, default in (
+        ("patch_size", "patch_size", patch_size),
+        ("merge_size", "spatial_merge_size", 2),
+    ):
+        value = processor.number(name, default=default)
+        if (other := tower.number(towers_name, default=value)) != value:
+            raise tower.wrong(towers_name, f"is {other}, and {name} of preprocessor_config.json {value}")
+        side *= value
+    return side
+
+
 @dataclass(frozen=True)
 class TextMarks:
     """`thought` and `answer` open and close what is only thought, and what is the answer.

@@ -12,6 +12,7 @@ from gigavqa.catalogue.families.family import (
     FamilyConfig,
     TextMarks,
     processing_fields,
+    token_side,
 )
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -64,7 +65,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Glm4vBud
     fields = processing_fields(processing)
     size = fields.part("size")
     return Glm4vBudget(
-        factor=fields.number("patch_size", default=14) * fields.number("merge_size", default=2),
+        factor=token_side(config, processing, patch_size=14),
         frames=fields.number("temporal_patch_size", default=2),
         min_pixels=size.number("shortest_edge", default=12544),
         max_pixels=size.number("longest_edge", default=11760000),
