@@ -104,7 +104,7 @@ def test_what_fits_here_is_what_the_doctor_finds_room_for(installation: Installa
         (("--family", "quen3-vl"), "did you mean 'qwen3-vl'"),
         (("--fits", "h10"), "did you mean 'h100'"),
         (("--count", "2"), "name it by --fits"),
-        (("--max-billions", "-1"), "--max-billions '-1' is no number (0 or more)"),
+        (("--max-billions", "-1"), "--max-billions '-1' is out of range (0 or more)"),
     ],
 )
 def test_what_is_asked_of_models_in_vain_is_refused(

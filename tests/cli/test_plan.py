@@ -1,6 +1,7 @@
 """`gigavqa plan`: whether a model fits, how fast it is and what that costs, before there is a GPU."""
 
 import json
+import math
 import re
 import shlex
 import tomllib
@@ -10,6 +11,7 @@ import pytest
 
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.catalogue.shape_configs import SHAPES, shape_of
+from gigavqa.cli.console import print_json
 from gigavqa.cli.workloads import one_picture
 from tests.cli.installation import Installation
 
@@ -290,7 +292,10 @@ def test_a_paper_is_planned_model_by_model(installation: Installation) -> None:
     assert order == sorted(order)
     assert told["hours"][0] == pytest.approx(sum(hours for _, hours in order) + 7 * 180 / 3600)
     assert told["price"][0] == pytest.approx(told["hours"][0] * 8 * 2)
-    assert "gpt-5.5" in installation.ok("plan", "--paper", "ultravr", "tiny", "table1", "--count", "8")
+    assert told["dataset"] == "tiny"
+    said = installation.ok("plan", "--paper", "ultravr", "tiny", "table1", "--count", "8")
+    assert "gpt-5.5" in said
+    assert said.startswith("464 samples like those of the data set 'tiny' on 8 x ")
 
 
 @pytest.mark.parametrize(("count", "swaps", "left_out"), [("1", 0, 8), ("2", 1, 6)])
@@ -330,16 +335,29 @@ def test_a_model_of_texts_alone_is_left_out_of_a_papers_plan_and_said(installati
     assert "tongyi-deepresearch-30b-a3b is left out: " in installation.ok(*paper)
 
 
+def test_the_largest_plan_is_json(installation: Installation) -> None:
+    """No sum of what may be asked for leaves the numbers that JSON has."""
+    most = ("--price", "1e9", "--samples", "1000000000", "--count", "1024")
+    text = installation.ok("plan", "qwen3-vl-8b", "tiny", "table1", *most, "--json")
+    assert "Infinity" not in text and json.loads(text)["price"][1] > 1e13
+    with pytest.raises(ValueError, match="JSON"):
+        print_json({"price": math.inf})
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ((), "name a MODEL"),
         (("qwen3-vl-8b", "--gpu", "h10"), "did you mean 'h100'"),
         (("qwen3vl-8b",), "did you mean 'qwen3-vl-8b'"),
-        (("qwen3-vl-8b", "--count", "0"), "--count '0' is no whole number (1 to 1024)"),
-        (("qwen3-vl-8b", "--price", "-1"), "--price '-1' is no number (0 or more)"),
-        (("qwen3-vl-8b", "--price", "inf"), "--price 'inf' is no number (0 or more)"),
-        (("qwen3-vl-8b", "--price", "nan"), "--price 'nan' is no number (0 or more)"),
+        (("qwen3-vl-8b", "--count", "0"), "--count '0' is out of range (1 to 1024)"),
+        (("qwen3-vl-8b", "--count", "10000"), "--count '10000' is out of range (1 to 1024)"),
+        (("qwen3-vl-8b", "--count", "1.5"), "--count '1.5' is no whole number (1 to 1024)"),
+        (("qwen3-vl-8b", "tiny", "--samples", "9" * 400), "is out of range (1 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "1e306"), "--price '1e306' is out of range (0 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "-1"), "--price '-1' is out of range (0 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "inf"), "--price 'inf' is out of range (0 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "nan"), "--price 'nan' is out of range (0 to 1000000000)"),
         (("qwen3-vl-8b", "--samples", "4"), "--samples scales a data set: name one"),
         (("qwen3-vl-8b", "absent"), "there is no data set 'absent'"),
         (("qwen3-vl-8b", "tiny", "table9"), "plan 'table9' is unknown"),

@@ -1,6 +1,5 @@
 """`gigavqa plan`: what a model needs of GPUs, and what an evaluation takes and costs, by arithmetic alone."""
 
-import math
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +15,8 @@ from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.workloads import count_workload, one_picture
 from gigavqa.runtime.plurals import count_noun
 
+_MOST_PRICE = _MOST_SAMPLES = 1_000_000_000
+
 
 def plan(
     names: Annotated[
@@ -27,10 +28,19 @@ def plan(
     ] = None,
     gpu: Annotated[str, typer.Option(help="h100, h200, a100-80, a100-40, l40s or rtx4090.")] = "h100",
     count: Annotated[int, typer.Option(min=1, max=1024, help="How many of them.")] = 1,
-    price: Annotated[float | None, typer.Option(min=0, help="Of one GPU for an hour, in your currency.")] = None,
+    price: Annotated[
+        float | None, typer.Option(min=0, max=_MOST_PRICE, help="Of one GPU for an hour, in your currency.")
+    ] = None,
     answer: Annotated[int, typer.Option(min=1, help="Tokens of an answer, which nothing tells beforehand.")] = 512,
-    samples: Annotated[int | None, typer.Option(min=1, help="Scale the data set to so many samples.")] = None,
-    paper: Annotated[str | None, typer.Option(metavar="BENCHMARK", help="Plan all models of its paper.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, max=_MOST_SAMPLES, help="Scale the data set to so many samples.")
+    ] = None,
+    paper: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BENCHMARK", help="Plan all models of its paper, over the data set `demo` where none is named."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Say what a model needs of GPUs, and what that costs, an evaluation included: by arithmetic, without a GPU.
@@ -44,8 +54,6 @@ def plan(
     gigavqa plan --paper NAME demo --gpu h100 --count 8
     """
     given, card = list(names or ()), gpu_card(gpu)
-    if price is not None and not math.isfinite(price):
-        raise ArgumentError(f"--price '{price}' is no number (0 or more)")
     if paper is not None:
         plan_paper(paper, given, card, count, price, answer, samples, json=json)
         return
