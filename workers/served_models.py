@@ -10,6 +10,7 @@ from typing import Any
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.catalogue.resolve import find_checkpoint, require_family, resolve_model
+from gigavqa.catalogue.weight_files import require_weight_files
 from gigavqa.runtime.home import Home
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
 from gigavqa.workers.engines.engine import Engine
@@ -134,4 +135,6 @@ def _weights(entry: CatalogueEntry, home: Home) -> str:
     if checkpoint is not None:
         checkpoint.require_whole()  # and the next: one sentence where vLLM would try for minutes
         require_family(entry, checkpoint)
+        if checkpoint.folder:
+            require_weight_files(checkpoint.folder, entry.engine)
     return entry.weights

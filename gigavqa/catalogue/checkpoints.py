@@ -13,6 +13,7 @@ from gigavqa.runtime.extras import install_advice
 CheckpointConfig = Mapping[str, Any]
 PUT_WHOLE = "put the published checkpoint's files there, whole"
 """What mends a folder that lacks a file, or has one that was cut."""
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _ANSWER_SECONDS = 10.0
 
 
@@ -36,9 +37,14 @@ class Checkpoint:
         return content
 
     def require_whole(self) -> None:
-        """Raise CheckpointInvalidError for a JSON file of its folder that is cut or otherwise none."""
-        for path in sorted(self.folder.glob("[!.]*.json") if self.folder else ()):
-            _parse(path)
+        """Raise CheckpointInvalidError for a file of its folder that Git LFS has not fetched, and JSON that was cut."""
+        for path in sorted(self.folder.glob("[!.]*") if self.folder else ()):
+            if path.is_file() and _is_pointer(path):
+                raise CheckpointInvalidError(
+                    f"{path}: a pointer of Git LFS in place of the file; run `git lfs pull` in {self.folder}"
+                )
+            if path.suffix == ".json":
+                _parse(path)
 
     def read_processing(self) -> CheckpointConfig:
         """Read what the image processor is configured with; newer checkpoints keep it beside the other processors."""
@@ -54,12 +60,18 @@ class Checkpoint:
             return processing
 
 
+def _is_pointer(path: Path) -> bool:
+    """Whether a file is what a clone without Git LFS leaves in a large file's place (git-lfs, docs/spec.md)."""
+    with path.open("rb") as file:
+        return file.read(len(_POINTER)) == _POINTER
+
+
 def _parse(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise CheckpointInvalidError(f"{path}: the checkpoint has no such file; {PUT_WHOLE}") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # numbers of too many digits, or lists in lists, too
         raise CheckpointInvalidError(f"{path}: {error}; {PUT_WHOLE}") from error
 
 

@@ -1,7 +1,8 @@
-"""Fields of a config.json under whichever name a family gives them; what is missing or wrong is named."""
+"""Fields of a checkpoint's configurations under whichever name a family gives them; what is wrong is named."""
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from gigavqa.catalogue.errors import CheckpointInvalidError
 
@@ -9,12 +10,19 @@ _LARGEST = 1 << 32
 
 
 class ConfigFields:
-    """Fields of a part of a config.json, read under whichever name a family gives them."""
+    """Fields of a file, or of a part of it, read under whichever name a family gives them."""
 
-    def __init__(self, values: Mapping[str, Any], source: str, part: str) -> None:
+    def __init__(self, values: Mapping[str, Any], source: str, part: str = "") -> None:
         self.values = values
         self.source = source
         self._part = part
+
+    def part(self, name: str) -> Self:
+        """Return the fields of an object; none where it says nothing."""
+        value = self.values.get(name)
+        if not isinstance(value, Mapping | None):
+            raise self.wrong(name, f"is {value!r}, and no object")
+        return type(self)(value or {}, self.source, name)
 
     def has(self, name: str) -> bool:
         """Whether it says something under this name."""
@@ -31,6 +39,13 @@ class ConfigFields:
             raise self.wrong(name, "is missing" if value is None else f"is {value!r}, and no positive whole number")
         if value == 0 and default != 0:
             raise self.wrong(name, "is 0, and no positive whole number")
+        return value
+
+    def ratio(self, name: str, default: float) -> float:
+        """Read a number above 0, up to 1."""
+        value = default if self.values.get(name) is None else self.values[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise self.wrong(name, f"is {value!r}, and no number above 0, up to 1")
         return value
 
     def count(self, name: str) -> int:
@@ -54,4 +69,5 @@ class ConfigFields:
     def wrong(self, name: str, fault: str) -> CheckpointInvalidError:
         """Return the error of a field."""
         field = f"{self._part}.{name}" if self._part else name
-        return CheckpointInvalidError(f"{self.source}: {field} {fault}; take the config.json that the model came with")
+        file = Path(self.source).name
+        return CheckpointInvalidError(f"{self.source}: {field} {fault}; take the {file} that the model came with")

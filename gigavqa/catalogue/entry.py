@@ -15,6 +15,8 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 BUILT_IN_PREFIX = "built-in:"
 _REMOTE_PREFIX = "remote:"
+PUBLISHED_SUFFIX = "-published"
+"""Of the id of a model at its published budget, which stands in the file of the entry without it."""
 
 _UNPLANNED = frozenset({"device"})
 """Arguments of image processors that say where they work, and nothing of what they make."""
@@ -139,7 +141,7 @@ class CatalogueEntry(BaseModel):
         if self.published_budget is None:
             return None
         changes = {
-            "id": f"{self.id}-published",
+            "id": f"{self.id}{PUBLISHED_SUFFIX}",
             "title": f"{self.title}, published budget",
             "aliases": (),
             "visual_budget": self.published_budget,

@@ -1,6 +1,6 @@
 """The GPUs that a model wants, and what fits smaller ones: by arithmetic, as `docs/plan.md` does it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -30,14 +30,17 @@ class GpuRequirement(BaseModel):
     memory_gib: PositiveInt = Field(description="memory of each, as it is sold")
     smaller: tuple[SmallerGpuOption, ...] = Field(default=(), description="what else holds it, with a shorter context")
 
-    def lack(self, model: str, mib: float) -> str | None:
-        """Say that GPUs of `mib` MiB together do not hold the entry `model`, and what to do; None when they do."""
+    def lack(self, model: str, mib: float, command: Callable[[int], str]) -> str | None:
+        """Say that GPUs of `mib` MiB together do not hold the entry `model`, and what to do; None when they do.
+
+        `command` gives the one that writes an entry with a context of so many tokens.
+        """
         if self._holds(self.memory_gib, mib):
             return None
         wanted = f"{self.number} x {self.memory_gib}" if self.number > 1 else str(self.memory_gib)
         said = f"'{model}' wants {wanted} GiB of GPU memory with its context, and {mib / _MIB:.0f} GiB are there"
         if contexts := [each.max_model_len for each in self.smaller if self._holds(each.memory_gib, mib)]:
-            return f"{said}; `gigavqa models add {model} --context {max(contexts)}` writes an entry that fits"
+            return f"{said}; `{command(max(contexts))}` writes an entry that fits"
         return f"{said}; choose a smaller model, or other GPUs (`gigavqa models` says what each wants)"
 
     def with_context(self, tokens: int, now: int) -> Self | None:

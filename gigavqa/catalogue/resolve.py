@@ -14,7 +14,7 @@ from gigavqa.catalogue.errors import (
     FamilyMismatchError,
     FamilyUnsupportedError,
 )
-from gigavqa.catalogue.families.family import Family
+from gigavqa.catalogue.families.family import Family, fields_of
 from gigavqa.catalogue.families.registry import BY_MODEL_TYPE
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.validation import describe_faults
@@ -138,17 +138,10 @@ def _architectures(config: CheckpointConfig) -> list[str]:
 
 def _context(config: CheckpointConfig) -> int:
     """Positions of the language model, which families configure under different names."""
-    for part in ("text_config", "llm_config", "language_config"):
-        values = config.get(part) or {}
-        if not isinstance(values, Mapping):
-            raise CheckpointInvalidError(f"config.json: {part} is no object; take the one that the model came with")
-        length = values.get("max_position_embeddings")
-        if isinstance(length, int):
-            return length
-    length = config.get("max_position_embeddings")
-    if not isinstance(length, int):
-        raise CheckpointInvalidError("config.json: max_position_embeddings is missing")
-    return length
+    fields = fields_of(config)
+    parts = [fields.part(name) for name in ("text_config", "llm_config", "language_config")]
+    told = next((part for part in parts if part.has("max_position_embeddings")), fields)
+    return told.number("max_position_embeddings")
 
 
 def _notes(family: Family) -> tuple[str, ...]:

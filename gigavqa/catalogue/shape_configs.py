@@ -33,6 +33,7 @@ _MODELOPT_FILE = "hf_quant_config.json"
 """Where older checkpoints of NVIDIA's say how they are quantized; vLLM reads it, too."""
 _SIGLIP = {"hidden": 1152, "layers": 27, "inner": 4304, "patch": 14, "heads": 16}
 """The tower that these families name, and may leave unsaid."""
+_HEADS = ("num_heads", "num_attention_heads", "heads")
 _SIGLIP_FAMILIES = frozenset({"deepseek_vl_v2", "minicpmo", "minicpmv", "phi4-siglip", "kimi_vl"})
 
 
@@ -153,6 +154,8 @@ def _latent(fields: ConfigFields, layers: int, heads: int) -> LatentShape:
 
 def _attention(fields: ConfigFields, layers: int, full: int, heads: int, hidden: int) -> tuple[AttentionShape, ...]:
     kv_heads = fields.number("num_key_value_heads", default=heads)
+    if not fields.has("head_dim"):
+        _require_divided(fields, "num_attention_heads", heads, hidden)
     head = fields.number("head_dim", default=max(1, hidden // heads))
     if heads % kv_heads:
         raise fields.wrong("num_key_value_heads", f"is {kv_heads}, which does not divide {heads} heads")
@@ -163,6 +166,11 @@ def _attention(fields: ConfigFields, layers: int, full: int, heads: int, hidden:
     if near:
         parts += (AttentionShape(near, heads, kv_heads, head, fields.number("sliding_window")),)
     return parts
+
+
+def _require_divided(fields: ConfigFields, name: str, heads: int, hidden: int) -> None:
+    if hidden % heads:
+        raise fields.wrong(name, f"is {heads}, which does not divide the hidden size of {hidden}")
 
 
 def _full_layers(fields: ConfigFields, layers: int) -> int:
@@ -191,6 +199,13 @@ def _vision(vision: ConfigFields, kind: str, language: LanguageShape) -> VisionS
     known = _SIGLIP if kind in _SIGLIP_FAMILIES else {}
     hidden = vision.number("embed_dim", "hidden_size", "width", default=known.get("hidden"))
     layers = vision.number("num_hidden_layers", "depth", "layers", default=known.get("layers"))
+    heads = known.get("heads", 0)
+    if heads_name := next(filter(vision.has, _HEADS), None):
+        heads = vision.number(heads_name)
+        _require_divided(vision, heads_name, heads, hidden)
+    out_name = "hidden_size" if kind == "qwen2_vl" else "out_hidden_size"
+    if (out := vision.number(out_name, default=language.hidden)) != language.hidden:
+        raise vision.wrong(out_name, f"is {out}, and the language model's hidden_size {language.hidden}")
     is_glm, is_qwen25 = kind.startswith("glm4v"), kind.startswith("qwen2_5")
     inner = hidden * vision.number("mlp_ratio") if kind == "qwen2_vl" else 0
     inner = inner or vision.number("intermediate_size", default=known.get("inner"))
@@ -226,7 +241,7 @@ def _vision(vision: ConfigFields, kind: str, language: LanguageShape) -> VisionS
         levels=levels,
         positions=vision.number("num_position_embeddings", default=0),
         merger_intermediate=vision.number("intermediate_size") if is_glm else 0,
-        heads=vision.number("num_heads", "num_attention_heads", "heads", default=known.get("heads", 0)),
+        heads=heads,
     )
 
 

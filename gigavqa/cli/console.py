@@ -36,7 +36,8 @@ err = _console(stderr=True)
 
 def print_json(value: Any) -> None:
     """Print one JSON document to standard output, for scripts."""
-    sys.stdout.write(escape_controls_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)  # Infinity is no JSON
+    sys.stdout.write(escape_controls_json(text) + "\n")
     sys.stdout.flush()
 
 

@@ -101,5 +101,5 @@ def choice_names(choices: Iterable[Any]) -> list[str]:
 def describe_bounds(least: float | None, most: float | None) -> str:
     """Return the bounds of a number in words; nothing where it has none."""
     if least is None or most is None:
-        return f"{least:g} or more" if least is not None else f"at most {most:g}" if most is not None else ""
-    return f"{least:g} to {most:g}"
+        return f"{least:.15g} or more" if least is not None else f"at most {most:.15g}" if most is not None else ""
+    return f"{least:.15g} to {most:.15g}"

@@ -10,7 +10,9 @@ from gigavqa.catalogue.load import Catalogue
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.plans import gpu_card, place
 from gigavqa.evaluation.installed import models_of_papers
-from gigavqa.launcher.machine import memory_by_size, shown_devices
+from gigavqa.launcher.errors import DevicesUnusableError
+from gigavqa.launcher.gpu_checks import servable_memory
+from gigavqa.launcher.machine import shown_devices
 from gigavqa.launcher.worker_plans import lack_of_gpus
 from gigavqa.runtime.suggestions import did_you_mean
 
@@ -90,8 +92,11 @@ def _held_by(entries: Sequence[CatalogueEntry], card: GpuCard, count: int) -> li
 
 
 def _held_here(entries: Sequence[CatalogueEntry]) -> list[CatalogueEntry]:
-    """Return those that `gigavqa up` would start on this machine's GPUs, one at a time."""
-    memory = memory_by_size(shown_devices())
+    """Return those that `gigavqa up` would start on this machine's GPUs, one at a time.
+
+    Raises DevicesUnusableError where there are none, and where it would take none.
+    """
+    memory = servable_memory(shown_devices())
     if not memory:
-        raise ArgumentError("--fits here: no GPU is visible here; name one, such as --fits h100")
+        raise DevicesUnusableError("--fits here: no GPU is visible here; name one, such as --fits h100")
     return [entry for entry in entries if entry.gpus and lack_of_gpus(entry, memory) is None]

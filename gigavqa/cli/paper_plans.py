@@ -63,6 +63,7 @@ def plan_paper(
             planned.append(describe(placed, workload, answer, price))
     planned.sort(key=_order)
     told = _sums(planned, count, price) | {"models": planned, "vendors": vendors, "refused": refused, "samples": wanted}
+    told["dataset"] = folder.name
     if json:
         print_json(told)
     else:
@@ -89,8 +90,10 @@ def _sums(planned: list[dict[str, Any]], count: int, price: float | None) -> dic
 
 
 def _print_paper(told: dict[str, Any], card: GpuCard, count: int) -> None:
-    samples = count_noun(told["samples"], "sample") if told["samples"] else "The data set"
-    out.print(f"{samples} on {count} x {card.title}, in this order:\n", markup=False)
+    asked = f"the data set '{told['dataset']}'"
+    if told["samples"]:
+        asked = f"{count_noun(told['samples'], 'sample')} like those of {asked}"
+    out.print(f"{asked[:1].upper()}{asked[1:]} on {count} x {card.title}, in this order:\n", markup=False)
     rows = []
     for one in told["models"]:
         lack = "no room for answers" if one["fits"] else "does not fit"

@@ -8,6 +8,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuCard
 from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape
+from gigavqa.catalogue.write import name_in_commands
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean
@@ -56,9 +57,8 @@ class Placement:
         others = {name: value for name, value in self.entry.engine.items() if self.published.engine.get(name) != value}
         if not self.holds or self.fit.number == self.published.tensor_parallel_size:
             return None
-        return " ".join(
-            [f"gigavqa up --model {self.entry.id}", *(f"--engine-arg {name}={value}" for name, value in others.items())]
-        )
+        changes = [f"--engine-arg {name}={value}" for name, value in others.items()]
+        return " ".join([f"gigavqa up --model {name_in_commands(self.published)}", *changes])
 
     def lack(self) -> str | None:
         """Say that the model does not fit, and what to do: more of this GPU, or a shorter context."""
@@ -175,6 +175,8 @@ def describe(placement: Placement, workload: EvaluationLoad, answer: int, price:
     if not placement.holds:
         return described
     described["workload"] = workload.told() | {"known": "computed; tokens of texts and answers are assumed"}
+    if workload.is_endless:
+        described["workload"]["visual tokens"] = workload.visual_tokens
     narrow = [fit.narrowness] if fit.narrowness else []
     described["limits"] = [*narrow, *_limits(entry, workload, answer)]
     if not workload.work.generated:

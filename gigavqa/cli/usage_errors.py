@@ -10,6 +10,8 @@ from gigavqa.cli.help import choice_names, describe_bounds
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.validation import describe_rule
 
+_OUT_OF_RANGE = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
+
 
 def describe_usage_error(error: typer.TyperException) -> str:
     """Return what is wrong with the arguments of a command, and the command whose help says more."""
@@ -44,7 +46,8 @@ def _fault(parameter: Any, error: typer.BadParameter) -> str:
     if kind in {int, float}:
         number = "whole number" if kind is int else "number"
         bounds = describe_bounds(described.parameter_info.min, described.parameter_info.max)
-        return f" '{given}' is no {number}{f' ({bounds})' if bounds else ''}"
+        fault = "is out of range" if detail["type"] in _OUT_OF_RANGE else f"is no {number}"
+        return f" '{given}' {fault}{f' ({bounds})' if bounds else ''}"
     return f" '{given}' is neither true nor false" if kind is bool else f" '{given}': {describe_rule(detail)}"
 
 

@@ -2,7 +2,8 @@
 picture is encoded, and every beginning of a prompt prefilled, once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from gigavqa.contract.jobs import JobSpec
 from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.expansion import expand
 from gigavqa.tiling.budgets.base import RasterPlan
-from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.errors import BudgetError, TilingError
 from gigavqa.tiling.geometry import Size, resolve_region
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
@@ -26,7 +27,9 @@ _LETTERS = 4
 """Of text in a token; assumed."""
 _QUESTION_TOKENS = 128
 """Of one question, where there is no data set to count; assumed."""
-_LARGE = Size(65536, 65536)
+_LONGEST = 65536
+_SIDES = range(1, 17)
+"""Of shapes of a large picture: most budgets of tiles have more tokens for another one than a square."""
 
 
 @dataclass
@@ -47,6 +50,8 @@ class EvaluationLoad:
     """Turns whose prompt fills the context, so that there is no answer."""
     is_endless: bool = False
     """Whether it is one of many alike, so that engines are always busy."""
+    visual_tokens: int = 0
+    """Of the picture of each, where they are many alike."""
 
     @property
     def context(self) -> float:
@@ -110,7 +115,7 @@ class LoadCounter:
         if plan:
             load.rasters += 1
             load.pictures.add(str(load.rasters))
-            shown = plan.visual_tokens
+            load.visual_tokens = shown = plan.visual_tokens
             self._prefill(shown, 0, is_new=True)
             self._encode(plan)
         self._ask(_QUESTION_TOKENS, shown)
@@ -139,11 +144,25 @@ class LoadCounter:
 
 
 def one_picture(entry: CatalogueEntry, shape: ModelShape, answer: int) -> EvaluationLoad:
-    """Return one question about one new picture of the entry's largest budget; of models of texts, one question."""
+    """Return one question about one new picture that takes the most tokens; of models of texts, one question."""
     counter = LoadCounter(entry, shape, answer)
     counter.workload.samples, counter.workload.is_endless = 1, True
-    counter.add_question(entry.visual_budget.plan(_LARGE) if entry.takes_pictures else None)
+    counter.add_question(_largest_picture(entry) if entry.takes_pictures else None)
     return counter.workload
+
+
+def _largest_picture(entry: CatalogueEntry) -> RasterPlan:
+    """Plan the large picture of the shape that takes the most tokens of an entry's budget; of equals, the squarest."""
+    return max(_plan_large_pictures(entry), key=lambda plan: plan.visual_tokens)
+
+
+def _plan_large_pictures(entry: CatalogueEntry) -> Iterator[RasterPlan]:
+    """Plan a large picture of each shape that the model's processor takes, lying and standing, the square first."""
+    ratios = sorted({longer / shorter for longer in _SIDES for shorter in _SIDES if longer >= shorter})
+    for long, short in ((_LONGEST, round(_LONGEST / ratio)) for ratio in ratios):
+        for shape in (Size(long, short), Size(short, long)):
+            with suppress(BudgetError):
+                yield entry.visual_budget.plan(shape)
 
 
 def count_workload(

@@ -50,6 +50,12 @@ class _ProblemsError(EvaluationError):
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
 
+    @property
+    def summary(self) -> str:
+        """The first problem, and how many more there are."""
+        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        return f"{self.problems[0]}{more}"
+
 
 class DatasetInvalidError(_ProblemsError):
     """The data set has records that cannot be evaluated; `problems` lists all of them."""

@@ -1,6 +1,7 @@
 """Ask NVIDIA's driver by nvidia-smi, and read its rows: each value is understood, known to be unknown, or refused.
 
-What a driver does not tell stands in brackets, `[N/A]` of the memory of GPUs that share the machine's, or as `ERR!`.
+What a driver cannot tell of a GPU that is well stands in brackets: `[N/A]` of memory that is the machine's, say. An
+error stands there alike, `[GPU is lost]` or `ERR!`, and means a GPU that no engine can be given.
 """
 
 import contextlib
@@ -18,11 +19,10 @@ from gigavqa.workers.engines.vllm.device_support import OLDEST_DRIVER, read_vers
 ANSWER_SECONDS = 30.0
 """Without persistence mode the driver of eight GPUs may be loaded first."""
 _END_SECONDS = 1.0
-_UNKNOWN = re.compile(
-    r"\[.*\]|n/?a|err!?|no data|(?:unknown|no) error|not (?:supported|available|applicable|found)|unknown"
-    r"|insufficient permissions|gpu is lost|gpu requires reset",
-    re.IGNORECASE,
-)
+_UNKNOWN = re.compile(r"(\[)?(?:n/a|not supported|insufficient permissions)(?(1)\])", re.IGNORECASE)
+_FAULT = re.compile(r"|\[.*\]|err!?|unknown(?: error)?|no data|gpu is lost|gpu requires reset", re.IGNORECASE)
+_NAMES = ("index", "gpu_uuid", "uuid", "pci.bus_id")
+_REPAIR = "look at `dmesg` for lines of NVRM or Xid, and restart the machine"
 _NUMBER = re.compile(r"(\d+)(?: (?:MiB|%))?")
 _FLAGS: Mapping[str, bool] = {"yes": True, "enabled": True, "no": False, "disabled": False}
 _NO_DEVICES = "No devices were found"
@@ -37,12 +37,19 @@ class DriverRow:
 
     @classmethod
     def read(cls, line: str, fields: Sequence[str]) -> "DriverRow":
-        """Read a line of values apart by commas. Raises DevicesUnusableError for one of another number of values."""
+        """Read a line of values apart by commas.
+
+        Raises DevicesUnusableError for one of another number of values, and for a GPU of which an error is told.
+        """
         values = [value.strip() for value in line.split(",")]
         if len(values) != len(fields):
             raise DevicesUnusableError(f"nvidia-smi lists a GPU in a way that is not understood: {line.strip()}")
-        told = zip(fields, values, strict=True)
-        return cls({field: value for field, value in told if value and not _UNKNOWN.fullmatch(value)})
+        told = {field: value for field, value in zip(fields, values, strict=True) if not _UNKNOWN.fullmatch(value)}
+        for field, value in told.items():
+            if _FAULT.fullmatch(value):
+                name = next((told[name] for name in _NAMES if not _FAULT.fullmatch(told.get(name, ""))), "?")
+                raise DevicesUnusableError(f"GPU {name}: nvidia-smi says '{value}' for its {field}: {_REPAIR}")
+        return cls(told)
 
     def text(self, field: str) -> str:
         """Return a value as it is written; nothing where it is unknown."""
@@ -52,8 +59,7 @@ class DriverRow:
         """Return a value without which nothing can be done. Raises DevicesUnusableError where it is unknown."""
         if field not in self.values:
             raise DevicesUnusableError(
-                f"nvidia-smi does not tell {field} of a GPU of which it tells {self._told}: look at `dmesg` for lines "
-                "of NVRM or Xid, and restart the machine"
+                f"nvidia-smi does not tell {field} of a GPU of which it tells {self._told}: {_REPAIR}"
             )
         return self.values[field]
 
@@ -137,8 +143,8 @@ def _run(fields: Sequence[str], of: str) -> "subprocess.CompletedProcess[str]":
         except subprocess.TimeoutExpired:
             _SILENT.add(path)
     raise DevicesUnusableError(
-        f"nvidia-smi has not answered for {ANSWER_SECONDS:g} s: look at `dmesg` for lines of NVRM or Xid, and restart "
-        "the machine; where it is only slow, `nvidia-smi -pm 1` keeps the driver loaded"
+        f"nvidia-smi has not answered for {ANSWER_SECONDS:g} s: {_REPAIR}; where it is only slow, `nvidia-smi -pm 1` "
+        "keeps the driver loaded"
     )
 
 

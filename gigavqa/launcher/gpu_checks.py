@@ -11,7 +11,7 @@ from typing import Any
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.launcher.driver import ask_driver_if_known
 from gigavqa.launcher.errors import DevicesUnusableError
-from gigavqa.launcher.machine import GpuDevice
+from gigavqa.launcher.machine import GpuDevice, memory_by_size, require_no_mig
 from gigavqa.launcher.placement import WorkerPlan
 from gigavqa.workers.engines.vllm.device_support import capability_fault, driver_fault
 
@@ -71,6 +71,23 @@ def require_repaired(devices: Sequence[GpuDevice]) -> None:
         )
 
 
+def require_servable(devices: Sequence[GpuDevice], *, skip_checks: bool = False) -> None:
+    """Raise DevicesUnusableError for GPUs on which vLLM serves nothing: slices of MIG, old ones, an old driver's."""
+    require_no_mig(devices)
+    require_supported(devices)
+    if not skip_checks:
+        require_driver(devices)
+
+
+def servable_memory(devices: Sequence[GpuDevice]) -> list[int]:
+    """Return the bytes of each GPU, the largest first, of those that `gigavqa up` would take.
+
+    Raises DevicesUnusableError where it would take none, or the memory of one is unknown.
+    """
+    require_servable(devices)
+    return memory_by_size(devices)
+
+
 def require_supported(devices: Sequence[GpuDevice]) -> None:
     """Raise DevicesUnusableError for a GPU that vLLM has no kernels for, which nothing makes it have."""
     for device in devices:
@@ -88,17 +105,30 @@ def require_driver(devices: Sequence[GpuDevice]) -> None:
 
 def require_unused(plans: Sequence[WorkerPlan], entries: Sequence[CatalogueEntry], chosen: Mapping[str, Any]) -> None:
     """Raise DevicesUnusableError for a GPU of whose memory others hold what its worker's engine takes."""
-    rows = ask_driver_if_known(_MEMORY)
-    memory = {row.text("uuid"): (row.number("memory.used"), row.number("memory.total")) for row in rows}
+    memory = read_use()
     for plan in plans:
         share = max(_share(entry, chosen) for entry in entries if entry.id in plan.models)
         for device in plan.devices:
-            used, total = memory.get(device.id, (None, None))
-            if used is not None and total is not None and used > (1 - share) * total:
-                raise DevicesUnusableError(
-                    f"GPU {device.number}: {used:,} of its {total:,} MiB are in use{_holders(device)}, and an engine "
-                    f"takes {share:.0%}: end what holds them, {_lower_share(used, total)}{_OTHERWISE}"
-                )
+            if fault := use_fault(device, memory, share):
+                raise DevicesUnusableError(f"{fault}, {_lower_share(*memory[device.id])}{_OTHERWISE}")
+
+
+def read_use() -> dict[str, tuple[int, int]]:
+    """Ask the driver, which is there, for the MiB in use and the MiB of each GPU by its UUID, as far as it tells."""
+    rows = ask_driver_if_known(_MEMORY)
+    told = {row.text("uuid"): (row.number("memory.used"), row.number("memory.total")) for row in rows}
+    return {name: (used, total) for name, (used, total) in told.items() if used is not None and total is not None}
+
+
+def use_fault(device: GpuDevice, memory: Mapping[str, tuple[int, int]], share: float = _ENGINE_SHARE) -> str | None:
+    """Say that others hold memory of a GPU of which an engine takes a share, and what to do; None where they do not."""
+    used, total = memory.get(device.id, (0, 0))
+    if used <= (1 - share) * total:
+        return None
+    return (
+        f"GPU {device.number}: {used:,} of its {total:,} MiB are in use{_holders(device)}, and an engine takes "
+        f"{share:.0%}: end what holds them"
+    )
 
 
 def _lower_share(used: int, total: int) -> str:

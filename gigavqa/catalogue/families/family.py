@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from gigavqa.catalogue.config_fields import ConfigFields
 from gigavqa.tiling.budgets.base import NativeBudget
 
 FamilyConfig = Mapping[str, Any]
@@ -20,6 +21,30 @@ THINKING_TEMPLATE: FamilyConfig = {"enable_thinking": True}
 CHATML_END_MARKS = ("<|im_end|>", "<|endoftext|>")
 TOOL_CALL_MARKS = ("<tool_call>", "</tool_call>")
 REFERENCE_MARKS = ("<ref>", "</ref>", "<box>", "</box>")
+
+
+def fields_of(config: FamilyConfig) -> ConfigFields:
+    """Return the fields of a config.json, which raise CheckpointInvalidError for what is no number."""
+    return ConfigFields(config, "config.json")
+
+
+def processing_fields(processing: FamilyConfig) -> ConfigFields:
+    """Return the fields of what the image processor is configured with."""
+    return ConfigFields(processing, "preprocessor_config.json")
+
+
+def token_side(config: FamilyConfig, processing: FamilyConfig, *, patch_size: int) -> int:
+    """Return the pixels along a side of what becomes one token, of which the two files must say the same."""
+    processor, tower, side = processing_fields(processing), fields_of(config).part("vision_config"), 1
+    for name, towers_name, default in (
+        ("patch_size", "patch_size", patch_size),
+        ("merge_size", "spatial_merge_size", 2),
+    ):
+        value = processor.number(name, default=default)
+        if (other := tower.number(towers_name, default=value)) != value:
+            raise tower.wrong(towers_name, f"is {other}, and {name} of preprocessor_config.json {value}")
+        side *= value
+    return side
 
 
 @dataclass(frozen=True)
@@ -65,7 +90,7 @@ class Family:
     `model_types` are what its configurations call it, or the architectures where checkpoints disagree on that;
     `architectures` are the classes that they may name for the engine to load. `budget` reads the limits that a
     checkpoint declares, in config.json and for its image processor, where the published ones keep them; what they leave
-    out is what the family's processor assumes, and a value of the wrong type is found by the budget itself.
+    out is what the family's processor assumes, and a value of the wrong type is refused with its field.
     `has_processing` says whether they stand in the files of its image processor, which must exist then; `remote_code`
     whether its tokenizer is code that comes with its checkpoints, which nothing here stands in for; `latent_attention`
     whether keys and values are cached as one latent vector (MLA), `linear_attention` whether some layers keep a state,

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from gigavqa.catalogue.families.family import THINKING_TEMPLATE, Family, FamilyConfig, TextMarks
+from gigavqa.catalogue.families.family import THINKING_TEMPLATE, Family, FamilyConfig, TextMarks, processing_fields
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.budgets.soft_tokens import fill_token_budget
@@ -55,10 +55,11 @@ class Gemma4Budget(NativeBudget):
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Gemma4Budget:
     """Gemma 4: the image processor's soft tokens."""
+    fields = processing_fields(processing)
     return Gemma4Budget(
-        max_soft_tokens=processing.get("max_soft_tokens", 280),
-        patch_size=processing.get("patch_size", 16),
-        pooling=processing.get("pooling_kernel_size", 3),
+        max_soft_tokens=fields.number("max_soft_tokens", default=280),
+        patch_size=fields.number("patch_size", default=16),
+        pooling=fields.number("pooling_kernel_size", default=3),
     )
 
 

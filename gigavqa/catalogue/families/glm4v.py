@@ -11,6 +11,8 @@ from gigavqa.catalogue.families.family import (
     Family,
     FamilyConfig,
     TextMarks,
+    processing_fields,
+    token_side,
 )
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -60,12 +62,13 @@ class Glm4vBudget(NativeBudget):
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Glm4vBudget:
     """GLM-4.1V and GLM-4.5V: limits in `size`, in pixels of all frames."""
-    size = processing.get("size") or {}
+    fields = processing_fields(processing)
+    size = fields.part("size")
     return Glm4vBudget(
-        factor=processing.get("patch_size", 14) * processing.get("merge_size", 2),
-        frames=processing.get("temporal_patch_size", 2),
-        min_pixels=size.get("shortest_edge", 12544),
-        max_pixels=size.get("longest_edge", 11760000),
+        factor=token_side(config, processing, patch_size=14),
+        frames=fields.number("temporal_patch_size", default=2),
+        min_pixels=size.number("shortest_edge", default=12544),
+        max_pixels=size.number("longest_edge", default=11760000),
     )
 
 

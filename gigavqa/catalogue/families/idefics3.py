@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
-from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks
+from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks, fields_of, processing_fields
 from gigavqa.tiling.budgets.base import Filter, NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.geometry import Size
@@ -88,12 +88,12 @@ def _even(side: int) -> int:
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Idefics3Budget:
     """Idefics3: lengths of the image processor, patches of the tower."""
-    tower = config.get("vision_config") or {}
+    fields, processor = fields_of(config), processing_fields(processing)
     return Idefics3Budget(
-        tile=(processing.get("max_image_size") or {}).get("longest_edge", 364),
-        longest_edge=(processing.get("size") or {}).get("longest_edge", 4 * 364),
-        patch_size=tower.get("patch_size", 14),
-        scale_factor=config.get("scale_factor", 2),
+        tile=processor.part("max_image_size").number("longest_edge", default=364),
+        longest_edge=processor.part("size").number("longest_edge", default=4 * 364),
+        patch_size=fields.part("vision_config").number("patch_size", default=14),
+        scale_factor=fields.number("scale_factor", default=2),
     )
 
 

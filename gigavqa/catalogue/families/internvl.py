@@ -13,6 +13,8 @@ from gigavqa.catalogue.families.family import (
     Family,
     FamilyConfig,
     TextMarks,
+    fields_of,
+    processing_fields,
 )
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -93,25 +95,26 @@ def _grids(max_tiles: int) -> tuple[tuple[int, int, float], ...]:
 
 def _declared_hf(config: FamilyConfig, processing: FamilyConfig) -> InternVLBudget:
     """InternVL with the suffix -HF: limits of the image processor."""
-    size = processing.get("size") or {}
+    fields = processing_fields(processing)
     return InternVLBudget(
         layout="hf",
-        tile=size.get("height", 448),
-        max_tiles=processing.get("max_patches", 12),
-        tokens_per_tile=config.get("image_seq_length", 256),
+        tile=fields.part("size").number("height", default=448),
+        max_tiles=fields.number("max_patches", default=12),
+        tokens_per_tile=fields_of(config).number("image_seq_length", default=256),
     )
 
 
 def _declared_chat(config: FamilyConfig, processing: FamilyConfig) -> InternVLBudget:
     """InternVL in its original layout: limits in config.json."""
-    vision = config.get("vision_config") or {}
-    tile = config.get("force_image_size") or vision.get("image_size", 448)
-    patches = (tile // vision.get("patch_size", 14)) ** 2
+    fields = fields_of(config)
+    vision = fields.part("vision_config")
+    tile = fields.number("force_image_size", default=vision.number("image_size", default=448))
+    patches = (tile // vision.number("patch_size", default=14)) ** 2
     return InternVLBudget(
         layout="chat",
         tile=tile,
-        max_tiles=config.get("max_dynamic_patch", 12),
-        tokens_per_tile=round(patches * config.get("downsample_ratio", 0.5) ** 2),
+        max_tiles=fields.number("max_dynamic_patch", default=12),
+        tokens_per_tile=round(patches * fields.ratio("downsample_ratio", default=0.5) ** 2),
     )
 
 

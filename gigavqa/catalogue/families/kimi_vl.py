@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks
+from gigavqa.catalogue.families.family import Family, FamilyConfig, TextMarks, processing_fields
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.errors import BudgetError
@@ -84,10 +84,11 @@ class KimiVLBudget(NativeBudget):
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> KimiVLBudget:
     """Kimi-VL: limits of the image processor."""
+    fields = processing_fields(processing)
     return KimiVLBudget(
-        max_patches=processing.get("in_token_limit", 4096),
-        patch_size=processing.get("patch_size", 14),
-        merge=(processing.get("merge_kernel_size") or [2])[0],
+        max_patches=fields.number("in_token_limit", default=4096),
+        patch_size=fields.number("patch_size", default=14),
+        merge=fields.number("merge_kernel_size", default=2),
     )
 
 

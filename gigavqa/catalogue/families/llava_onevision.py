@@ -8,7 +8,14 @@ from typing import ClassVar, Literal
 from pydantic import PositiveInt
 
 from gigavqa.catalogue.errors import CheckpointInvalidError
-from gigavqa.catalogue.families.family import CHATML_END_MARKS, Family, FamilyConfig, TextMarks
+from gigavqa.catalogue.families.family import (
+    CHATML_END_MARKS,
+    Family,
+    FamilyConfig,
+    TextMarks,
+    fields_of,
+    processing_fields,
+)
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.canvases import fullest_canvas
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -106,7 +113,7 @@ def _contained(size: Size, canvas: Size) -> Size:
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> LlavaOnevisionBudget:
     """LLaVA-OneVision: a list of canvases, which must be all of up to as many columns and rows."""
-    tile = (processing.get("size") or {}).get("height", 384)
+    tile = processing_fields(processing).part("size").number("height", default=384)
     pairs = config.get("image_grid_pinpoints") or processing.get("image_grid_pinpoints")
     listed = [tuple(pair) for pair in pairs] if pairs else [(tile * r, tile * c) for c, r in _grids(6)]
     columns = max(width for _, width in listed) // tile
@@ -119,7 +126,7 @@ def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> LlavaOne
         tile=tile,
         columns=columns,
         max_tiles=int(str(config.get("vision_aspect_ratio", "anyres_max_9")).removeprefix("anyres_max_")),
-        patch_size=(config.get("vision_config") or {}).get("patch_size", 14),
+        patch_size=fields_of(config).part("vision_config").number("patch_size", default=14),
     )
 
 

@@ -14,6 +14,7 @@ from gigavqa.catalogue.families.family import (
     Family,
     FamilyConfig,
     TextMarks,
+    processing_fields,
 )
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -95,11 +96,12 @@ def _to_multiple(length: float, divisor: int) -> int:
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> MiniCPMVBudget:
     """MiniCPM-V 4.5 and MiniCPM-o 2.6: limits of the image processor."""
+    fields = processing_fields(processing)
     return MiniCPMVBudget(
-        slice=processing.get("scale_resolution", 448),
-        max_slices=processing.get("max_slice_nums", 9),
-        patch_size=processing.get("patch_size", 14),
-        tokens_per_slice=processing.get("image_feature_size", 64),
+        slice=fields.number("scale_resolution", default=448),
+        max_slices=fields.number("max_slice_nums", default=9),
+        patch_size=fields.number("patch_size", default=14),
+        tokens_per_slice=fields.number("image_feature_size", default=64),
     )
 
 

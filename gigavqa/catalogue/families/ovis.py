@@ -13,6 +13,7 @@ from gigavqa.catalogue.families.family import (
     Family,
     FamilyConfig,
     TextMarks,
+    fields_of,
 )
 from gigavqa.tiling.budgets.base import Filter, NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -88,8 +89,8 @@ def _scaled(size: Size, factor: int) -> Size:
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> OvisBudget:
     """Ovis2.5: the patches of its tower; the limits are those of its code."""
-    tower = config.get("vit_config") or {}
-    return OvisBudget(factor=tower.get("patch_size", 16) * tower.get("hidden_stride", 2))
+    tower = fields_of(config).part("vit_config")
+    return OvisBudget(factor=tower.number("patch_size", default=16) * tower.number("hidden_stride", default=2))
 
 
 OVIS25 = Family(

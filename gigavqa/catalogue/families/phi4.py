@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from gigavqa.catalogue.families.family import CHATML_END_MARKS, THINK_MARKS, Family, FamilyConfig, TextMarks
+from gigavqa.catalogue.families.family import CHATML_END_MARKS, THINK_MARKS, Family, FamilyConfig, TextMarks, fields_of
 from gigavqa.tiling.budgets.base import Filter, NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.geometry import Size
@@ -72,10 +72,11 @@ class Phi4VisionBudget(NativeBudget):
 
 def _declared_budget(config: FamilyConfig, processing: FamilyConfig) -> Phi4VisionBudget:
     """Phi-4-Reasoning-Vision: limits in config.json."""
+    fields = fields_of(config)
     return Phi4VisionBudget(
-        patch_size=(config.get("vision_config") or {}).get("patch_size", 16),
-        min_patches=config.get("min_num_patches", 256),
-        max_patches=config.get("max_num_patches", 3600),
+        patch_size=fields.part("vision_config").number("patch_size", default=16),
+        min_patches=fields.number("min_num_patches", default=256),
+        max_patches=fields.number("max_num_patches", default=3600),
     )
 
 

@@ -12,6 +12,8 @@ from gigavqa.catalogue.families.family import (
     Family,
     FamilyConfig,
     TextMarks,
+    processing_fields,
+    token_side,
 )
 from gigavqa.tiling.budgets.base import NativeBudget
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
@@ -56,20 +58,23 @@ class QwenBudget(NativeBudget):
 
 def _declared_25(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
     """Qwen2-VL and Qwen2.5-VL: limits beside `size` in older checkpoints."""
-    return _declared_budget(processing, patch_size=14, min_pixels=3136, max_pixels=12845056)
+    return _declared_budget(config, processing, patch_size=14, min_pixels=3136, max_pixels=12845056)
 
 
 def _declared_3(config: FamilyConfig, processing: FamilyConfig) -> QwenBudget:
     """Read the budget that Qwen3-VL and Qwen3.5 declare."""
-    return _declared_budget(processing, patch_size=16, min_pixels=65536, max_pixels=16777216)
+    return _declared_budget(config, processing, patch_size=16, min_pixels=65536, max_pixels=16777216)
 
 
-def _declared_budget(processing: FamilyConfig, *, patch_size: int, min_pixels: int, max_pixels: int) -> QwenBudget:
-    size = processing.get("size") or {}
+def _declared_budget(
+    config: FamilyConfig, processing: FamilyConfig, *, patch_size: int, min_pixels: int, max_pixels: int
+) -> QwenBudget:
+    fields = processing_fields(processing)
+    size = fields.part("size")
     return QwenBudget(
-        factor=processing.get("patch_size", patch_size) * processing.get("merge_size", 2),
-        min_pixels=processing.get("min_pixels") or size.get("shortest_edge") or min_pixels,
-        max_pixels=processing.get("max_pixels") or size.get("longest_edge") or max_pixels,
+        factor=token_side(config, processing, patch_size=patch_size),
+        min_pixels=fields.number("min_pixels", default=size.number("shortest_edge", default=min_pixels)),
+        max_pixels=fields.number("max_pixels", default=size.number("longest_edge", default=max_pixels)),
     )
 
 

@@ -18,11 +18,9 @@ def repairs() -> Diagnosis:
     """Return what the driver says of each GPU's memory: rows to remap, pages to retire, uncorrected errors."""
     try:
         devices = read_machine().devices
-        if devices:
-            return describe_repairs(read_repairs(devices))
     except DevicesUnusableError:
         return Diagnosis("repairs", "warn", "the driver does not answer", "see what is said of the GPU")
-    return Diagnosis("repairs", "ok", "no GPU to ask")
+    return describe_repairs(read_repairs(devices)) if devices else Diagnosis("repairs", "ok", "no GPU to ask")
 
 
 def describe_repairs(repairs: GpuRepairs) -> Diagnosis:

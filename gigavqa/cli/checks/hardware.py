@@ -13,19 +13,19 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.cli.checks import Diagnosis
+from gigavqa.launcher import preflight
 from gigavqa.launcher.driver import has_driver
 from gigavqa.launcher.errors import LaunchError
+from gigavqa.launcher.gpu_checks import read_use, servable_memory, use_fault
 from gigavqa.launcher.machine import (
     VISIBLE_DEVICES,
     GpuDevice,
     HostMachine,
     format_cpus,
-    memory_by_size,
     read_machine,
     shown_devices,
 )
 from gigavqa.launcher.placement import WorkerPlan
-from gigavqa.launcher.preflight import engine_package
 from gigavqa.launcher.worker_plans import divide_cores, lack_of_gpus
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
@@ -49,6 +49,7 @@ _X86 = _Architecture({"avx2": "AVX2"}, {"avx512f": "AVX-512", "avx512_bf16": "AV
 _ARM = _Architecture({"asimd": "NEON"}, {"bf16": "bfloat16", "i8mm": "int8", "sve": "SVE"})
 _ARCHITECTURES = {"x86_64": _X86, "aarch64": _ARM}
 _CPUS_PER_GPU = 4  # its engine process spins on one, the front end fills another, the rest render
+_FEW_CPUS = f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
 _WANTED_GB, _NEEDED_GB = 20, 3  # the demo data set and its pyramids take about 3 GB
 
 
@@ -77,10 +78,10 @@ def describe_cpu(cpuinfo: str, machine: str, usable: int, cores: int) -> Diagnos
 def gpu() -> Diagnosis:
     """NVIDIA GPUs as the driver lists them, and the cores that `gigavqa up --gpus all` would give each."""
     if not has_driver():
-        return describe_no_driver(engine_package())
+        return describe_no_driver(preflight.engine_package())
     try:
         machine = read_machine()
-        return describe_gpus(machine, machine.visible(os.environ))
+        return describe_gpus(machine, machine.visible(os.environ), preflight.engine_package(), read_use())
     except LaunchError as error:
         return Diagnosis("GPU", "fail", str(error), f"mend it, or look at {VISIBLE_DEVICES}")
 
@@ -93,34 +94,46 @@ def describe_no_driver(package: str | None) -> Diagnosis:
     return Diagnosis("GPU", "warn", "no NVIDIA driver", advice)
 
 
-def describe_gpus(machine: HostMachine, visible: Sequence[GpuDevice]) -> Diagnosis:
-    """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible."""
+def describe_gpus(
+    machine: HostMachine, visible: Sequence[GpuDevice], package: str | None, use: Mapping[str, tuple[int, int]]
+) -> Diagnosis:
+    """Say what GPUs there are, and how cores are apportioned to a worker on each of those that are visible, which the
+    installed package of vLLM may not be able to use. `use` has MiB in use, and all, by UUID.
+    """
     if not machine.devices:
         return Diagnosis("GPU", "warn", "the driver shows no GPU", "`nvidia-smi -L` lists those that it shows here")
     if not visible:
         return Diagnosis("GPU", "warn", f"{len(machine.devices)} GPUs, none visible", f"look at {VISIBLE_DEVICES}")
     kinds = Counter(f"{device.title} ({device.memory})" for device in machine.devices)
     found = [f"{number} x {kind}" for kind, number in kinds.items()]
+    found += [f"driver {version}" for version in sorted({each.driver for each in visible} - {""})]
+    found += [f"compute capability {version}" for version in sorted({each.capability for each in visible} - {""})]
     cpus = divide_cores([WorkerPlan(device.id, (), (device,)) for device in visible], machine.nodes)
     for device in visible:
         node = "?" if device.node is None else device.node
-        found.append(f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}")
-    advice = _gpu_advice(visible, min(len(cpus[device.id]) for device in visible))
+        used = f", {use[device.id][0]:,} MiB in use" if device.id in use else ""
+        found.append(f"GPU {device.number}: node {node}, CPUs {format_cpus(cpus[device.id])}{used}")
+    few = min(len(cpus[device.id]) for device in visible) < _CPUS_PER_GPU
+    unused = preflight.cpu_build_fault(len(visible), package)
+    advice = _gpu_fault(visible) or unused or _gpu_concern(visible, use) or (_FEW_CPUS if few else "")
     return Diagnosis("GPU", "warn" if advice else "ok", "; ".join(found), advice)
 
 
-def _gpu_advice(visible: Sequence[GpuDevice], least_cpus: int) -> str:
-    """Say what is to be done about the worst that is known of GPUs; nothing where all is well."""
+def _gpu_fault(visible: Sequence[GpuDevice]) -> str | None:
+    """Say which GPUs vLLM serves nothing on; None where it serves on all."""
     if split := [device.number for device in visible if device.is_split]:
         return f"`up` takes no GPU that MIG has split: {', '.join(split)}"
     faults = (driver_fault(device.driver) or capability_fault(device.label, device.capability) for device in visible)
-    if fault := next(filter(None, faults), None):
+    return next(filter(None, faults), None)
+
+
+def _gpu_concern(visible: Sequence[GpuDevice], use: Mapping[str, tuple[int, int]]) -> str | None:
+    """Say what hinders vLLM on a GPU; None where nothing is known to."""
+    if fault := next(filter(None, (use_fault(device, use) for device in visible)), None):
         return fault
     if weak := [device.number for device in visible if lacks_bfloat16(device.capability)]:
         return f"GPU {', '.join(weak)} has no bfloat16, and vLLM takes float16 for it, which is untested here"
-    if least_cpus < _CPUS_PER_GPU:
-        return f"give the machine {_CPUS_PER_GPU} CPUs a GPU, or its GPUs wait for pictures"
-    return ""
+    return None
 
 
 def models() -> Diagnosis:
@@ -134,11 +147,11 @@ def models() -> Diagnosis:
 def describe_models(entries: Iterable[CatalogueEntry], visible: Sequence[GpuDevice]) -> Diagnosis:
     """Say which entries one worker on these GPUs, or on as many of them as the model wants, has the memory for.
 
-    Raises DevicesUnusableError for GPUs whose memory is unknown.
+    Raises DevicesUnusableError for GPUs that `gigavqa up` would not take, or whose memory is unknown.
     """
     if not visible:
         return Diagnosis("models", "ok", "no GPU for those of the catalogue")
-    largest = memory_by_size(visible)
+    largest = servable_memory(visible)
     lacks = {each.id: lack_of_gpus(each, largest) for each in entries if each.gpus}
     held = [model for model, lack in lacks.items() if lack is None]
     found = f"{len(held)} of {len(lacks)} find GPUs here that hold them: {', '.join(sorted(held)) or 'none'}"

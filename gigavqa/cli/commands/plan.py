@@ -1,6 +1,5 @@
 """`gigavqa plan`: what a model needs of GPUs, and what an evaluation takes and costs, by arithmetic alone."""
 
-import math
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +16,8 @@ from gigavqa.cli.workloads import count_workload, one_picture
 from gigavqa.runtime.exit_statuses import ExitStatus
 from gigavqa.runtime.plurals import count_noun
 
+_MOST_PRICE = _MOST_SAMPLES = 1_000_000_000
+
 
 def plan(
     names: Annotated[
@@ -28,16 +29,25 @@ def plan(
     ] = None,
     gpu: Annotated[str, typer.Option(help="h100, h200, a100-80, a100-40, l40s or rtx4090.")] = "h100",
     count: Annotated[int, typer.Option(min=1, max=1024, help="How many of them.")] = 1,
-    price: Annotated[float | None, typer.Option(min=0, help="Of one GPU for an hour, in your currency.")] = None,
+    price: Annotated[
+        float | None, typer.Option(min=0, max=_MOST_PRICE, help="Of one GPU for an hour, in your currency.")
+    ] = None,
     answer: Annotated[int, typer.Option(min=1, help="Tokens of an answer, which nothing tells beforehand.")] = 512,
-    samples: Annotated[int | None, typer.Option(min=1, help="Scale the data set to so many samples.")] = None,
-    paper: Annotated[str | None, typer.Option(metavar="BENCHMARK", help="Plan all models of its paper.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, max=_MOST_SAMPLES, help="Scale the data set to so many samples.")
+    ] = None,
+    paper: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BENCHMARK", help="Plan all models of its paper, over the data set `demo` where none is named."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Say what a model needs of GPUs, and what that costs, an evaluation included: by arithmetic, without a GPU.
 
-    Without a data set it is asked one question about each of many pictures of its largest budget. docs/plan.md has the
-    sums, and how each figure is known. Ends with 1 where the model does not fit.
+    Without a data set it is asked one question about each of many pictures, of the shape that takes the most tokens.
+    docs/plan.md has the sums, and how each figure is known. Ends with 1 where the model does not fit.
 
     \b
     gigavqa plan qwen3-vl-8b --gpu a100-80
@@ -45,8 +55,6 @@ def plan(
     gigavqa plan --paper NAME demo --gpu h100 --count 8
     """
     given, card = list(names or ()), gpu_card(gpu)
-    if price is not None and not math.isfinite(price):
-        raise ArgumentError(f"--price '{price}' is no number (0 or more)")
     if paper is not None:
         plan_paper(paper, given, card, count, price, answer, samples, json=json)
         return
@@ -135,7 +143,7 @@ def _verdict(told: dict[str, Any]) -> str:
 
 
 def _about_picture(told: dict[str, Any]) -> str:
-    tokens = told["kv"]["visual_tokens"]
+    tokens = told["workload"]["visual tokens"]
     return f" about a new picture of {tokens:,} tokens" if tokens else ""
 
 

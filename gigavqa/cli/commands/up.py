@@ -161,6 +161,8 @@ def up(
         engine, entries, preflight.RemoteOptions(endpoint, remote_model or [], api_key_env)
     )
     plans = plan_workers(entries, PlacementOptions(workers, gpus, engine, skip_gpu_checks), arguments)
+    if unused := preflight.find_cpu_build_fault(engine):
+        _announce(unused)
     for line in describe_plan(plans) if any(plan.devices for plan in plans) else ():
         _announce(line)
     options = StackOptions(

@@ -7,12 +7,14 @@ CUDA itself takes (v1/worker/gpu_worker.py); the peak is estimated here, and the
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
 from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape, VisionShape
+from gigavqa.catalogue.write import shorter_context_command
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
 from gigavqa.workers.engines.vllm.division import Division, describe_undivided, divide, whole_encoder_share
@@ -37,11 +39,11 @@ _DTYPE_BYTES = {"float32": 4, "float": 4}
 
 @dataclass(frozen=True)
 class MemoryFit:
-    """What a model takes of each of `number` GPUs, in bytes, and what the KV cache gets; `activations` and `context`
-    are estimates, the rest is arithmetic.
+    """What an entry's model takes of each of `number` GPUs, in bytes, and what the KV cache gets; `activations` and
+    `context` are estimates, the rest is arithmetic.
     """
 
-    model: str
+    entry: CatalogueEntry
     number: int
     usable: int
     weights: int
@@ -111,15 +113,15 @@ class MemoryFit:
     def shorter_context(self) -> str:
         """How to serve the model on these GPUs with a shorter context; empty where none is of use."""
         context = self.useful_context
-        return f"`gigavqa models add {self.model} --context {context}` writes an entry that fits" if context else ""
+        return f"`{shorter_context_command(self.entry, context)}` writes an entry that fits" if context else ""
 
     @property
     def reason(self) -> str:
         """Why the model does not fit."""
         if not self.is_divided:
-            return describe_undivided(self.model, self.number, self.division)
+            return describe_undivided(self.entry.id, self.number, self.division)
         on = f"{self.number} such GPUs" if self.number > 1 else "one such GPU"
-        said = f"'{self.model}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each,"
+        said = f"'{self.entry.id}' does not fit {on}: of {self.usable / GIB:.1f} GiB that vLLM may use of each,"
         if self.kv_bytes < 0:
             taken = (self.usable - self.kv_bytes) / GIB
             return (
@@ -151,7 +153,7 @@ def fits(entry: CatalogueEntry, device_bytes: int) -> MemoryFit:
     embedding = shape.language.hidden * (shape.vision.levels if shape.vision else 1) * itemsize
     kept = max(batched, encoder_cache_tokens(entry, embedding, device_bytes)) if shape.vision else 0
     return MemoryFit(
-        model=entry.id,
+        entry=entry,
         number=number,
         usable=int(float(arguments.get("gpu_memory_utilization", _UTILIZATION)) * device_bytes),
         weights=_weights_of_each(entry, shape, number, itemsize),
@@ -175,7 +177,8 @@ def shortage(entry: CatalogueEntry, reported: Sequence[int]) -> str | None:
             return fits(entry, min(reported) - _DRIVER_BYTES).lack()
     except CatalogueError:
         pass
-    return entry.gpus.lack(entry.id, sum(reported) / _MIB) if entry.gpus else None
+    command = partial(shorter_context_command, entry)
+    return entry.gpus.lack(entry.id, sum(reported) / _MIB, command) if entry.gpus else None
 
 
 def least_gpus(entry: CatalogueEntry) -> GpuRequirement | None:

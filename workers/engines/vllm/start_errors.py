@@ -28,7 +28,8 @@ _REMEDIES: Mapping[str, str] = {
     r"Free memory on device .* is less": "another process holds memory of this GPU (`nvidia-smi` names it): end it, "
     "give this worker another GPU, or lower the share by `--engine-arg gpu_memory_utilization=0.8`",
     r"KV cache is needed|No available memory for the cache blocks": "`gigavqa models add {model} --context N` writes "
-    "an entry with a shorter context; or use GPUs of more memory (`gigavqa models` says what each wants)",
+    "an entry with a shorter context (of a checkpoint without an entry, name its folder or Hugging Face id); or use "
+    "GPUs of more memory (`gigavqa models` says what each wants)",
     r"out of memory|OutOfMemoryError": "use GPUs of more memory, or more of them (`gigavqa models` says what each "
     "model wants), and see by `nvidia-smi` that nobody else is on them",
     r"only supported on GPUs with compute capability|compute capability .* (?:or higher|at least)": "choose GPUs of "
