@@ -9,6 +9,7 @@ from gigavqa.answers.clauses import clauses_of
 from gigavqa.answers.content_words import is_content, named, run_at, stem_of, tokens
 from gigavqa.answers.contraries import STATES
 from gigavqa.answers.counted_phrases import CountedPhrase
+from gigavqa.answers.counting import numbers_in
 from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.numerals import NUMBER, value_of
 
@@ -23,7 +24,8 @@ class Count(NamedTuple):
 
 
 def values_in(sentence: str) -> list[float]:
-    return [value_of(one[0]) for one in NUMBER.finditer(sentence)]
+    """Return the values of all numbers of a sentence."""
+    return [value_of(one[0]) for one in numbers_in(sentence)]
 
 
 def takes_back(count: Count, sentence: str) -> bool:

@@ -56,18 +56,22 @@ def bold_opening(text: str) -> Reading | None:
 def closing_count(text: str) -> Reading | None:
     """Read the number that a text of several lines ends with: alone, in a line all in bold, or as a right sum."""
     *before, last = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    if len(last) > _LONGEST_LAST:
+        return None
     values = {value_of(one[0]) for one in counts_in(last)}
     if before and len(values) == 1 and (is_number_alone(last) or _BOLD_LINE.fullmatch(last)):
         return parsed(values.pop())
-    return _sum_at_end(text)
+    return _sum_at_end(last)
 
 
+_LONGEST_LAST = 200
+"""Characters of a last line that is a number, or a sum."""
 _BOLD_LINE = re.compile(r"\*\*[^*]+\*\*[.!。]?")
 
 
-def _sum_at_end(text: str) -> Reading | None:
-    """Read the outcome of the sum that a text ends with, "4 + 3 + 2 = 9 planes.", where it is right."""
-    found = _SUM.search(text)
+def _sum_at_end(line: str) -> Reading | None:
+    """Read the outcome of the sum that a line ends with, "4 + 3 + 2 = 9 planes.", where it is right."""
+    found = _SUM.search(line)
     if found is None:
         return None
     addends = [value_of(one[0]) for one in NUMBER.finditer(found["addends"])]
