@@ -35,7 +35,7 @@ from gigavqa.benchmarks.ultravr.operations import operation_of
 from gigavqa.benchmarks.ultravr.samples import AnswerFormat, Operation, ReasoningStep, UltraVRSample
 from gigavqa.benchmarks.ultravr.step_forms import choices_of
 
-STEP_PARSER_VERSION = "ultravr-steps/13"
+STEP_PARSER_VERSION = "ultravr-steps/14"
 
 LIST_FORMATS: frozenset[AnswerFormat] = frozenset(["bbox_coordinates_list", "multi_select", "roi_list"])
 """Formats whose verdicts carry an F1 beside the set equality."""
