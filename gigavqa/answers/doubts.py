@@ -31,12 +31,20 @@ START = r"^[\s*_\"'“(…—–-]{0,8}"
 _REOPENS = lazy_pattern(
     rf"{START}(?:{words('reopening', 'contrast', 'alternative', 'retraction', 'second_look', 'no')})"
 )
+_RETRACTS = lazy_pattern(rf"{START}(?:{words('contrast', 'no')}\s*[,，、]?\s*)?{words('retraction', 'taken_back')}")
+_CONFIRMS = Words("yes", "holds", "affirmation", "right_is", "agreement", "holding")
+_ON_CONDITION = lazy_pattern(rf"{START}{words('contrast', 'set_against')}\s*[,，、]?\s*{words('condition')}")
+_AGAINST = rf"(?:{words('contrast', 'concession')}|[—–])\s*"
+_SEEN_ANEW = lazy_pattern(rf"{_AGAINST}(?:{_AGAINST})?[,，]?\s*{words('second_look')}")
+"""A second look that is set against what was said, behind it."""
 _OR = lazy_pattern(rf"{START}(?:{words('alternative')})")
 _POSSIBLE, _EQUAL = Words("possibility"), Words("equal_chance")
+_TAKES_BACK = Words("taken_back", "second_look")
 _UNDECIDED, _TAKEN_BACK = Words("undecided"), Words("taken_back")
 _REJECTS = lazy_pattern(rf"{START}(?:{words('no', 'concession')})")
+_CONFIRMED = lazy_pattern(rf"{START}{words('yes')}")
 _CONTRAST = Words("contrast", "cause")
-_SIGNS = Words("possibility", "equal_chance", "undecided", "taken_back")
+_SIGNS = Words("possibility", "equal_chance", "undecided", "taken_back", "second_look", "retraction")
 _WORD = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _CONDITIONS, _CONCLUDES = Words("condition", "condition_behind"), Words("conclusion", "total")
 _DROPPED, _CLAUSES = Words("dropped"), re.compile(r"\n|[.!?;](?=\s)|[。！？；।؟]")
@@ -56,7 +64,7 @@ def is_doubtful(text: str, value: Hashable, mentions_of: MentionsOf) -> bool:
     """Return whether what a text says last of a value leaves it in doubt."""
     if len(text) < _LEAST:
         return False
-    if not _GOES_ON.search(text) and (len(text) < _LEAST_ASIDE or not _TAKEN_BACK.may_be_in(text.lower())):
+    if not _GOES_ON.search(text) and (len(text) < _LEAST_ASIDE or not _TAKES_BACK.may_be_in(text.lower())):
         return False
     parts = sentences_of(text)
     if _begins_alike(parts) and _is_contradicted(parts, value, mentions_of):
@@ -93,7 +101,7 @@ def _frame(sentence: str, mention: Mention) -> str:
 
 def _is_left_open(parts: Sequence[str], value: Hashable, mentions_of: MentionsOf) -> bool:
     """Return whether a sentence behind the last that says the value alone takes it back, or sets a rival beside it."""
-    behind, is_hedged, is_denied = "", False, False
+    behind, is_hedged, is_denied, is_named = "", False, False, False
     for sentence in reversed(parts[-_MOST_SENTENCES:]):
         mentions = [*mentions_of(sentence)]
         said, denied = _said(sentence, mentions)
@@ -103,12 +111,24 @@ def _is_left_open(parts: Sequence[str], value: Hashable, mentions_of: MentionsOf
             is_hedged = True
         elif said == {value}:
             last = max(mention.end for mention in mentions if mention.value == value)
-            return is_denied or bool(_TAKEN_BACK.search(sentence[last:].lower()))
+            rest = sentence[last:].lower()
+            return is_denied or bool(_TAKEN_BACK.search(rest) or _SEEN_ANEW.search(rest))
         is_denied |= value in denied and not said and bool(_REOPENS.match(sentence.lower()))
-        if len(parts) > 1 and _doubts(sentence, value, mentions, said) and not _REJECTS.match(behind.lower()):
+        doubts = _doubts(sentence, value, mentions, said) or (not is_named and _retracts(sentence.lower(), mentions))
+        if len(parts) > 1 and doubts and not _overrules(behind.lower()):
             return True
-        behind = sentence
+        behind, is_named = sentence, is_named or value in said
     return False
+
+
+def _retracts(lowered: str, mentions: Sequence[Mention]) -> bool:
+    """Return whether a sentence takes back what was said, names nothing in its place, and confirms nothing."""
+    return bool(not mentions and _RETRACTS.match(lowered)) and not _CONFIRMS.search(lowered)
+
+
+def _overrules(behind: str) -> bool:
+    """Return whether a sentence rejects the doubt before it, or confirms what was said."""
+    return bool(_REJECTS.match(behind) or _CONFIRMED.match(behind))
 
 
 def _is_hedged(lowered: str) -> bool:
@@ -133,6 +153,8 @@ def _doubts(
 ) -> bool:
     lowered = sentence.lower()
     if _UNDECIDED.search(lowered):
+        return True
+    if _ON_CONDITION.match(lowered) and {*said} - {value}:
         return True
     first = min((mention.start for mention in mentions), default=len(sentence))
     if (taken := _TAKEN_BACK.search(lowered)) and taken.start() <= first and not {*said} - {value}:

@@ -31,7 +31,7 @@ from gigavqa.answers.withdrawals import (
     opens_with_contrast,
 )
 
-READER_VERSION = "answers/13"
+READER_VERSION = "answers/14"
 """What each version changed stands in `versions.toml`."""
 
 

@@ -130,7 +130,10 @@ def _is_of_others(sentence: str, said: SentenceConclusion, reader: AnswerReader)
     if is_hypothesis(_COMMA.split(sentence[: meant.start])[-1]):
         return True
     first = reader.mentions(sentence)[0]
-    return said.rule not in _STRONG and is_ascribed(sentence[: first.start], sentence[first.end :])
+    if said.rule in _STRONG and (said.rule != "only left" or said.denied):
+        return False
+    before = sentence[: first.start]
+    return is_ascribed(before, sentence[first.end :]) or (first.start < meant.start and is_hypothesis(before))
 
 
 _LEAST_BEFORE = 4

@@ -6,8 +6,9 @@ from functools import lru_cache
 from itertools import takewhile
 
 from gigavqa.answers.asked import Asked, words_in
-from gigavqa.answers.content_words import is_content, named, stem_of, tokens
-from gigavqa.answers.lexicon import UNSPACED, Words, by_language, phrases
+from gigavqa.answers.content_words import is_content, named, preposition_words, stem_of, tokens
+from gigavqa.answers.lexicon import UNSPACED, Words, by_language, lazy_pattern, phrases
+from gigavqa.answers.sentence_forms import FAULTY
 
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _MARKUP = re.compile(r"[*_`\"“”‘«»「」#>|]|(?<!\w)['’]|['’](?!\w)|^\s*(?:[-•]|\d{1,2}[.)])\s")
@@ -20,12 +21,13 @@ _COLOURS = frozenset(
 )
 """Words of one line of contraries that is as long as only that of the colours."""
 _DENIES = Words("rejecting", "denial_behind", "nothing", "dropped", "none_there", "none_behind", "no_such", "holds_not")
+_FAULTY = lazy_pattern(FAULTY)
 _KNOWN = (
     "scene", "existence_told", "existence_asked", "existence_asked_behind", "posture", "copula", "option_noun",
     "affirmation", "conclusion", "opens_list", "only", "everything", "function_word", "announcement",
     "announcement_direct", "counted_noun", "adverb", "holding", "right_is", "as_well", "applies", "particle",
     "addition", "aside", "contrast", "set_against", "numeral", "holds", "yes", "side", "preposition",
-    "sentence_ending", "small_count", "negator", "lacking", "untrue", "assertion", "rejecting",
+    "sentence_ending", "small_count", "negator", "lacking", "untrue", "assertion", "rejecting", "indefinite",
 )  # fmt: skip
 
 
@@ -47,8 +49,18 @@ def bare(text: str) -> str:
 def denies(said: str, language: str) -> bool:
     """Return whether words deny, in lower case."""
     return (
-        words_in(language, "negator", "lacking", "untrue").search(said) is not None or _DENIES.search(said) is not None
+        words_in(language, "negator", "lacking", "untrue").search(said) is not None
+        or _DENIES.search(said) is not None
+        or _FAULTY.search(said) is not None
     )
+
+
+def denies_another(said: str, asked: Asked | None, language: str) -> bool:
+    """Return whether words deny something that a question does not speak of."""
+    if not denies(said, language):
+        return False
+    rest = content(bare(without_denials(said, language)), language) - _known(language)
+    return bool(rest) and not (asked and any(is_asked(word, asked.words) for word in rest))
 
 
 def without_denials(said: str, language: str) -> str:
@@ -64,16 +76,70 @@ def states(said: str, asked: Asked | None, language: str) -> bool:
 
 
 def unknown_words(text: str, asked: Asked | None, language: str) -> frozenset[str]:
-    """Return the words of a text that neither the question has, nor anything that only says that a thing is there."""
+    """Return the words of a text that neither the question has, nor anything that only says that a thing is there.
+
+    A side is known where the question asks of no place.
+    """
     known = _known(language)
+    if asked and not asked.has_no_preposition:
+        known -= _sides(language)
     return frozenset(
         word for word in content(bare(text), language) - known if not (asked and is_asked(word, asked.words))
     )
 
 
+_LEAST_HEAD = 4
+"""Letters of a word that can be the head of a compound, "Tisch" of "Arbeitstisch"."""
+
+
+def is_of_another(said: str, asked: Asked | None, language: str) -> bool:
+    """Return whether words are of another thing than was asked for, though in words of the question.
+
+    They set it in another place ("beside" for "on"), or speak of the place alone: "the barn" for "the car at the barn".
+    """
+    words_said = content(said, language)
+    if asked is None or not any(is_asked(word, asked.words) for word in words_said):
+        return False
+    joints = _relations(language) | genitives(language)
+    theirs = [one for one in asked.tokens if asked.text[one.start : one.end] in joints]
+    spoken = {said[one.start : one.end] for one in tokens(said, language)}
+    if spoken & (_relations(language) - {asked.text[one.start : one.end] for one in theirs}):
+        return True
+    if spoken & {asked.text[one.start : one.end] for one in theirs} or _holds(language).search(said):
+        return False
+    start = next((one.start for one in theirs if named(asked.tokens[: asked.tokens.index(one)])), len(asked.text))
+    things = named(one for one in asked.tokens if one.start < start)
+    return not any(is_asked(word, things) for word in words_said)
+
+
+@lru_cache(maxsize=16)
+def _holds(language: str) -> Words:
+    """Return the words by which a place is said to have a thing."""
+    return words_in(language, *known_classes(language, ("existence_told", "holds", "holding")))
+
+
+@lru_cache(maxsize=16)
+def genitives(language: str) -> frozenset[str]:
+    """Return what makes a thing one of another, "of", but for what only tells that there are some."""
+    return frozenset(phrases(f"genitive.{language}")).difference(phrases(f"indefinite.{language}"))
+
+
+@lru_cache(maxsize=16)
+def _relations(language: str) -> frozenset[str]:
+    """Return the prepositions of a language but for those that tell how many, or that there is nothing else."""
+    counting = (phrase for name in _COUNTING for phrase in phrases(f"{name}.{language}"))
+    return preposition_words(language).difference(counting)
+
+
+_COUNTING = (
+    "only", "everything", "as_well", "total", "small_count", "numeral", "indefinite", "adverb",
+    "function_word", "addition",
+)  # fmt: skip
+
+
 def is_asked(word: str, words_asked: Collection[str]) -> bool:
     """Return whether a word is one of a question's, or begins as one does of which it may be another form."""
-    if word in words_asked:
+    if word in words_asked or (len(word) >= _LEAST_HEAD and any(other.endswith(word) for other in words_asked)):
         return True
     least, share = (2, 0.6) if UNSPACED.search(word) else (4, 0.7)
     return any(
@@ -107,8 +173,17 @@ _WHOLES = frozenset(
 @lru_cache(maxsize=16)
 def _known(language: str) -> frozenset[str]:
     """Return the words that only say that a thing is there, or announce an answer."""
-    said = " ; ".join(phrase.rstrip("*") for name in _KNOWN for phrase in phrases(f"{name}.{language}"))
-    return named(tokens(said.lower(), language)) | _WHOLES
+    return _stems_of(_KNOWN, language) | _WHOLES
+
+
+@lru_cache(maxsize=16)
+def _sides(language: str) -> frozenset[str]:
+    return _stems_of(("side",), language)
+
+
+def _stems_of(names: tuple[str, ...], language: str) -> frozenset[str]:
+    said = " ; ".join(phrase.rstrip("*") for name in names for phrase in phrases(f"{name}.{language}"))
+    return named(tokens(said.lower(), language))
 
 
 @lru_cache(maxsize=64)

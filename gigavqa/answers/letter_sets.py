@@ -2,27 +2,34 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from gigavqa.answers.all_options import all_but, all_options
-from gigavqa.answers.answer_space import key_of
-from gigavqa.answers.asked import Asked, language_of, words_in
+from gigavqa.answers.asked import Asked, words_in
+from gigavqa.answers.broken_lists import ends_in_list, ends_in_sentence
 from gigavqa.answers.doubts import is_struck
 from gigavqa.answers.glosses import without_glosses
 from gigavqa.answers.known_words import asks_for_lack, denies, unknown_words
 from gigavqa.answers.letter_lists import letters_alone, with_capital_labels
 from gigavqa.answers.letters import behind_glue, letter_mentions, letters_of
-from gigavqa.answers.lexicon import Words, lazy_pattern, words
-from gigavqa.answers.listed import restated_option
+from gigavqa.answers.lexicon import Words
 from gigavqa.answers.markers import Marker, answer_markers, final_markers
-from gigavqa.answers.option_groups import CROSS, TICK, is_joint
 from gigavqa.answers.option_rows import affirmed_rows
 from gigavqa.answers.option_series import with_full_names
 from gigavqa.answers.ordinal_options import with_letters
 from gigavqa.answers.own_labels import with_latin_labels, without_own_labels
-from gigavqa.answers.set_sentences import AMBIGUOUS_LETTERS, ParsedLetters, SetReader, letters_of_line, set_reader
-from gigavqa.answers.text import answer_of, is_ended, lines_backwards, sentences, sentences_of
+from gigavqa.answers.set_sentences import (
+    AMBIGUOUS_LETTERS,
+    ParsedLetters,
+    SetReader,
+    alone_in,
+    letters_of_line,
+    letters_of_row,
+    reader_of,
+    worded_alone,
+)
+from gigavqa.answers.text import answer_of, lines_backwards, sentences, sentences_of
+from gigavqa.answers.unanswered import ends_unanswered
 from gigavqa.answers.withdrawals import behind_retraction
 
 
@@ -38,23 +45,17 @@ def parse_letters(text: str, options: Mapping[str, str], asked: Asked | None = N
     if alone := letters_alone(answer.text, [*options]):
         return ParsedLetters(tuple(letter for letter in options if letter in alone), "last")
     options, own = without_own_labels(tuple(options.items()))
-    if whole := _wordings(tuple(options.items())).get(key_of(answer.text)):
+    if whole := worded_alone(answer.text, options):
         return ParsedLetters((whole,), "option_text")
     letters = letters_of(tuple(options.items()))
     told = with_capital_labels(with_latin_labels(answer.text, options, own), letters.valid)
     told = without_glosses(_with_bare_letters(_BOXES.sub(", ", told), options), options)
     told = with_letters(with_full_names(told, options), options, lambda sentence: letter_mentions(sentence, letters))
-    reader = set_reader(options, letters, asked, language_of(told.lower(), asked.language if asked else "en"))
-    return _read(told, reader, is_whole=not answer.before)
-
-
-@lru_cache(maxsize=256)
-def _wordings(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {key_of(wording): letter for letter, wording in options}
+    return _read(told, reader_of(told, options, asked), is_whole=not answer.before)
 
 
 def _read(text: str, reader: SetReader, *, is_whole: bool) -> ParsedLetters:
-    if _ends_open(text):
+    if ends_in_list(text, reader):
         return ParsedLetters((), "unfinished")
     for markers in (final_markers(text), answer_markers(text)):
         if markers and (found := _announced(text, markers[-1], reader)):
@@ -84,12 +85,14 @@ def _announced(text: str, marker: Marker, reader: SetReader) -> ParsedLetters | 
     lines = [line for line in text[marker.end :].splitlines() if any(map(str.isalnum, line))]
     if not lines:
         return None
-    ones = list(takewhile(lambda found: len(found) == 1, (_letters_of_row(line, reader) for line in lines)))
+    ones = list(takewhile(lambda found: len(found) == 1, (letters_of_row(line, reader) for line in lines)))
     if len(ones) > 1:
         return reader.ordered([letter for one in ones for letter in one], "marker")
     line = behind_glue(lines[0])
     first, *rest = sentences(line) or [line]
     alone = letters_alone(first, [*reader.options])
+    if reader.asked and ends_unanswered(text[marker.end :], reader.asked, reader.language):
+        return ParsedLetters((), "abstained")
     if alone and not any(_TAKES_BACK.search(one.lower()) for one in (*rest, *lines[1:])):
         return reader.ordered(alone, "marker")
     return letters_of_line(line, reader, "marker") or _by_words("\n".join([line, *lines[1:]]), reader)
@@ -112,7 +115,7 @@ def _by_sentences(text: str, lines: Sequence[str], reader: SetReader) -> ParsedL
     said = reader.stances(text, reader.lettered, reader.asked)
     if said.is_sure and said.affirmed and said.affirmed | said.denied == {*reader.options}:
         return reader.ordered(said.affirmed, "last")
-    if _is_broken_off(lines, reader):
+    if ends_in_sentence(text, reader):
         return ParsedLetters((), "unfinished")
     return _in_lines(lines, reader) or _by_words(text, reader)
 
@@ -122,7 +125,7 @@ def _last_alone(lines: Sequence[str], reader: SetReader) -> list[str]:
 
     None where a line before them says that these are not meant, or nothing is known of what it says.
     """
-    found = list(takewhile(bool, (_alone(line, reader) for line in reversed(lines))))[::-1]
+    found = list(takewhile(bool, (alone_in(line, reader) for line in reversed(lines))))[::-1]
     ones = list(takewhile(lambda one: len(one) == 1, reversed(found)))[::-1] if found else []
     are_rows = len(ones) > 1 and (len(ones) == len(lines) or len(ones) < len(reader.options))
     found = ones if are_rows else found[-1:]
@@ -149,27 +152,6 @@ def _behind_retraction(text: str, reader: SetReader) -> ParsedLetters | None:
         return None
     alone = letters_alone((sentences_of(rest) or [""])[0], [*reader.options])
     return reader.ordered(alone, "last") if alone else AMBIGUOUS_LETTERS
-
-
-def _letters_of_row(line: str, reader: SetReader) -> list[str]:
-    """Return the letters that are all of a line, or the one that stands before its own words."""
-    if alone := letters_alone(line, [*reader.options]):
-        return alone
-    restated = restated_option(line, reader.options)
-    return [restated] if restated else []
-
-
-def _alone(line: str, reader: SetReader) -> list[str]:
-    """Return the letters, or the options, that are all of a line, without a mark that ticks, crosses or doubts them."""
-    if CROSS.search(line) or TICK.search(line) or _ASKS.search(line):
-        return []
-    if alone := _letters_of_row(line, reader):
-        return alone
-    mentions = reader.worded(line)
-    between = [line[one.end : other.start] for one, other in pairwise(mentions)]
-    ends = (line[: mentions[0].start], line[mentions[-1].end :]) if mentions else ("a",)
-    is_bare = not any(map(str.isalnum, "".join(ends))) and all(is_joint(one, reader.language) for one in between)
-    return [str(one.value) for one in mentions] if is_bare else []
 
 
 def _concluded(text: str, reader: SetReader) -> ParsedLetters | None:
@@ -214,27 +196,7 @@ def _by_words(text: str, reader: SetReader) -> ParsedLetters | None:
     return reader.ordered(said.affirmed, "option_text") if said.affirmed else None
 
 
-def _ends_open(text: str) -> bool:
-    """Return whether a text ends with a word that more must follow, "A, C and"."""
-    found = _OPEN.search(text[-_LONGEST_OPEN:])
-    return found is not None and (len(found[0].strip()) > 1 or _CAPITAL.search(text) is not None)
-
-
-def _is_broken_off(lines: Sequence[str], reader: SetReader) -> bool:
-    """Return whether a text of sentences ends before the stop of the last one, behind an option that it names."""
-    if not lines or is_ended(lines[-1]):
-        return False
-    *before, last = sentences(lines[-1]) or [lines[-1]]
-    is_prose = before or _STOP_WITHIN.search(last) or (len(lines) > 1 and is_ended(lines[-2]))
-    mentions = reader.lettered(last) or reader.worded(last)
-    return bool(is_prose and mentions) and any(map(str.isalpha, last[mentions[-1].end :]))
-
-
 _MOST_CONCLUSIONS, _NEAR = 8, 12
 """Conclusions of a sentence that are looked at, and characters before one in which its clause begins."""
 _ASKS = re.compile("[?？؟]")
 _BORDER = re.compile(r"(?:^|[,，،、;；:：–—-])[\s*_\"']*(?:and\s)?$")
-_OPEN = lazy_pattern(rf"(?:{words('addition', 'alternative', 'article')}|[,、،])\s*$")
-_CAPITAL = re.compile(r"(?<![^\W_])[A-Z](?![^\W_])")
-_LONGEST_OPEN = 40
-_STOP_WITHIN = re.compile("[;；]")

@@ -17,6 +17,7 @@ JOINT = lazy_pattern(
 _CONTRAST = lazy_pattern(rf"{words('contrast', 'set_against')}|[;；]", re.IGNORECASE)
 CROSS = re.compile(r"[✗✘✖❌×☐✕🚫⛔❎]|\[ ?\]")
 TICK = re.compile(r"[✓✔✅☑⭕]|\[[xX✓✔]\]")
+_DENIAL_BEFORE, _DENIAL_BEHIND = Words("denial_before"), Words("denial_behind")
 _NOR, _ALTERNATIVE = Words("nor"), Words("alternative")
 
 
@@ -43,12 +44,23 @@ def groups_of(sentence: str, mentions: Sequence[Mention], language: str) -> Iter
             letters.append(str(other.value))
             is_either |= _ALTERNATIVE.search(between.lower()) is not None
         else:
-            joints = [*JOINT.finditer(between)]
-            tail, rest = (between[: joints[-1].start()], between[joints[-1].end() :]) if joints else (between, between)
-            yield OptionGroup(tuple(letters), lead, tail, is_set_against, is_either, is_related or not joints)
-            is_related = not joints
+            tail, rest, is_parted = _parted(between)
+            yield OptionGroup(tuple(letters), lead, tail, is_set_against, is_either, is_related or not is_parted)
+            is_related = not is_parted
             lead, letters = rest, [str(other.value)]
             is_set_against, is_either = _CONTRAST.search(between) is not None, False
+
+
+def _parted(between: str) -> tuple[str, str, bool]:
+    """Return what stands behind one option and before the next, and whether a joint or a denial parts these."""
+    if joints := [*JOINT.finditer(between)]:
+        return between[: joints[-1].start()], between[joints[-1].end() :], True
+    if denial := _DENIAL_BEFORE.search(between.lower()):
+        return between[: denial.start()], between[denial.start() :], True
+    if denial := _DENIAL_BEHIND.search(between.lower()):
+        end = max(denial.end(), between.find(" ", denial.end()))
+        return between[:end], between[end:], True
+    return between, between, False
 
 
 def is_joint(between: str, language: str) -> bool:

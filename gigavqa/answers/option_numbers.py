@@ -57,7 +57,7 @@ def _values(numbers: Iterable[re.Match[str]]) -> set[float]:
 
 
 @lru_cache(maxsize=256)
-def _numbers_of(options: tuple[tuple[str, str], ...]) -> dict[float, str]:
+def numbers_of(options: tuple[tuple[str, str], ...]) -> dict[float, str]:
     """Return letters by their numbers; none where an option is anything else, or two are the same number."""
     texts = {letter: plain(text) for letter, text in options}
     if not all(map(_NUMBER_ALONE.fullmatch, texts.values())):
@@ -68,7 +68,7 @@ def _numbers_of(options: tuple[tuple[str, str], ...]) -> dict[float, str]:
 
 def counted_option(text: str, options: Mapping[str, str], *, cut_off: bool = False) -> str | None:
     """Return the letter of the number that a text comes to, where all options are numbers and it names no other one."""
-    numbers = _numbers_of(tuple(options.items()))
+    numbers = numbers_of(tuple(options.items()))
     if not numbers or (cut_off and not is_ended(text)):
         return None
     named = {value_of(number[0]) for number in NUMBER.finditer(text)}

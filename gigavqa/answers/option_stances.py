@@ -13,8 +13,18 @@ from typing import Literal, NamedTuple
 from gigavqa.answers.abstention import abstains
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.content_words import named, stem_of, tokens
-from gigavqa.answers.known_words import asks_for_lack, bare, denies, states, unknown_words, without_denials
-from gigavqa.answers.lexicon import Words
+from gigavqa.answers.known_words import (
+    asks_for_lack,
+    bare,
+    denies,
+    denies_another,
+    genitives,
+    is_of_another,
+    states,
+    unknown_words,
+    without_denials,
+)
+from gigavqa.answers.lexicon import Words, phrases
 from gigavqa.answers.negation import Mention
 from gigavqa.answers.option_groups import CROSS, JOINT, TICK, OptionGroup, groups_of
 from gigavqa.answers.text import sentences_of
@@ -26,6 +36,8 @@ MentionsOf = Callable[[str], Sequence[Mention]]
 
 LONGEST_UNDERSTOOD = 2_000
 """Characters of a text that is looked at; a longer one argues."""
+_NUMBER = re.compile(r"\d")
+"""What is counted behind an option is of it, and may be more or less than is asked for."""
 _PARTICLE = re.compile(r"^(?:이고|이며|으로|에서|까지|이|가|은|는|을|를|과|와|도|만|의|에|로)(?![가-힣])")
 """What Korean writes in one with the option before it."""
 _ENDING = re.compile(r"(?:です|だ|である|입니다|이다|हैं|है)?[\s.。!।]*$")
@@ -33,7 +45,6 @@ _NOT_ONLY = Words("not_only")
 _UNSURE = Words("possibility", "equal_chance", "undecided", "hypothesis", "nobody")
 _REPLACES = Words("denial_before")
 _REST = Words("the_rest", pattern=r"(?:[,;，；、]\s?)?(?:\b(?:and|while)\s)?{}.*")
-_CAUSE = Words("cause")
 
 
 class OptionStances(NamedTuple):
@@ -57,13 +68,13 @@ def stances_of(
         mentions = mentions_of(sentence)
         if not mentions:
             is_sure &= not unknown_words(sentence, asked, language)
-        elif _is_withdrawn(sentence):
+        elif is_first_thought(sentence):
             continue
-        elif _is_unsaid(sentence):
+        elif is_unsaid(without_mentions(sentence, mentions)):
             is_sure = False
         else:
             found += (
-                (group, _stance(group, asked, language, is_lettered=_are_letters(sentence, mentions)))
+                (group, stance_of(group, asked, language, is_lettered=_are_letters(sentence, mentions)))
                 for group in groups_of(sentence, mentions, language)
                 if not is_ascribed(group.lead, group.tail)
             )
@@ -104,11 +115,14 @@ def _without_rest(sentence: str) -> str:
     return sentence[: found.start()] if found else sentence
 
 
-def _is_withdrawn(sentence: str) -> bool:
-    return is_first_thought(sentence)
+def without_mentions(sentence: str, mentions: Sequence[Mention]) -> str:
+    """Return a sentence with a sign in place of the options, whose own words say nothing of it."""
+    ends = [0, *(one.end for one in mentions)]
+    starts = [*(one.start for one in mentions), len(sentence)]
+    return "…".join(sentence[end:start] for end, start in zip(ends, starts, strict=True))
 
 
-def _is_unsaid(sentence: str) -> bool:
+def is_unsaid(sentence: str) -> bool:
     """Return whether a sentence asks, supposes or leaves open, or says that it cannot tell."""
     lowered = sentence.lower()
     return (
@@ -120,15 +134,31 @@ def _is_unsaid(sentence: str) -> bool:
     )
 
 
-def _stance(group: OptionGroup, asked: Asked | None, language: str, *, is_lettered: bool) -> Stance:
+def stance_of(group: OptionGroup, asked: Asked | None, language: str, *, is_lettered: bool) -> Stance:
+    """Return what the marks or words about a group say of it."""
     crossed, ticked = (CROSS.search(group.lead + group.tail), TICK.search(group.lead + group.tail))
+    if (crossed and ticked) or ((crossed or ticked) and asks_for_lack(asked)):
+        return "unknown"
     if crossed or ticked:
-        return (
-            ("denied" if crossed else "stated") if not (crossed and ticked) and not asks_for_lack(asked) else "unknown"
-        )
-    tail = _CAUSE.split(_PARTICLE.sub(" ", group.tail).lower())[0]
-    lead = words_in(language, "conclusion").split(group.lead.lower())[-1] if is_lettered else group.lead
+        return "denied" if crossed else "stated"
+    tail = words_in(language, "cause").split(_PARTICLE.sub(" ", group.tail).lower())[0]
+    tail = _without_other_denials(tail, asked, language)
+    lead = words_in(language, "conclusion").split(group.lead.lower())[-1] if is_lettered else group.lead.lower()
     said = _NOT_ONLY.sub(" ", bare(f"{lead} ; {tail}"))
+    if denial := _denial(said, tail, asked, language):
+        return denial
+    if _REPLACES.search(said):
+        return "denied" if _REPLACES.search(lead) and not asks_for_lack(asked) else "unknown"
+    is_of_others = is_of_another(said, asked, language) or _genitive(language).search(lead)
+    is_unclear = group.is_either or group.is_related or _NUMBER.search(tail)
+    if is_of_others or is_unclear or unknown_words(said, asked, language):
+        return "unknown"
+    goes_on = asks_for_lack(asked) and any(map(str.isalpha, _ENDING.sub("", tail)))
+    return "stated" if goes_on or states(said, asked, language) else "listed"
+
+
+def _denial(said: str, tail: str, asked: Asked | None, language: str) -> Stance | None:
+    """Return what words say of a group that deny it, call it sound, or tell of the contrary of what was asked."""
     in_order = _in_order(language).search(said)
     if in_order and (asked is None or stem_of(in_order[0].split()[0]) not in asked.words):
         return "unknown" if denies(said.replace(in_order[0], " "), language) else "denied"
@@ -137,10 +167,23 @@ def _stance(group: OptionGroup, asked: Asked | None, language: str, *, is_letter
         return "unknown" if unknown_words(seen, asked, language) else "denied"
     if asked and asked.is_contrary_to(named(tokens(said, language))):
         return "unknown" if asks_for_lack(asked) else "denied"
-    if group.is_either or group.is_related or _REPLACES.search(said) or unknown_words(said, asked, language):
-        return "unknown"
-    goes_on = asks_for_lack(asked) and any(map(str.isalpha, _ENDING.sub("", tail)))
-    return "stated" if goes_on or states(said, asked, language) else "listed"
+    return None
+
+
+@lru_cache(maxsize=16)
+def _genitive(language: str) -> re.Pattern[str]:
+    """Return what tells, at the end of what stands before an option, that it only describes another thing."""
+    ones = "|".join(map(re.escape, sorted(genitives(language).difference(phrases(f"article.{language}")))))
+    return re.compile(rf"(?<![^\W_])(?:{ones})\s+$" if ones else r"(?!)")
+
+
+def _without_other_denials(tail: str, asked: Asked | None, language: str) -> str:
+    """Return what is said behind an option without the clauses that deny something else than was asked for."""
+    first, *rest = _CLAUSES.split(tail)
+    return ",".join([first, *(one for one in rest if not denies_another(one, asked, language))])
+
+
+_CLAUSES = re.compile("[,，;；]")
 
 
 @lru_cache(maxsize=16)

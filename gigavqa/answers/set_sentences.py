@@ -3,28 +3,32 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 from gigavqa.answers.abstention import abstains, commits
 from gigavqa.answers.all_options import all_but
-from gigavqa.answers.asked import Asked
+from gigavqa.answers.answer_space import key_of
+from gigavqa.answers.asked import Asked, language_of
 from gigavqa.answers.known_words import asks_for_lack, denies, unknown_words
 from gigavqa.answers.letter_lists import letters_alone
-from gigavqa.answers.letters import LetterPatterns, letter_mentions
+from gigavqa.answers.letters import LetterPatterns, letter_mentions, letters_of
 from gigavqa.answers.lexicon import Words, lazy_pattern, words
+from gigavqa.answers.listed import restated_option
 from gigavqa.answers.negation import Mention, joined, said_values
-from gigavqa.answers.option_groups import is_joint
+from gigavqa.answers.option_groups import CROSS, TICK, is_joint
 from gigavqa.answers.option_mentions import option_mentions
 from gigavqa.answers.option_stances import LONGEST_UNDERSTOOD, MentionsOf, OptionStances, stances_of
 from gigavqa.answers.parsed_answers import ParseStatus
 from gigavqa.answers.readers import remembered
 from gigavqa.answers.text import sentences
+from gigavqa.answers.withdrawals import is_conditional
 
 _ALTERNATIVE = lazy_pattern(words("alternative"))
 _ASKS = re.compile(r"[?？؟]\W*$")
 _LEFT_OPEN, _BOUND = Words("possibility", "equal_chance", "undecided"), Words("bound")
+_ASKS_WITHIN = re.compile("[?？؟]")
 _CAPITALS = re.compile(r"(?:[,;/&]|\band)\s+([A-Z])(?![^\W_]|['’.])")
 """A capital alone that is joined to others, be it an option's letter or not."""
 
@@ -69,6 +73,43 @@ def set_reader(options: Mapping[str, str], letters: LetterPatterns, asked: Asked
     return SetReader(options, letters, asked, language, lettered, remembered(worded))
 
 
+def reader_of(text: str, options: Mapping[str, str], asked: Asked | None) -> SetReader:
+    """Make what reads one text, in its language, or else its question's."""
+    language = language_of(text.lower(), asked.language if asked else "en")
+    return set_reader(options, letters_of(tuple(options.items())), asked, language)
+
+
+@lru_cache(maxsize=256)
+def _wordings(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {key_of(wording): letter for letter, wording in options}
+
+
+def worded_alone(text: str, options: Mapping[str, str]) -> str | None:
+    """Return the option whose words are all of a text."""
+    return _wordings(tuple(options.items())).get(key_of(text))
+
+
+def letters_of_row(line: str, reader: SetReader) -> list[str]:
+    """Return the letters that are all of a line, or the one that stands before its own words."""
+    if alone := letters_alone(line, [*reader.options]):
+        return alone
+    restated = restated_option(line, reader.options)
+    return [restated] if restated else []
+
+
+def alone_in(line: str, reader: SetReader) -> list[str]:
+    """Return the letters, or the options, that are all of a line, without a mark that ticks, crosses or doubts them."""
+    if CROSS.search(line) or TICK.search(line) or _ASKS_WITHIN.search(line):
+        return []
+    if alone := letters_of_row(line, reader):
+        return alone
+    mentions = reader.worded(line)
+    between = [line[one.end : other.start] for one, other in pairwise(mentions)]
+    ends = (line[: mentions[0].start], line[mentions[-1].end :]) if mentions else ("a",)
+    is_bare = not any(map(str.isalnum, "".join(ends))) and all(is_joint(one, reader.language) for one in between)
+    return [str(one.value) for one in mentions] if is_bare else []
+
+
 def letters_of_line(line: str, reader: SetReader, status: ParseStatus) -> ParsedLetters | None:
     """Return what a line says; of several sentences that name letters and do not deny them, all must name the same."""
     if alone := letters_alone(line, [*reader.options]):
@@ -89,6 +130,8 @@ def letters_of_line(line: str, reader: SetReader, status: ParseStatus) -> Parsed
 def _in_sentence(sentence: str, reader: SetReader, status: ParseStatus) -> ParsedLetters | None:
     """Return the letters that a sentence says and does not deny; None where it says none."""
     mentions = reader.lettered(sentence)
+    if mentions and is_conditional(sentence):
+        return AMBIGUOUS_LETTERS
     left = all_but(sentence, mentions, reader.options, reader.asked, reader.language)
     if left is not None:
         return reader.ordered(left, status) if left else AMBIGUOUS_LETTERS

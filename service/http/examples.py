@@ -290,7 +290,7 @@ REPORT: dict[str, Any] = {
     "dataset_digest": "5f2c9a",
     "samples": 48,
     "awaiting_expert": [],
-    "versions": {"answers": "answers/13"},
+    "versions": {"answers": "answers/14"},
     "tables": [
         {
             "name": "table1",

@@ -36,11 +36,12 @@ def _questions() -> Iterator[Question]:
     told = {"images": ("a.jpg",), "question": "Which?"}
     letters = {"options": dict(zip("ABC", ("red", "green", "a blue band"), strict=True)), "answers": ("A",)}
     answers = {"yes_no": ("yes",), "number": ("3",), "text": ("a red roof",), "open": ()}
-    yield Question.model_validate({"id": "choice", "kind": "choice", **told, **letters})
+    coloured = {**told, "question": "Which colour is the roof of the house on the left?"}
+    yield Question.model_validate({"id": "choice", "kind": "choice", **coloured, **letters})
     for name, texts in {"numbers": ("3", "4", "5"), "verbs": ("She reads", "本を読んでいる", "책을 읽고 있다")}.items():
         asked = {"options": dict(zip("ABC", texts, strict=True)), "answers": ("A",)}
         yield Question.model_validate({"id": name, "kind": "choice", **told, **asked})
-    yield Question.model_validate({"id": "choices", "kind": "choices", **told, **letters})
+    yield Question.model_validate({"id": "choices", "kind": "choices", **coloured, **letters})
     for kind, answer in answers.items():
         question = {"question": _ASKED[kind]} if kind in _ASKED else {}
         yield Question.model_validate({"id": kind, "kind": kind, **told, **question, "answers": answer})

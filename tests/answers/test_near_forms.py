@@ -17,10 +17,10 @@ LISTS = ("{}. {}", "{}) {}", "- {}. {}", "**{}.** {}", "**{}. {}**", "  {}.  {}"
 """How a line of a list writes its number."""
 
 
-def chosen(text: str, *options: str) -> str | None:
-    """The words of the option that a reply is judged to choose."""
+def chosen(text: str, *options: str, question: str = "Which?") -> str | None:
+    """The words of the option that a reply to a question is judged to choose."""
     lettered = dict(zip("ABCDEFGH", options, strict=False))
-    asked = {"id": "q", "images": ("a.jpg",), "question": "Which?", "kind": "choice", "answers": ("A",)}
+    asked = {"id": "q", "images": ("a.jpg",), "question": question, "kind": "choice", "answers": ("A",)}
     question = Question.model_validate({**asked, "options": lettered})
     value = QuestionJudge(question)(reply_of(response("q", text)), UNIT_FRAME).value
     return None if value is None else lettered[value]
@@ -111,6 +111,7 @@ PREDICATES = {
     "ko": (("검은색", "초록색", "노란색", "분홍색"), ("자동차는 {}입니다.", "{}이에요.", "색은 {}이다.")),
     "zh": (("黑色", "绿色", "黄色", "紫色"), ("汽车是{}的。", "{}的。", "车身呈{}。", "车的颜色为{}。")),
 }
+OF_CARS = {"ja": "車の屋根は何色ですか。", "ko": "자동차는 무슨 색입니까?", "zh": "汽车的车身是什么颜色？"}
 DENIALS = {"ja": "車の屋根は{}ではありません。", "ko": "자동차는 {}이 아닙니다.", "zh": "汽车不是{}的。"}
 PAIRS = {"ja": "車は{}と{}です。", "ko": "자동차는 {}과 {}입니다.", "zh": "汽车是{}和{}的。"}
 
@@ -118,12 +119,12 @@ PAIRS = {"ja": "車は{}と{}です。", "ko": "자동차는 {}과 {}입니다."
 @pytest.mark.parametrize("language", PREDICATES)
 def test_a_sentence_that_ends_with_an_option_chooses_it(language: str) -> None:
     """Behind its subject and before the verb; denied, or beside another option, it is none."""
-    options, frames = PREDICATES[language]
+    (options, frames), question = PREDICATES[language], OF_CARS[language]
     for at, option in enumerate(options):
         for frame in frames:
-            assert chosen(frame.format(option), *options) == option, frame
-        assert chosen(DENIALS[language].format(option), *options) is None
-        assert chosen(PAIRS[language].format(options[at - 1], option), *options) is None
+            assert chosen(frame.format(option), *options, question=question) == option, frame
+        assert chosen(DENIALS[language].format(option), *options, question=question) is None
+        assert chosen(PAIRS[language].format(options[at - 1], option), *options, question=question) is None
 
 
 VERBS = {
@@ -132,12 +133,14 @@ VERBS = {
         "いる",
         ("います", "いました", "いた"),
         "橋の上の女性は{}。",
+        "橋の上の女性は何をしていますか。",
     ),
     "ko": (
         ("책을 읽고 있다", "그림을 그리고 있다", "낚시를 하고 있다"),
         "다",
         ("습니다", "어요"),
         "다리 위의 여자는 {}.",
+        "다리 위의 여자는 무엇을 하고 있습니까?",
     ),
 }
 
@@ -145,12 +148,18 @@ VERBS = {
 @pytest.mark.parametrize("language", VERBS)
 def test_a_verb_in_another_form_is_the_options(language: str) -> None:
     """Polite, plain, past."""
-    options, ending, forms, frame = VERBS[language]
+    options, ending, forms, frame, question = VERBS[language]
     for option in options:
         for form in forms:
-            assert chosen(frame.format(option.removesuffix(ending) + form), *options) == option, form
+            told = frame.format(option.removesuffix(ending) + form)
+            assert chosen(told, *options, question=question) == option, form
 
 
+OF_WOMEN = {
+    "en": "What is the woman in the hat doing?", "de": "Was macht die Frau mit Hut?",
+    "fr": "Que fait la femme au chapeau ?", "es": "¿Qué hace la mujer del sombrero?",
+    "pt": "O que faz a mulher de chapéu?",
+}  # fmt: skip
 LED = {
     "en": ("The woman in the hat", "She", ("is reading a paper", "carries a basket", "waters the roses"), "is asleep"),
     "de": ("Die Frau mit Hut", "Sie", ("liest eine Zeitung", "trägt einen Korb", "gießt die Rosen"), "schläft"),
@@ -164,11 +173,11 @@ LED = {
 def test_an_option_is_told_with_another_subject(language: str) -> None:
     """In place of its pronoun; two of them are none, nor is what no option says."""
     subject, pronoun, verbs, other = LED[language]
-    options = [f"{pronoun} {verb}" for verb in verbs]
+    options, question = [f"{pronoun} {verb}" for verb in verbs], OF_WOMEN[language]
     for at, option in enumerate(options):
-        assert chosen(f"{subject} {verbs[at]}.", *options) == option
-        assert chosen(f"{subject} {verbs[at]}. {subject} {verbs[at - 1]}.", *options) is None
-    assert chosen(f"{subject} {other}.", *options) is None
+        assert chosen(f"{subject} {verbs[at]}.", *options, question=question) == option
+        assert chosen(f"{subject} {verbs[at]}. {subject} {verbs[at - 1]}.", *options, question=question) is None
+    assert chosen(f"{subject} {other}.", *options, question=question) is None
 
 
 NOT_SAID = {
@@ -186,7 +195,8 @@ def test_an_option_that_is_said_of_nobody_is_not_chosen(language: str) -> None:
     _, pronoun, verbs, _ = LED[language]
     options = [f"{pronoun} {verb}" for verb in verbs]
     for sentence in NOT_SAID[language]:
-        assert not {verb for verb in verbs if chosen(sentence.format(verb), *options)}, sentence
+        said = {verb for verb in verbs if chosen(sentence.format(verb), *options, question=OF_WOMEN[language])}
+        assert not said, sentence
 
 
 @pytest.mark.parametrize("pair", SPELLINGS, ids="-".join)
@@ -231,6 +241,11 @@ SET_APART = {
     "zh": (("黄色", "紫色", "棕色"), ("这艘船不是{y}，而是{x}。",)),
     "ko": (("노란색", "보라색", "갈색"), ("배는 {y}이 아니라 {x}입니다.",)),
 }  # fmt: skip
+OF_BOATS = {
+    "en": "What colour is the boat?", "de": "Welche Farbe hat das Boot?", "fr": "De quelle couleur est le bateau ?",
+    "es": "¿De qué color es el barco?", "pt": "De que cor é o barco?", "ru": "Какого цвета катер?",
+    "zh": "这艘船是什么颜色？", "ko": "배는 무슨 색입니까?",
+}  # fmt: skip
 WEIGHED = (
     "The boat is more {x} than {y}.",
     "The boat may be {x}, not {y}.",
@@ -243,12 +258,13 @@ WEIGHED = (
 @pytest.mark.parametrize("language", SET_APART)
 def test_an_option_that_is_set_against_one_denied_is_chosen(language: str) -> None:
     """Whichever it is; two that are said, or nothing but denied ones, are none."""
-    options, frames = SET_APART[language]
+    (options, frames), question = SET_APART[language], OF_BOATS[language]
     for at, option in enumerate(options):
         for frame in frames:
             text = frame.format(x=option, y=options[at - 1])
-            assert chosen(text, *options) == option, text
-            assert chosen(f"{text} {frame.format(x=options[at - 2], y=option)}", *options) is None, text
+            assert chosen(text, *options, question=question) == option, text
+            both = f"{text} {frame.format(x=options[at - 2], y=option)}"
+            assert chosen(both, *options, question=question) is None, text
 
 
 @pytest.mark.parametrize("frame", WEIGHED)
@@ -256,7 +272,8 @@ def test_an_option_that_is_only_weighed_against_another_is_not_chosen(frame: str
     """Nor one that is asked, supposed, or said by others; nor is a number that is denied beside another."""
     options, _ = SET_APART["en"]
     for at, option in enumerate(options):
-        assert chosen(frame.format(x=option, y=options[at - 1]), *options) is None
+        told = frame.format(x=option, y=options[at - 1])
+        assert chosen(told, *options, question=OF_BOATS["en"]) is None
 
 
 NOUNS = ("ducks", "stone arches", "red kites")
@@ -282,21 +299,27 @@ def test_a_bound_of_a_number_and_its_noun_is_no_option(noun: str) -> None:
 
 
 OUT_OF_VIEW = {
-    "en": (("grey", "pink"), "There is a {} bicycle.", ("The bus is out of view.", "The bus is hidden by a tree.")),
-    "de": (("grau", "rosa"), "Man sieht ein Rad in {}.", ("Der Bus liegt außerhalb des Bildes.",)),
-    "fr": (("gris", "rose"), "On voit un vélo {}.", ("Le bus est hors champ.", "Le bus n'apparaît pas.")),
-    "es": (("gris", "rosa"), "Se ve un patinete {}.", ("El autobús no aparece.",)),
-    "pt": (("cinza", "rosa"), "Há um patinete {}.", ("O ônibus está fora do quadro.",)),
-    "ru": (("серый", "розовый"), "Виден {} самокат.", ("Автобус остался за кадром.",)),
-}
+    "en": (("grey", "pink"), "There is a {} bicycle.", "What colour is the {}?", "bicycle", "bus",
+           ("The bus is out of view.", "The bus is hidden by a tree.")),
+    "de": (("grau", "rosa"), "Man sieht ein Rad in {}.", "Welche Farbe hat das Fahrzeug: das {}?", "Rad", "Auto",
+           ("Das Auto liegt außerhalb des Bildes.",)),
+    "fr": (("gris", "rose"), "On voit un vélo {}.", "De quelle couleur est le {} ?", "vélo", "bus",
+           ("Le bus est hors champ.", "Le bus n'apparaît pas.")),
+    "es": (("gris", "rosa"), "Se ve un patinete {}.", "¿De qué color es el {}?", "patinete", "autobús",
+           ("El autobús no aparece.",)),
+    "pt": (("cinza", "rosa"), "Há um patinete {}.", "De que cor é o {}?", "patinete", "ônibus",
+           ("O ônibus está fora do quadro.",)),
+    "ru": (("серый", "розовый"), "Виден {} самокат.", "Какого цвета {}?", "самокат", "автобус",
+           ("Автобус остался за кадром.",)),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("language", OUT_OF_VIEW)
 def test_what_there_is_beside_something_out_of_view_is_no_answer(language: str) -> None:
-    """Without that, the same sentence chooses its option."""
-    options, scene, hidden = OUT_OF_VIEW[language]
+    """Of what is asked for the same sentence chooses its option, and of nothing else, be that out of view or not."""
+    options, scene, asks, seen, sought, hidden = OUT_OF_VIEW[language]
     for option in options:
         told = scene.format(option)
-        assert chosen(told, *options) == option, told
-        for other in hidden:
-            assert chosen(f"{told} {other}", *options) is None, other
+        assert chosen(told, *options, question=asks.format(seen)) == option, told
+        for text in (told, *(f"{told} {other}" for other in hidden)):
+            assert chosen(text, *options, question=asks.format(sought)) is None, text
