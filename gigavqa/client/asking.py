@@ -158,7 +158,10 @@ class QuestionFile:
 
 @dataclass(frozen=True)
 class ImageQuestion:
-    """One question about one picture; with `options` it is answered by the letter of one of them."""
+    """One question about one picture; with `options` it is answered by the letter of one of them.
+
+    `show` declares how the picture's samples become colours, where they have more than 8 bits or other bands.
+    """
 
     picture: Path
     text: str
@@ -167,6 +170,7 @@ class ImageQuestion:
     protocol: str = "direct"
     data: Path | None = None
     closing: ClosingSetting | None = None
+    show: str = ""
 
     def asked(self, models: Sequence[str]) -> JobSpec:
         """Return what is asked of the models, over a data set of this one question. Raises QuestionsError."""
@@ -174,7 +178,8 @@ class ImageQuestion:
             raise QuestionsError(f"{self.picture} is no picture")
         record: dict[str, Any] = {"id": "question", "image": self.picture.name, "question": self.text}
         record |= {"options": list(self.options)} if self.options else {}
-        digest = hashlib.sha256(repr((record, _path_stamp(self.picture.resolve()))).encode())
+        facts = (record, _path_stamp(self.picture.resolve()), *([self.show] if self.show else []))
+        digest = hashlib.sha256(repr(facts).encode())
         with _record_file(self.picture, record) as source:
             questions = QuestionFile(
                 source,
@@ -183,6 +188,7 @@ class ImageQuestion:
                 data=self.data,
                 linked=True,
                 closing=self.closing,
+                show=self.show,
             )
             dataset, _ = questions.made(_dataset_name(self.picture.stem, digest.hexdigest()))
             return questions.spec(dataset, models)

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -124,6 +125,17 @@ def test_one_question_about_one_picture_is_answered(client: Client, pictures: Pa
     assert first.turns[-1].text and first.condition == "V2"
     assert client.ask(question, model=MODEL) == first
     assert client.ask(question, model=MODEL, again=True).job_id != first.job_id
+
+
+def test_a_picture_of_16_bits_is_asked_about_as_it_is_declared_to_be_shown(
+    client: Client, pictures: Path, data: Path
+) -> None:
+    """And the response says what was black and white."""
+    Image.fromarray(np.arange(90_000, dtype=np.uint16).reshape(300, 300) % 5000).save(pictures / "deep.png")
+    question = ImageQuestion(pictures / "deep.png", "Is it bright?", data=data, show="window=1000:800")
+    assert [raster.tone for raster in client.ask(question, model=MODEL).rasters] == ["bands=1 limits=600:1400"]
+    with pytest.raises(QuestionsError, match="gigavqa show "):
+        client.ask(ImageQuestion(pictures / "deep.png", "Is it bright?", data=data), model=MODEL)
 
 
 def test_a_file_of_questions_is_asked_at_several_conditions(client: Client, pictures: Path, data: Path) -> None:
