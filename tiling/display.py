@@ -78,7 +78,7 @@ def parse_display(text: str) -> Display:
     if len(text) > _LONGEST_TEXT:
         raise ValueError(f"show: has {len(text)} characters, more than {_LONGEST_TEXT}")
     told: dict[str, Any] = {}
-    for part in re.split(r"[\s;]+", text.strip()):
+    for part in filter(None, re.split(r"[\s;]+", text)):
         name, _, value = part.partition("=")
         field, read = _reader_of(name)
         if field in told:
@@ -86,6 +86,8 @@ def parse_display(text: str) -> Display:
         if bool(value) == (name == "palette"):
             raise ValueError(f"show: '{quote_text(part)}' {'takes no value' if value else 'lacks its value'}")
         told[field] = read(value)
+    if not told:
+        raise ValueError("show: says nothing; bands, stretch, window, gamma, nodata, palette or per are to be declared")
     display = Display(**told)
     if display.is_palette and (display.bands or display.stretch or display.gamma != 1):
         raise ValueError("show: a palette has colours of its own; leave bands, stretch, window and gamma out")

@@ -53,7 +53,7 @@ def propose_displays(path: Path, pixels: SampledPixels) -> list[str]:
 def _may_be_hounsfield(pixels: SampledPixels) -> bool:
     if pixels.native.dtype.kind != "i":
         return False
-    values = pixels.values(0, pixels.native.nodata)
+    values = pixels.values(0, pixels.native.nodata, (0,))
     lowest, highest, most = _HOUNSFIELD
     return bool(values.size and lowest <= values.min() <= highest and values.max() <= most)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tifffile import TiffFile, TiffPage
 
-from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
+from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, PixelTypeError, translate_decoder_errors
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
@@ -26,8 +26,10 @@ _OPENSLIDE_COMPRESSION = 33003  # Aperio's JPEG 2000 in YCbCr, which imagecodecs
 _COMPRESSIONS = frozenset({1, 5, 7, 8, 32773, 32946, 33005, 34712, 34925, 50000, 50001})
 _PHOTOMETRICS: dict[int, ColourKind] = {0: "grey", 1: "grey", 2: "rgb", 3: "palette", 5: "cmyk", 6: "rgb"}
 _SAMPLE_KINDS: dict[int, SampleKind] = {2: "signed", 3: "floating point", 5: "complex", 6: "complex"}
-_ALPHAS = {1, 2}  # ExtraSamples: premultiplied or straight; 0 says nothing
+_PREMULTIPLIED = 1  # of ExtraSamples
+_ALPHAS = {_PREMULTIPLIED, 2}  # the latter is straight; 0 says nothing
 _EXACT_BITS = (1, 8)
+_ODD_BITS = frozenset(range(17, 64)) - {32}
 _OF_SLIDES = PixelType(8, "rgb", 3)
 LOSSY = frozenset({7, 34712, 33005, 50001})
 """Compressions that may lose something; their codecs convert colours, too."""
@@ -117,6 +119,11 @@ def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path, *, is_declar
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
     check_pixel_type(path, _pixel_type(page), _EXACT_BITS, is_declared=is_declared)
+    if is_declared and _PREMULTIPLIED in map(int, page.extrasamples):
+        told = "has premultiplied alpha, of which there is no display; convert it to straight alpha"
+        raise PixelTypeError(f"{path}: {told}")
+    if _pixel_type(page).bits in _ODD_BITS:
+        raise ImageUnsupportedError(f"{path}: samples of {_pixel_type(page).bits} bits are not served")
     if page.dtype is None:
         raise ImageUnsupportedError(f"{path}: samples of {page.bitspersample} bits in one pixel are not served")
     if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):

@@ -11,6 +11,8 @@ from gigavqa.tiling.display import number_text
 
 _TABLE_BITS = 16
 _WHITE = 255
+# No measurement, but a mark of writers, who cut its last digits.
+_MARKER, _MARKER_ROUNDING = 1e30, 2e-6
 
 Limits = tuple[float, float]
 """The sample that is shown black, and the one that is shown white."""
@@ -72,7 +74,11 @@ def is_nodata(samples: NDArray[Any], nodata: float | None) -> NDArray[np.bool_]:
     """Return where samples hold `nodata`, or are NaN."""
     if samples.dtype.kind == "f":
         missing: NDArray[np.bool_] = np.isnan(samples)
-        return missing if nodata is None or np.isnan(nodata) else missing | (samples == samples.dtype.type(nodata))
+        if nodata is None or np.isnan(nodata):
+            return missing
+        if abs(nodata) > _MARKER:
+            return missing | (np.abs(samples - nodata) <= _MARKER_ROUNDING * abs(nodata))
+        return missing | (samples == samples.dtype.type(nodata))
     if nodata is None or not _holds(samples.dtype, nodata):
         return np.zeros(samples.shape, np.bool_)
     found: NDArray[np.bool_] = samples == samples.dtype.type(nodata)

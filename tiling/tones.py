@@ -1,5 +1,6 @@
 """The tone that a declared display is of an image's samples: which bands, and what of each is black and white."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,15 @@ class SampledPixels:
     samples: NDArray[Any]
     native: NativeSamples
 
-    def values(self, band: int, nodata: float | None) -> NDArray[np.float64]:
-        """Return the samples of a band (from 0) that hold a value, of pixels that are not transparent."""
-        found = self.samples[:, band]
-        has_value = ~is_nodata(found, nodata)
+    def values(self, band: int, nodata: float | None, shown: Sequence[int]) -> NDArray[np.float64]:
+        """Return the samples of a band that are numbers, of pixels that are not transparent as these bands are shown.
+
+        Bands are counted from 0.
+        """
+        has_value = ~np.logical_and.reduce([is_nodata(self.samples[:, one], nodata) for one in shown])
         if self.native.alpha is not None:
             has_value &= self.samples[:, self.native.alpha] > 0
-        values = found[has_value].astype(np.float64)
+        values = self.samples[has_value, band].astype(np.float64)
         finite: NDArray[np.float64] = values[np.isfinite(values)]
         return finite
 
@@ -49,7 +52,7 @@ def find_tone(path: Path, display: Display, native: NativeSamples, pixels: Sampl
     elif stretch.kind == "range":
         limits = [(stretch.numbers[0], stretch.numbers[1])] * len(bands)
     else:
-        found = [_required(pixels).values(band, nodata) for band in bands]
+        found = [_required(pixels).values(band, nodata, bands) for band in bands]
         groups = [np.concatenate(found)] * len(bands) if display.scope == "image" else found
         limits = [_find_limits(stretch, values) for values in groups]
     if native.is_inverted:

@@ -43,7 +43,7 @@ def test_limits_are_found_where_it_is_said(stretch: Stretch, scope: str) -> None
 def test_order_and_blanks_do_not_matter() -> None:
     """Nor do semicolons, which an address may have in their place."""
     first = parse_display("bands=4,3,2 stretch=percentile:2:98 gamma=1.2")
-    assert first == parse_display(" gamma=1.20;stretch=percentile:2.0:98  bands=4,3,2 ")
+    assert first == parse_display(" gamma=1.20;stretch=percentile:2.0:98;;  bands=4,3,2 ; ")
     assert str(first) == "bands=4,3,2 stretch=percentile:2:98 gamma=1.2"
 
 
@@ -55,7 +55,8 @@ def test_a_window_is_a_range() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "'' is none of bands"),
+        ("", "says nothing"),
+        (" ; ", "says nothing"),
         ("band=1", "did you mean 'bands'"),
         ("bands=4,3", "neither one band nor three"),
         ("bands=0", "neither one band nor three"),

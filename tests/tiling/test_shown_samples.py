@@ -10,7 +10,7 @@ import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
-from gigavqa.tiling.errors import PixelTypeError
+from gigavqa.tiling.errors import ImageUnsupportedError, PixelTypeError
 from gigavqa.tiling.file_facts import cached_identity
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.ingest import make_pyramid, pyramid_path
@@ -134,6 +134,49 @@ def test_nodata_counts_for_no_limit_and_is_white(tmp_path: Path, told: str) -> N
 
     valued = expected(samples, percentiles(samples[64:]))
     assert np.array_equal(found[64:], valued[64:]) and (found[:64] == 255).all()
+
+
+def test_nodata_in_one_band_alone_is_a_value(tmp_path: Path) -> None:
+    """A pixel without any holds it in all bands that are shown."""
+    samples = scene(3, "uint16")
+    samples[:32, :, 1] = 0
+    samples[32:64] = 0
+    tifffile.imwrite(tmp_path / "a.tif", samples, photometric="rgb", extratags=[(42113, "s", 0, "0", True)])
+
+    found = shown(tmp_path / "a.tif", "stretch=minmax")
+
+    rest = np.concatenate([samples[:32], samples[64:]])
+    limits = [(rest[..., band].min(), rest[..., band].max()) for band in range(3)]
+    assert (found[32:64] == 255).all() and np.array_equal(found[:32], expected(samples[:32], limits))
+
+
+@pytest.mark.parametrize("told", ["-3.40282e+38", "-3.4028234663852886e+38"])
+def test_a_mark_that_a_writer_has_cut_short_is_nodata(tmp_path: Path, told: str) -> None:
+    """No measurement has that size."""
+    samples = scene(1, "float32")
+    samples[:64] = np.finfo(np.float32).min
+    tifffile.imwrite(tmp_path / "a.tif", samples[..., 0], extratags=[(42113, "s", 0, told, True)])
+
+    found = shown(tmp_path / "a.tif", "stretch=minmax")
+
+    limits = [(samples[64:].min(), samples[64:].max())]
+    assert (found[:64] == 255).all() and np.array_equal(found[64:], expected(samples[64:], limits))
+
+
+@pytest.mark.parametrize(("bits", "extra"), [(8, "assocalpha"), (16, "assocalpha"), (24, None)])
+def test_what_no_display_is_of_is_refused(tmp_path: Path, bits: int, extra: str | None) -> None:
+    """Alpha that is in the colours already, and samples that fill no type."""
+    if extra:
+        samples = np.full((64, 64, 4), 100, f"uint{bits}")
+        tifffile.imwrite(tmp_path / "a.tif", samples, photometric="rgb", extrasamples=[extra])
+    else:
+        tifffile.imwrite(tmp_path / "a.tif", np.zeros((64, 64), np.uint32))
+        content = (tmp_path / "a.tif").read_bytes()
+        tag = b"\x02\x01\x03\x00\x01\x00\x00\x00"  # BitsPerSample, one short
+        assert tag + b"\x20\x00" in content
+        (tmp_path / "a.tif").write_bytes(content.replace(tag + b"\x20\x00", tag + b"\x18\x00"))
+    with pytest.raises(ImageUnsupportedError, match=r"premultiplied alpha|samples of 24 bits"):
+        shown(tmp_path / "a.tif", "stretch=minmax")
 
 
 def test_what_is_no_number_is_white(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ _FIGURES = ("least", "2 %", "median", "98 %", "most")
 def _describe(pixels: "SampledPixels", band: int) -> dict[str, Any]:
     import numpy as np  # noqa: PLC0415 - completion need not wait for it
 
-    values = pixels.values(band, pixels.native.nodata)
+    values = pixels.values(band, pixels.native.nodata, (band,))
     told: dict[str, Any] = {"band": band + 1, "is_alpha": band == pixels.native.alpha, "values": int(values.size)}
     if not values.size:
         return {**told, "histogram": [], **dict.fromkeys(_FIGURES)}
