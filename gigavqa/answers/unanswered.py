@@ -12,7 +12,7 @@ _REACH = 1_000
 """Characters of a text's end in which its last sentence begins."""
 _IGNORANCE, _POSSIBLE = frozenset(phrases("ignorance")), Words("possibility", "equal_chance", "undecided")
 _CLAUSES = re.compile("[,，、،;；:：—–.。।!！]")
-_ANSWERS_NOTHING = lazy_pattern(rf"{words('answers_nothing')}[\s*_]*$")
+_ANSWERS_NOTHING = lazy_pattern(rf"{words('answers_nothing')}[\s*_\u093e-\u094d]*$")
 """At the end of a clause that says no more: what is not answered is what was asked."""
 
 
