@@ -35,13 +35,21 @@ _LABEL_LAST, _LONGEST_LABEL = (
 
 
 def _ends_in_row(text: str, reader: SetReader) -> bool:
-    """Return whether the last line names an option of a list, and says nothing of it as those before do."""
+    """Return whether the last line names an option of a list, and says nothing of it as those before do.
+
+    A numbered list that ends with its first row has broken off, too.
+    """
     *before, last = [line for line in text.splitlines() if any(map(str.isalnum, line))] or [""]
-    if not before or not _ITEM.match(last) or not _ITEM.match(before[-1]):
+    if not before or not _ITEM.match(last):
+        return False
+    if before[-1].rstrip(" *_").endswith((":", "：")) and _FIRST_ITEM.match(last):
+        return bool(alone_in(_ITEM.sub("", last), reader))
+    if not _ITEM.match(before[-1]):
         return False
     return bool(alone_in(_ITEM.sub("", last), reader)) and not alone_in(_ITEM.sub("", before[-1]), reader)
 
 
+_FIRST_ITEM = re.compile(r"^\s*1[.)]\s")
 _ITEM = re.compile(r"^\s*(?:[-*•‣·]|\d{1,2}[.)])\s")
 
 

@@ -32,6 +32,15 @@ _ENDS = lazy_pattern(
 _BORDER = re.compile("[,，;；:：、—–]")
 
 
+_LETTER_IN_NAME = re.compile(r"[^\W\d_]{2,}\W+[A-Z](?![^\W_])")
+
+
+def without_lettered_names(text: str, options: Mapping[str, str]) -> str:
+    """Return a text with a sign in place of options whose own words hold a letter, "Gate A"."""
+    names = [re.escape(name) for name in options.values() if _LETTER_IN_NAME.search(name)]
+    return re.sub(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", "…", text, flags=re.IGNORECASE) if names else text
+
+
 def is_meant(text: str, letter: str, options: Mapping[str, str], asked: Asked) -> bool:
     """Return whether any sentence of a text that names a letter means it, or tells it by its place alone."""
     answer, patterns = answer_of(text), letters_of(tuple(options.items()))

@@ -65,12 +65,17 @@ def read_number(value: Any, *, whole: bool = False, cut_off: bool = False, asked
         return UNPARSABLE
     broken = (cut_off and not is_ended(value)) or value.rstrip().endswith((":", "："))
     value = value[: len(value) - len(last_sentence(value))] if cut_off and broken else value
-    reading = _read_number(value, whole, broken, asked) if value.strip() else UNFINISHED
+    is_begun = not value.strip() or _ROW_BEGUN.search(value)
+    reading = UNFINISHED if is_begun else _read_number(value, whole, broken, asked)
     if reading.status != "parsed":
         return reading
     if abs(reading.value) > _LARGEST:
         return UNPARSABLE
     return AMBIGUOUS if is_unsafe(_without_other_numbers(value, asked), reading.value, _mentions) else reading
+
+
+_ROW_BEGUN = re.compile(r"(?:^|\n)[ \t]{0,8}\d{1,3}[.)][^\n]{1,200}\n[ \t]{0,8}\d{1,3}[.)]\s*$")
+"""Rows that break off behind the number of the last one."""
 
 
 @lru_cache(maxsize=64)

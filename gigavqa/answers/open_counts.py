@@ -38,7 +38,13 @@ def leaves_open(asked: Asked, text: str, value: float) -> bool:
         return False
     is_outcome = _is_outcome(in_order[told[-1]], value)
     count = Count(value, language, in_order[told[-1] :] if is_outcome else in_order, is_outcome)
-    if _breaks_off(text, language) or _is_of_each(asked, count) or _is_of_groups(asked, count):
+    if (
+        _breaks_off(text, language)
+        or _is_left_out(count)
+        or _is_in_a_row_of_totals(count)
+        or _is_of_each(asked, count)
+        or _is_of_groups(asked, count)
+    ):
         return True
     return not is_outcome and _is_counted_on(asked, count)
 
@@ -62,7 +68,33 @@ def _breaks_off(text: str, language: str) -> bool:
 
 @lru_cache(maxsize=16)
 def _joints(language: str) -> frozenset[str]:
-    return frozenset(phrases(f"addition.{language}") + phrases(f"article.{language}"))
+    return frozenset(
+        phrase for name in ("addition", "article", "conclusion") for phrase in phrases(f"{name}.{language}")
+    )
+
+
+def _is_left_out(count: Count) -> bool:
+    """Return whether all sentences with the value say that it is as many that are not meant, "all but 3"."""
+    return not count.is_outcome and all(
+        any(value_of(found["number"]) == count.value for found in _ALL_BUT.finditer(sentence.lower()))
+        for sentence in count.sentences
+        if count.value in values_in(sentence)
+    )
+
+
+_ALL_BUT = Words("all_but", pattern=rf"{{}}\s?(?P<number>(?i:{NUMBER.pattern}))")
+
+
+def _is_in_a_row_of_totals(count: Count) -> bool:
+    """Return whether the value is one of several in a table's last row, of which each is the total of a column."""
+    return count.is_outcome and any(
+        sentence.count("|") > _LEAST_BARS and _TOTAL.search(sentence.lower()) and len(set(values_in(sentence))) > 1
+        for sentence in count.sentences
+    )
+
+
+_LEAST_BARS = 2
+"""Bars of a row that has more than a label and a number, outer ones left out."""
 
 
 def is_given_up(text: str, value: float) -> bool:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from gigavqa.answers.abstention import abstains, commits
 from gigavqa.answers.asked import Asked, words_in
 from gigavqa.answers.broken_lists import ends_in_list, ends_in_sentence
+from gigavqa.answers.described_options import is_described, is_told_apart, is_told_of_the_rest
 from gigavqa.answers.glosses import without_glosses
 from gigavqa.answers.known_words import (
     asks_for_lack,
@@ -76,7 +77,10 @@ def _chosen_in(text: str, reader: SetReader, asked: Asked) -> str | None:
     if len(text) > LONGEST_UNDERSTOOD or _TAKES_BACK.search(text.lower()):
         return None
     clauses: list[str] = []
-    for sentence in sentences_of(text):
+    is_set_apart = False
+    for whole in sentences_of(text):
+        sentence = _without_the_rest(whole, reader, asked)
+        is_set_apart |= sentence != whole
         named = reader.worded(sentence)
         if named or abstains_of(sentence, asked, reader.language) is not False:
             if is_unsaid(without_mentions(sentence, named)):
@@ -85,6 +89,9 @@ def _chosen_in(text: str, reader: SetReader, asked: Asked) -> str | None:
     if any(_unsays(clause, reader, asked) for clause in clauses):
         return None
     found = [one for clause in clauses for one in _stances(clause, reader, asked)]
+    if len(found) == 1 and found[0][1] == "unknown" and len(_named(text, reader)) == 1:
+        group = found[0][0]
+        return group.letters[0] if _is_meant(group, reader, asked, is_set_apart=is_set_apart) else None
     is_plain = "unknown" not in [stance for _, stance in found] and not any(
         unknown_words(clause, asked, reader.language) for clause in clauses if not reader.worded(clause)
     )
@@ -92,6 +99,26 @@ def _chosen_in(text: str, reader: SetReader, asked: Asked) -> str | None:
     chosen = {letter for group in told if is_plain or _is_tied(group, reader, asked) for letter in group.letters}
     denied = {letter for group, stance in found if stance == "denied" for letter in group.letters}
     return chosen.pop() if len(chosen) == 1 and chosen.isdisjoint(denied) else None
+
+
+def _named(text: str, reader: SetReader) -> frozenset[str]:
+    return frozenset(str(one.value) for sentence in sentences_of(text) for one in reader.worded(sentence))
+
+
+def _is_meant(group: OptionGroup, reader: SetReader, asked: Asked, *, is_set_apart: bool) -> bool:
+    """Return whether the one option that a text names is meant, of which it says what is in no question."""
+    return (
+        (is_set_apart and not denies(bare(f"{group.lead} ; {group.tail}"), reader.language))
+        or is_described(group, asked, reader.language)
+        or is_told_apart(group, reader.options, asked, reader.language)
+    )
+
+
+def _without_the_rest(sentence: str, reader: SetReader, asked: Asked) -> str:
+    """Return a sentence without the clauses that say of all other options that they are not what was asked for."""
+    clauses = _BORDER.split(sentence)
+    kept = [one for one in clauses if reader.worded(one) or not is_told_of_the_rest(one, asked, reader.language)]
+    return sentence if len(kept) == len(clauses) else "; ".join(kept)
 
 
 def _stances(clause: str, reader: SetReader, asked: Asked) -> Iterator[tuple[OptionGroup, Stance]]:

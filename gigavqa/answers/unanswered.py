@@ -1,14 +1,19 @@
 """Whether a text says in the end that what was asked cannot be told, whatever it named or guessed before."""
 
+import re
+
 from gigavqa.answers.abstention import find_abstention
 from gigavqa.answers.asked import Asked
 from gigavqa.answers.known_words import bare, content, is_asked, unknown_words
-from gigavqa.answers.lexicon import Words, phrases
+from gigavqa.answers.lexicon import Words, lazy_pattern, phrases, words
 from gigavqa.answers.text import last_sentence
 
 _REACH = 1_000
 """Characters of a text's end in which its last sentence begins."""
 _IGNORANCE, _POSSIBLE = frozenset(phrases("ignorance")), Words("possibility", "equal_chance", "undecided")
+_CLAUSES = re.compile("[,，、،;；:：—–.。।!！]")
+_ANSWERS_NOTHING = lazy_pattern(rf"{words('answers_nothing')}[\s*_\u093e-\u094d]*$")
+"""At the end of a clause that says no more: what is not answered is what was asked."""
 
 
 def abstains_of(sentence: str, asked: Asked, language: str) -> bool | None:
@@ -27,7 +32,7 @@ def abstains_of(sentence: str, asked: Asked, language: str) -> bool | None:
     if _POSSIBLE.search(sentence.lower()):
         return None
     if unknown_words(rest, asked, language):
-        return False
+        return any(map(_ANSWERS_NOTHING.search, _CLAUSES.split(sentence.lower())))
     return True if found[0] in _IGNORANCE else None
 
 

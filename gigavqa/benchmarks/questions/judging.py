@@ -16,7 +16,7 @@ from gigavqa.answers.boxes import BoxFrame
 from gigavqa.answers.final import parse_answer
 from gigavqa.answers.known_words import asks_for_lack
 from gigavqa.answers.letter_sets import parse_letters
-from gigavqa.answers.named_letters import is_meant
+from gigavqa.answers.named_letters import is_meant, without_lettered_names
 from gigavqa.answers.normalization import json_value, passages, said
 from gigavqa.answers.numbers import read_number
 from gigavqa.answers.option_numbers import numbers_of
@@ -100,6 +100,8 @@ class QuestionJudge:
         """Read the letter that a text names, else the option that all of its sentences say: a set of one."""
         options = self._question.options or {}
         found = parse_answer(text, options, cut_off=cut_off)
+        if found.status in ("ambiguous", "last"):
+            found = parse_answer(without_lettered_names(text, options), options, cut_off=cut_off)
         is_weak = self._lacks and found.status == "last" and found.rule not in ("concluded", "opening")
         if found.status not in ("none", "option_text", ABSTAINED) and not is_weak:
             return self._named(text, found)
