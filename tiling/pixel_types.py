@@ -24,13 +24,17 @@ _SHOWN = "what is shown as it is has 8 bits a sample and is grey or RGB, with or
 
 @dataclass(frozen=True)
 class PixelType:
-    """Bits and kind of each sample, the colours that bands are meant as, their number, alpha among them."""
+    """Bits and kind of each sample, the colours that bands are meant as, their number, alpha among them.
+
+    `is_premultiplied` where alpha is in the colours already.
+    """
 
     bits: int
     colours: ColourKind
     bands: int
     has_alpha: bool = False
     kind: SampleKind = "unsigned"
+    is_premultiplied: bool = False
 
     def __str__(self) -> str:
         """Return the sentence's half that says what the file is: `16 bits a sample, 1 band`."""

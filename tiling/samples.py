@@ -33,7 +33,7 @@ class NativeSamples:
 
     `bits` of each are used. `alpha` is the number of the band that says what is opaque, `nodata` the value that the
     file itself gives to pixels without any, `table` the RGB of each class of a palette. `is_inverted` where the least
-    sample is white.
+    sample is white, `is_premultiplied` where alpha is in the colours already.
     """
 
     channels: int
@@ -43,6 +43,7 @@ class NativeSamples:
     nodata: float | None = None
     table: tuple[tuple[int, ...], ...] = ()
     is_inverted: bool = False
+    is_premultiplied: bool = False
 
     def __call__(self, samples: NDArray[Any]) -> NDArray[Any]:
         """Return H x W x S samples as they are."""
@@ -57,4 +58,5 @@ def native_samples(told: PixelType, *, has_table: bool = False) -> NativeSamples
     size = next(size for size in _SIZES if told.bits <= 8 * size)
     dtype = np.dtype(f"{_TYPES[told.kind]}{size}")
     alpha = CHANNELS[told.colours] if told.has_alpha else None
-    return NativeSamples(told.bands, dtype, told.bits, alpha, table=((0, 0, 0),) if has_table else ())
+    table = ((0, 0, 0),) if has_table else ()
+    return NativeSamples(told.bands, dtype, told.bits, alpha, table=table, is_premultiplied=told.is_premultiplied)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tifffile import TiffFile, TiffPage
 
-from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, PixelTypeError, translate_decoder_errors
+from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
@@ -119,9 +119,6 @@ def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path, *, is_declar
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
     check_pixel_type(path, _pixel_type(page), _EXACT_BITS, is_declared=is_declared)
-    if is_declared and _PREMULTIPLIED in map(int, page.extrasamples):
-        told = "has premultiplied alpha, of which there is no display; convert it to straight alpha"
-        raise PixelTypeError(f"{path}: {told}")
     if _pixel_type(page).bits in _ODD_BITS:
         raise ImageUnsupportedError(f"{path}: samples of {_pixel_type(page).bits} bits are not served")
     if page.dtype is None:
@@ -141,6 +138,7 @@ def _pixel_type(page: TiffPage) -> PixelType:
         bands=page.samplesperpixel,
         has_alpha=any(int(extra) in _ALPHAS for extra in page.extrasamples),
         kind=_SAMPLE_KINDS.get(page.sampleformat, "unsigned"),
+        is_premultiplied=_PREMULTIPLIED in map(int, page.extrasamples),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.display import Display, Stretch
 from gigavqa.tiling.errors import PixelTypeError
 from gigavqa.tiling.samples import NativeSamples
@@ -41,6 +42,9 @@ def find_tone(path: Path, display: Display, native: NativeSamples, pixels: Sampl
 
     Raises PixelTypeError, which names the file, for what cannot be shown so.
     """
+    if native.is_premultiplied:
+        told = "has premultiplied alpha, of which there is no display; convert it to straight alpha"
+        raise PixelTypeError(f"{path}: {told}")
     nodata = display.nodata if display.nodata is not None else native.nodata
     if display.is_palette:
         return _palette_tone(path, native, nodata)
@@ -81,7 +85,7 @@ def _bands(path: Path, display: Display, native: NativeSamples) -> tuple[int, ..
             )
         return tuple(range(colours))
     if wrong := [band for band in display.bands if band > native.channels]:
-        raise PixelTypeError(f"{path}: has {native.channels} bands, and `show` asks for band {wrong[0]}")
+        raise PixelTypeError(f"{path}: has {count_noun(native.channels, 'band')}, and `show` asks for band {wrong[0]}")
     return tuple(band - 1 for band in display.bands)
 
 

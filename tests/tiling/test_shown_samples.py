@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gigavqa.tiling.errors import ImageUnsupportedError, PixelTypeError
-from gigavqa.tiling.file_facts import cached_identity
+from gigavqa.tiling.file_facts import cached_identity, cached_remarks
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.ingest import make_pyramid, pyramid_path
 from gigavqa.tiling.recipes import Recipe, plan_raster
@@ -177,6 +177,8 @@ def test_what_no_display_is_of_is_refused(tmp_path: Path, bits: int, extra: str 
         (tmp_path / "a.tif").write_bytes(content.replace(tag + b"\x20\x00", tag + b"\x18\x00"))
     with pytest.raises(ImageUnsupportedError, match=r"premultiplied alpha|samples of 24 bits"):
         shown(tmp_path / "a.tif", "stretch=minmax")
+    if (bits, extra) == (8, "assocalpha"):
+        assert (shown(tmp_path / "a.tif", "") == 255 - 100 + 100).all() and cached_remarks(tmp_path / "a.tif") == ()
 
 
 def test_what_is_no_number_is_white(tmp_path: Path) -> None:

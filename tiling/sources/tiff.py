@@ -214,6 +214,7 @@ def _native(page: TiffPage, table: Pixels | None) -> NativeSamples:
         nodata=_read_nodata(told) if isinstance(told, str) else None,
         table=tuple(map(tuple, table.tolist())) if table is not None else (),
         is_inverted=page.photometric == 0,
+        is_premultiplied=any(_ALPHA.get(int(extra)) == "premultiplied" for extra in page.extrasamples),
     )
 
 
