@@ -77,8 +77,10 @@ def is_nodata(samples: NDArray[Any], nodata: float | None) -> NDArray[np.bool_]:
         if nodata is None or np.isnan(nodata):
             return missing
         if abs(nodata) > _MARKER:
-            return missing | (np.abs(samples - nodata) <= _MARKER_ROUNDING * abs(nodata))
-        return missing | (samples == samples.dtype.type(nodata))
+            missing |= np.abs(samples - nodata) <= _MARKER_ROUNDING * abs(nodata)
+        else:
+            missing |= samples == samples.dtype.type(nodata)
+        return missing
     if nodata is None or not _holds(samples.dtype, nodata):
         return np.zeros(samples.shape, np.bool_)
     found: NDArray[np.bool_] = samples == samples.dtype.type(nodata)
