@@ -6,9 +6,9 @@ from typing import Any
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuCard
+from gigavqa.catalogue.model_commands import name_in_commands
 from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape
-from gigavqa.catalogue.write import name_in_commands
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.workloads import EvaluationLoad
 from gigavqa.runtime.suggestions import did_you_mean

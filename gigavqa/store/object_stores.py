@@ -41,7 +41,7 @@ def open_results(uri: str) -> tuple[Any, str]:
 def write_object(filesystem: Any, path: str, content: bytes) -> None:
     """Write what other readers see when it is complete. Raises TimeoutError where a bucket is silent for two minutes.
 
-    S3 is asked for leave to send first, and its driver would wait for that for ever.
+    A bucket is asked for leave to send first, and its driver would wait for that for ever.
     """
     bound = {"timeout": _WRITE_SECONDS} if isinstance(filesystem, AsyncFileSystem) else {}
     filesystem.pipe_file(path, content, **bound)

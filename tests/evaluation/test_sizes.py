@@ -9,7 +9,7 @@ from PIL import Image
 
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from gigavqa.contract.jobs import Cell
-from gigavqa.evaluation import datasets
+from gigavqa.evaluation import reader_choice
 from gigavqa.evaluation.datasets import load_dataset, load_for_scoring
 from gigavqa.evaluation.expansion import is_about, request_id
 from gigavqa.evaluation.image_lookup import ImageLookup
@@ -99,7 +99,7 @@ def test_pages_of_images_and_samples_cost_the_same_in_any_data_set(sizes: Callab
 
 
 def test_a_benchmark_is_found_by_the_first_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(datasets, "_MOST_TRIED", 20)
+    monkeypatch.setattr(reader_choice, "_MOST_TRIED", 20)
 
     def find(number: int) -> Callable[[], object]:
         file = tmp_path / f"{number}.jsonl"

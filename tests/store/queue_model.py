@@ -165,7 +165,7 @@ class Promises(RuleBasedStateMachine):
 
     async def _half_append(self, job_id: str, bundles: list[Bundle]) -> None:
         if bundles:
-            await self._queue._ensure_groups({MODEL})
+            await self._queue._lanes.ensure_groups({MODEL})
             await self._queue._calls.append(job_id, [self._queue._packed(bundle) for bundle in bundles])
 
     @precondition(lambda self: self._jobs)

@@ -246,7 +246,7 @@ def test_a_closed_model_is_not_looked_for_on_this_machine(
 ) -> None:
     """The worker says where it is asked."""
     with worker_process(tmp_path, data, server.url, models=("gpt-4.1",)) as worker:
-        assert worker.wait() == 1
+        assert worker.wait() == 2
     assert "--engine remote --endpoint https://api.openai.com/v1 --api-key-env OPENAI_API_KEY" in worker.log
 
 

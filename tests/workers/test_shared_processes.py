@@ -50,7 +50,7 @@ def test_one_source_for_several_models_is_refused(server: StateStoreProcess, dat
     """The worker ends with a line that says what to write."""
     arguments = ("--model-from", ENTRY.id)
     with worker_process(tmp_path, data, server.url, *arguments, models=MODELS) as worker:
-        assert worker.wait() == 1
+        assert worker.wait() == 2
     assert f"ID={ENTRY.id}" in worker.log
     assert "Traceback" not in worker.log
 

@@ -45,9 +45,9 @@ class Decoder(Closeable):
     """Levels that lack tiles of which the level before has pixels."""
 
     @property
-    @abstractmethod
     def native(self) -> NativeSamples:
-        """The samples of a pixel as they lie in the file."""
+        """The samples of a pixel as they lie in the file: RGB of 8 bits, unless a decoder says otherwise."""
+        return NativeSamples(3, np.dtype(np.uint8), bits=8)
 
     @abstractmethod
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:

@@ -9,7 +9,6 @@ from PIL import Image, Jpeg2KImagePlugin
 from gigavqa.tiling.errors import translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.samples import NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel, to_rgb
 
@@ -34,11 +33,6 @@ class Jpeg2000Decoder(Decoder):
     def __init__(self, file: OpenFile, size_s: Size) -> None:
         self._file = file
         self.levels = describe_levels([size_s])
-
-    @property
-    def native(self) -> NativeSamples:
-        """The samples that Pillow decodes, of 8 bits: what is deeper is decoded whole by another class."""
-        return NativeSamples(3, np.dtype(np.uint8), bits=8)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode all, then yield bands of 256 rows."""

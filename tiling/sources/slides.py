@@ -11,7 +11,6 @@ from PIL import Image
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.samples import NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 
 _BAND_ROWS = 256
@@ -37,11 +36,6 @@ class SlideDecoder(Decoder):
             microns = properties.get(openslide.PROPERTY_NAME_MPP_X)
             self.microns_per_pixel = float(microns) if microns else None
             self._background = "#" + properties.get(openslide.PROPERTY_NAME_BACKGROUND_COLOR, "FFFFFF")
-
-    @property
-    def native(self) -> NativeSamples:
-        """RGB of 8 bits, on the slide's background."""
-        return NativeSamples(3, np.dtype(np.uint8), bits=8)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode in bands of 256 rows; OpenSlide refuses everything after its first error, so a slide is reopened."""

@@ -14,7 +14,6 @@ from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.catalogue.gpus import GPU_CARDS, GpuRequirement
 from gigavqa.catalogue.shape_configs import shape_of
 from gigavqa.catalogue.shapes import ModelShape, VisionShape
-from gigavqa.catalogue.write import shorter_context_command
 from gigavqa.workers.engines.encoder_cache import encoder_cache_tokens
 from gigavqa.workers.engines.vllm.arguments import engine_arguments
 from gigavqa.workers.engines.vllm.division import Division, describe_undivided, divide, whole_encoder_share
@@ -113,7 +112,7 @@ class MemoryFit:
     def shorter_context(self) -> str:
         """How to serve the model on these GPUs with a shorter context; empty where none is of use."""
         context = self.useful_context
-        return f"`{shorter_context_command(self.entry, context)}` writes an entry that fits" if context else ""
+        return f"`{_shorter_context_command(self.entry, context)}` writes an entry that fits" if context else ""
 
     @property
     def reason(self) -> str:
@@ -177,8 +176,15 @@ def shortage(entry: CatalogueEntry, reported: Sequence[int]) -> str | None:
             return fits(entry, min(reported) - _DRIVER_BYTES).lack()
     except CatalogueError:
         pass
-    command = partial(shorter_context_command, entry)
+    command = partial(_shorter_context_command, entry)
     return entry.gpus.lack(entry.id, sum(reported) / _MIB, command) if entry.gpus else None
+
+
+def _shorter_context_command(entry: CatalogueEntry, tokens: int) -> str:
+    # An engine that is measured alone has none of the packages that read settings.
+    from gigavqa.catalogue.model_commands import shorter_context_command  # noqa: PLC0415
+
+    return shorter_context_command(entry, tokens)
 
 
 def least_gpus(entry: CatalogueEntry) -> GpuRequirement | None:
