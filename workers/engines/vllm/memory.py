@@ -182,7 +182,7 @@ def shortage(entry: CatalogueEntry, reported: Sequence[int]) -> str | None:
 
 def _shorter_context_command(entry: CatalogueEntry, tokens: int) -> str:
     # An engine that is measured alone has none of the packages that read settings.
-    from gigavqa.catalogue.model_commands import shorter_context_command  # noqa: PLC0415
+    from gigavqa.catalogue.model_commands import shorter_context_command
 
     return shorter_context_command(entry, tokens)
 
