@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from gigavqa.runtime.suggestions import did_you_mean
@@ -69,6 +70,7 @@ class Display:
         return " ".join(part for part in parts if part)
 
 
+@lru_cache(maxsize=1024)
 def parse_display(text: str) -> Display:
     """Read a declaration such as `bands=4,3,2 stretch=percentile:2:98`; raises ValueError, which says what is wrong.
 
@@ -94,6 +96,11 @@ def parse_display(text: str) -> Display:
     if display.scope != "band" and (display.stretch is None or display.stretch.kind in ("range", "none")):
         raise ValueError(f"show: per={display.scope} needs a stretch whose limits are found: percentile, minmax, sigma")
     return display
+
+
+def canonical_display(text: str) -> str:
+    """Return the one text of a declaration, nothing where nothing is declared. Raises ValueError."""
+    return str(parse_display(text)) if text else ""
 
 
 def _reader_of(name: str) -> tuple[str, Callable[[str], Any]]:

@@ -28,7 +28,7 @@ def size_of(image: OpenFile) -> Size:
     """Return width and height as the codestream has them. Raises ImageUnreadableError, OSError and struct.error."""
     with image.stream() as file:
         end = file.seek(0, 2)
-        file.seek(_codestream_start(image, file, end) + _SIZE_AT)
+        file.seek(_codestream_start(image, file, _outer_boxes(file, end), end) + _SIZE_AT)
         right, bottom, left, top = struct.unpack(">4I", file.read(16))
     return Size(right - left, bottom - top)
 
@@ -39,7 +39,7 @@ def pixel_type_of(image: OpenFile) -> PixelType:
         end = file.seek(0, 2)
         boxes = _outer_boxes(file, end)
         header = _parts(file, *boxes[b"jp2h"]) if b"jp2h" in boxes else {}
-        start = _codestream_start(image, file, end)
+        start = _codestream_start(image, file, boxes, end)
         depths = _depths(file, start)
     alphas = _alphas(header)
     if _PREMULTIPLIED in alphas:
@@ -62,8 +62,8 @@ def _outer_boxes(file: IO[bytes], end: int) -> dict[bytes, tuple[int, int]]:
     return {} if _begins_codestream(file, 0) else dict(reversed(list(_boxes(file, 0, end))))
 
 
-def _codestream_start(image: OpenFile, file: IO[bytes], end: int) -> int:
-    start, _ = _outer_boxes(file, end).get(b"jp2c", (0, end))
+def _codestream_start(image: OpenFile, file: IO[bytes], boxes: dict[bytes, tuple[int, int]], end: int) -> int:
+    start, _ = boxes.get(b"jp2c", (0, end))
     if not _begins_codestream(file, start):
         raise ImageUnreadableError(f"{image.path}: holds no codestream of JPEG 2000")
     return start

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.errors import BudgetError, RegionError, quote_text
 from gigavqa.tiling.geometry import Region, Size, fit_longest_side, resolve_region
 
@@ -71,7 +71,7 @@ class View(BaseModel):
     @field_validator("show")
     @classmethod
     def _known_display(cls, text: str) -> str:
-        return str(parse_display(text)) if text else ""
+        return canonical_display(text)
 
     @field_validator("sizing")
     @classmethod

@@ -177,10 +177,10 @@ TitleOption = Annotated[
 
 
 def _display(text: str) -> str:
-    from gigavqa.tiling.display import parse_display  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.display import canonical_display  # noqa: PLC0415 - completion need not wait for it
 
     try:
-        return str(parse_display(text)) if text else ""
+        return canonical_display(text)
     except ValueError as error:
         raise ArgumentError(f"--show: {str(error).removeprefix('show: ')}") from error
 

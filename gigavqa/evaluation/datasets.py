@@ -62,9 +62,12 @@ class Dataset:
         """Name of one of its images relative to the data root, as views name it."""
         return f"{self.name}/{image}"
 
-    def show_of(self, image: str) -> str:
-        """Return how an image is shown, by its name as views have it; nothing where it is shown as it is."""
-        return self.displays.show_of(image.removeprefix(f"{self.name}/"))
+    def show_of(self, image: str, asked: str = "") -> str:
+        """Return how an image is shown, by its name as views have it: as is `asked` for, else as the data set declares.
+
+        Nothing where it is shown as it is.
+        """
+        return asked or self.displays.show_of(image.removeprefix(f"{self.name}/"))
 
     def by_image(self, samples: Sequence[Sample]) -> Mapping[str, Sequence[Sample]]:
         """Group samples by the name of their first image relative to the data root."""

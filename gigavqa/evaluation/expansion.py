@@ -81,7 +81,7 @@ class Expansion:
 
     def show_of(self, image: str) -> str:
         """Return how an image is shown, by its name as views have it: as the job says, else as the data set does."""
-        return self.shown.show or self.dataset.show_of(image)
+        return self.dataset.show_of(image, self.shown.show)
 
     def remarks(self) -> Iterator[str]:
         """Yield what to know of how the job asks: which requests get no closing turn, where it wants them."""
@@ -282,7 +282,7 @@ def with_displays(turn: Turn, dataset: Dataset, shown: ViewOptions) -> Turn:
     if not turn.views or not (shown.show or dataset.displays.patterns):
         return turn
     parts = tuple(
-        part.model_copy(update={"show": part.show or shown.show or dataset.show_of(part.image)})
+        part.model_copy(update={"show": part.show or dataset.show_of(part.image, shown.show)})
         if isinstance(part, View)
         else part
         for part in turn.parts

@@ -61,7 +61,7 @@ class JudgingExpansion:
 
     def show_of(self, image: str) -> str:
         """Return how an image is shown, by its name as views have it: as the job says, else as the data set does."""
-        return self.shown.show or self.dataset.show_of(image)
+        return self.dataset.show_of(image, self.shown.show)
 
     def remarks(self) -> Iterator[str]:
         """Nothing is to be known of how it asks."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gigavqa.contract.jobs import OptionValue
 from gigavqa.evaluation.errors import OptionsInvalidError
 from gigavqa.runtime.validation import describe_faults
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.display import canonical_display
 
 
 class ViewOptions(BaseModel):
@@ -26,7 +26,7 @@ class ViewOptions(BaseModel):
     @field_validator("show")
     @classmethod
     def _known_display(cls, text: str) -> str:
-        return str(parse_display(text)) if text else ""
+        return canonical_display(text)
 
 
 OptionsT = TypeVar("OptionsT", bound=BaseModel)

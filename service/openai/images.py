@@ -17,7 +17,7 @@ from gigavqa.service.openai.fetching import ImageFetcher
 from gigavqa.service.openai.file_store import FileStore, is_file_id
 from gigavqa.service.openai.uploads import Uploads, as_sent, decode_base64
 from gigavqa.service.operations.image_headers import ImageHeaders
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.displays import show_below
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
@@ -141,7 +141,7 @@ def _parse_gigavqa_url(url: str) -> View:
             f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing, condition and show"
         )
     try:
-        show = str(parse_display(asked["show"])) if asked.get("show") else ""
+        show = canonical_display(asked.get("show", ""))
     except ValueError as error:
         raise ChatInvalidError(str(error)) from error
     sizing = asked.get("sizing", "native")

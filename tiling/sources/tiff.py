@@ -16,7 +16,7 @@ from gigavqa.tiling.decode_threads import decode_pool
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
-from gigavqa.tiling.pixel_types import CHANNELS
+from gigavqa.tiling.pixel_types import CHANNELS, PixelType
 from gigavqa.tiling.samples import Conversion, NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel
@@ -47,7 +47,7 @@ class TiffDecoder(Decoder):
         )
         self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
-        self._native = _native(layout.pages[0], self._colours.palette)
+        self._native = _native(layout.pages[0], layout.pixel_type, self._colours.palette)
         self._changes_of: dict[int, list[float]] = {}
         self._descriptor = file.descriptor
         self._num_bytes = os.fstat(self._descriptor).st_size
@@ -202,19 +202,19 @@ def _copy(tile: Pixels, x: int, y: int, pixels: Pixels, region: Region) -> None:
     ]
 
 
-def _native(page: TiffPage, table: Pixels | None) -> NativeSamples:
-    bits, first = page.bitspersample, CHANNELS[photometric_kind(page)]
+def _native(page: TiffPage, told_type: PixelType, table: Pixels | None) -> NativeSamples:
+    first = CHANNELS[told_type.colours]
     alphas = [first + at for at, extra in enumerate(page.extrasamples) if int(extra) in _ALPHA]
     told = page.tags.valueof(_GDAL_NODATA)
     return NativeSamples(
         page.samplesperpixel,
         np.dtype(page.dtype),
-        bits=max(bits) if isinstance(bits, tuple) else bits,
+        bits=told_type.bits,
         alpha=alphas[0] if alphas else None,
         nodata=_read_nodata(told) if isinstance(told, str) else None,
         table=tuple(map(tuple, table.tolist())) if table is not None else (),
         is_inverted=page.photometric == 0,
-        is_premultiplied=any(_ALPHA.get(int(extra)) == "premultiplied" for extra in page.extrasamples),
+        is_premultiplied=told_type.is_premultiplied,
     )
 
 
