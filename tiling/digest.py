@@ -103,9 +103,26 @@ def is_sampled_digest(digest: str) -> bool:
     return len(digest) == _SAMPLED_DIGEST_LENGTH
 
 
-def store_digests(folder: Path) -> None:
-    """Keep the digests that this process makes in a folder, for the next one and for others of the machine."""
+def store_digests(folder: Path | None) -> None:
+    """Keep the digests that this process makes, and the limits that it finds, in a folder.
+
+    For the next process, and for others of the machine; nowhere without one.
+    """
     _DIGEST_CACHE.folder = folder
+
+
+def digest_folder() -> Path | None:
+    """Return where digests and limits are kept, if anywhere."""
+    return _DIGEST_CACHE.folder
+
+
+def write_fact(place: Path, text: str) -> None:
+    """Keep what is known of a file, whole or not at all; a disk that takes nothing costs the next process its time."""
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as partial:
+            partial.write(text)
+        Path(partial.name).replace(place)
 
 
 def digested_bytes() -> int:
@@ -211,11 +228,7 @@ class _DigestCache:
     def _remember(self, file: OpenFile, digest: str) -> None:
         self._learn(file, digest)
         if place := self._place(file):
-            with suppress(OSError):  # a disk that takes nothing costs the next process its time
-                place.parent.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as partial:
-                    partial.write(digest)
-                Path(partial.name).replace(place)
+            write_fact(place, digest)
 
     def _place(self, file: OpenFile) -> Path | None:
         version = file.version

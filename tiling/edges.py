@@ -9,35 +9,41 @@ import numpy as np
 
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
+from gigavqa.tiling.sources.window import Window
 
 
 class WindowEdges(NamedTuple):
-    """The pixels that a window lacks: a column of its height, and a row of its width with the column's end where there
-    is one.
-    """
+    """The pixels that a window lacks: a column of its height, and a row of its picture's whole width."""
 
     right: Pixels | None = None
     below: Pixels | None = None
 
 
-def window_edges(decoder: Decoder, level: Level, region_l: Region, missing: tuple[int, int]) -> WindowEdges:
-    """Average what a window of a level lacks, (columns, rows) of which are `missing`. Reads strips of level 0.
+def window_edges(decoder: Decoder, level: Level, window: Window, region: Region) -> WindowEdges:
+    """Average what of a region (level 0, stored frame) lies where the level was cut off. Reads strips of level 0.
 
     Nothing where a level's scale is no whole number, so that it was stretched, and not cut off.
     Raises ImageUnreadableError where the strips cannot be decoded.
     """
     if not level.downsample.is_integer():
         return WindowEdges()
-    (x, y, width, height), (columns, rows) = region_l, missing
-    right = _averages(decoder, level, Region(x + width, y, columns, height)) if columns else None
-    below = _averages(decoder, level, Region(x, y + height, width + columns, rows)) if rows else None
+    (x, y, width, height), (columns, rows) = window.region_l, window.after
+    left, size = window.before[0], window.size
+    is_cut_right, is_cut_below = columns and x + width == level.size.width, rows and y + height == level.size.height
+    right = _averages(decoder, level, Region(x + width, y, columns, height), region) if is_cut_right else None
+    below = _averages(decoder, level, Region(x - left, y + height, size.width, rows), region) if is_cut_below else None
     return WindowEdges(right, below)
 
 
-def _averages(decoder: Decoder, level: Level, wanted_l: Region) -> Pixels:
-    full, scale = decoder.levels[0].size, int(level.downsample)
-    columns = np.minimum(np.arange(wanted_l.x, wanted_l.x + wanted_l.width + 1) * scale, full.width)
-    rows = np.minimum(np.arange(wanted_l.y, wanted_l.y + wanted_l.height + 1) * scale, full.height)
+def _averages(decoder: Decoder, level: Level, wanted_l: Region, region: Region) -> Pixels:
+    scale = int(level.downsample)
+    columns, rows = (
+        (np.arange(start, start + length + 1) * scale).clip(least, least + most)
+        for start, length, least, most in (
+            (wanted_l.x, wanted_l.width, region.x, region.width),
+            (wanted_l.y, wanted_l.height, region.y, region.height),
+        )
+    )
     sums = np.zeros((len(rows) - 1, len(columns) - 1, 3))
     strip = Region(*map(int, (columns[0], rows[0], columns[-1] - columns[0], rows[-1] - rows[0])))
     top = strip.y

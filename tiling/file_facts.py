@@ -16,8 +16,9 @@ from gigavqa.tiling.levels import ReadPlan, plan_reading
 from gigavqa.tiling.recipes import ImageIdentity, identity_of
 from gigavqa.tiling.sources import native_source_of, source_of
 from gigavqa.tiling.statistics import sample_pixels
+from gigavqa.tiling.stored_limits import StoredLimits
 from gigavqa.tiling.tone import Tone
-from gigavqa.tiling.tones import check_display, find_tone, needs_statistics
+from gigavqa.tiling.tones import check_display, find_limits, find_tone, needs_limits
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")
@@ -116,8 +117,13 @@ def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -
         with source.decoder as decoder:
             check_display(path, display, decoder.native)
             part = resolve_region(region, source.size)
-            pixels = sample_pixels(source, part) if needs_statistics(display) else None
-            return find_tone(path, display, decoder.native, pixels)
+            if not needs_limits(display):
+                return find_tone(path, display, decoder.native)
+            stored = StoredLimits(seen if isinstance(seen, str) else digest_of(file), display, part)
+            if (limits := stored.read()) is None:
+                limits = find_limits(path, display, sample_pixels(source, part))
+                stored.write(limits)
+            return find_tone(path, display, decoder.native, limits)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from gigavqa.tiling.headers import Header, header_of
 from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
-_VERSION = 3  # counts changes that give other pixels for the same recipe
+_VERSION = 4  # counts changes that give other pixels for the same recipe
 KEY_DIGITS = 40
 """Of keys that name a content for sure; those of earlier releases, which did not, had 32."""
 

@@ -37,15 +37,15 @@ class SampledPixels:
         return finite
 
 
-def find_tone(path: Path, display: Display, native: NativeSamples, pixels: SampledPixels | None) -> Tone:
-    """Return the tone that a display is of samples like these; `pixels` are needed where `needs_statistics` says so.
+def find_tone(path: Path, display: Display, native: NativeSamples, found: Sequence[Limits] = ()) -> Tone:
+    """Return the tone that a display is of samples like these, with the limits `found` where `needs_limits` says so.
 
     Raises PixelTypeError, which names the file, for what cannot be shown so.
     """
     if native.is_premultiplied:
         told = "has premultiplied alpha, of which there is no display; convert it to straight alpha"
         raise PixelTypeError(f"{path}: {told}")
-    nodata = display.nodata if display.nodata is not None else native.nodata
+    nodata = _nodata(display, native)
     if display.is_palette:
         return _palette_tone(path, native, nodata)
     bands = _bands(path, display, native)
@@ -56,24 +56,33 @@ def find_tone(path: Path, display: Display, native: NativeSamples, pixels: Sampl
     elif stretch.kind == "range":
         limits = [(stretch.numbers[0], stretch.numbers[1])] * len(bands)
     else:
-        found = [_required(pixels).values(band, nodata, bands) for band in bands]
-        groups = [np.concatenate(found)] * len(bands) if display.scope == "image" else found
-        limits = [_find_limits(stretch, values) for values in groups]
+        limits = list(found)
     if native.is_inverted:
         limits = [(white, black) for black, white in limits]
     opaque = 1.0 if native.dtype.kind == "f" else float(2**native.bits - 1)
     return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque)
 
 
-def needs_statistics(display: Display) -> bool:
+def needs_limits(display: Display) -> bool:
     """Return whether the limits of a display are found in the image, rather than declared."""
     return display.stretch is not None and display.stretch.kind in ("percentile", "minmax", "sigma")
 
 
+def find_limits(path: Path, display: Display, pixels: SampledPixels) -> list[Limits]:
+    """Return black and white of each shown band of a display that needs limits, of these pixels of an image."""
+    bands, nodata = _bands(path, display, pixels.native), _nodata(display, pixels.native)
+    found = [pixels.values(band, nodata, bands) for band in bands]
+    groups = [np.concatenate(found)] * len(bands) if display.scope == "image" else found
+    return [_find_limits(display.stretch, values) for values in groups] if display.stretch else []
+
+
 def check_display(path: Path, display: Display, native: NativeSamples) -> None:
     """Raise PixelTypeError where samples like these cannot be shown so, before any is read."""
-    some = SampledPixels(np.zeros((1, native.channels), native.dtype), native)
-    find_tone(path, display, native, some)
+    find_tone(path, display, native, [_NO_VALUE] * native.channels)
+
+
+def _nodata(display: Display, native: NativeSamples) -> float | None:
+    return display.nodata if display.nodata is not None else native.nodata
 
 
 def _bands(path: Path, display: Display, native: NativeSamples) -> tuple[int, ...]:
@@ -111,12 +120,6 @@ def _palette_tone(path: Path, native: NativeSamples, nodata: float | None) -> To
     if not native.table:
         raise PixelTypeError(f"{path}: has no palette that `show` palette could take")
     return Tone((0,), (), 1.0, nodata, table=native.table)
-
-
-def _required(pixels: SampledPixels | None) -> SampledPixels:
-    if pixels is None:
-        raise ValueError("limits are found in pixels, of which none were sampled")
-    return pixels
 
 
 def _find_limits(stretch: Stretch, values: NDArray[np.float64]) -> Limits:

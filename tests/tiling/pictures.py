@@ -16,10 +16,12 @@ from gigavqa.tiling.sources import open_source
 __all__ = [
     "SMALL_BUDGET",
     "as_pillow_sees",
+    "grained",
     "lined",
     "noisy",
     "psnr",
     "read_all",
+    "ringed",
     "save_pyramid",
     "size_of",
     "textured",
@@ -56,6 +58,20 @@ def lined(width: int, height: int, seed: int = 0) -> Pixels:
 def noisy(width: int, height: int, seed: int = 0) -> Pixels:
     """Each pixel of its own grey, H x W x 3."""
     return np.repeat(np.random.default_rng(seed).integers(0, 256, (height, width, 1), np.uint8), 3, axis=2)
+
+
+def ringed(width: int, height: int, seed: int = 0) -> Pixels:
+    """A zone plate: rings about the middle, finer outwards, down to two pixels at the edges, H x W x 3."""
+    y, x = np.ogrid[:height, :width]
+    phase = np.pi / max(width, height) * ((x - width / 2) ** 2 + (y - height / 2) ** 2) + seed
+    return np.repeat((127.5 + 127.5 * np.cos(phase))[..., None], 3, axis=2).astype(np.uint8)
+
+
+def grained(width: int, height: int, seed: int = 0) -> Pixels:
+    """Grains of three pixels, as film and tissue have them, H x W x 3."""
+    grains = np.random.default_rng(seed).normal(128, 60, (height // 3 + 1, width // 3 + 1)).clip(0, 255)
+    sheet = Image.fromarray(grains.astype(np.uint8)).resize((width, height), Image.Resampling.BICUBIC)
+    return np.repeat(np.asarray(sheet)[..., None], 3, axis=2)
 
 
 def psnr(one: NDArray[Any], other: NDArray[Any]) -> float:

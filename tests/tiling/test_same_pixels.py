@@ -9,7 +9,7 @@ import pytest
 import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
 from gigavqa.catalogue.families.qwen import QwenBudget
 from gigavqa.tiling import levels
@@ -22,7 +22,7 @@ from gigavqa.tiling.renderer import Renderer
 from gigavqa.tiling.rendering import Raster, render
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
-from tests.tiling.pictures import Pixels, as_pillow_sees, lined, noisy, psnr, written
+from tests.tiling.pictures import Pixels, as_pillow_sees, grained, lined, noisy, psnr, ringed, written
 
 WIDTH, HEIGHT = 1501, 1203  # odd
 FINE = 2251, 1803
@@ -210,12 +210,52 @@ def test_a_frame_is_seen_as_pillow_sees_it_at_every_scale_of_a_jpeg(
         assert np.abs(raster.pixels[edge].astype(int) - expected[edge]).max() <= 24
 
 
-LEAST = {"written": 45, "noisy": 45, "lined": 40}
-"""In dB, where a level is just four times as large as the raster: docs/decisions/0006-pixels.md."""
+@st.composite
+def regions(draw: st.DrawFn) -> Region:
+    """A part of a picture of 397 x 401 pixels, at an edge of it or not."""
+    x, y = draw(st.integers(0, 200)), draw(st.integers(0, 200))
+    width, height = draw(st.integers(120, 397 - x)), draw(st.integers(120, 401 - y))
+    return Region(x, y, width, height)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [written, noisy, lined], ids=LEAST)
+@given(
+    region=regions(), orientation=st.integers(1, 8), reduction=st.floats(4, 20), kind=st.sampled_from(["png", "tif"])
+)
+@settings(max_examples=60, deadline=None)
+def test_a_region_shows_nothing_of_what_lies_around_it(
+    region: Region, orientation: int, reduction: float, kind: str
+) -> None:
+    """Of images that differ everywhere else, its raster is the same."""
+    budget = QwenBudget(factor=2, min_pixels=4, max_pixels=int(region.size.area / reduction**2))
+    rasters = []
+    with TemporaryDirectory() as folder:
+        for grey in (0, 255):
+            pixels = np.full((401, 397, 3), grey, np.uint8)
+            x, y, width, height = region
+            pixels[y : y + height, x : x + width] = noisy(width, height)
+            path = save(stored(pixels, orientation), Path(folder) / f"{grey}.{kind}", orientation)
+            rasters.append(render(path, View(image="x", region=str(region)), budget).pixels)
+    np.testing.assert_array_equal(*rasters)
+
+
+def stored(pixels: Pixels, orientation: int) -> Pixels:
+    """The picture as a file of this orientation has it."""
+    undo = [0, 0, 2, 3, 4, 5, 8, 7, 6][orientation]
+    turns = Image.Exif()
+    turns[0x0112] = undo
+    image = Image.fromarray(pixels)
+    image.info["exif"] = turns.tobytes()
+    return np.asarray(ImageOps.exif_transpose(image))
+
+
+LEAST = {"written": 45, "noisy": 45, "lined": 40, "ringed": 45, "grained": 45}
+"""In dB, where a level is just four times as large as the raster: docs/decisions/0006-pixels.md."""
+FINE_PICTURES = [written, noisy, lined, ringed, grained]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", FINE_PICTURES, ids=LEAST)
 @pytest.mark.parametrize("kind", ["jpg", "png", "tif"])
 def test_fine_structure_keeps_what_the_docs_say(tmp_path: Path, make: Callable[[int, int], Pixels], kind: str) -> None:
     """Of what Pillow makes of the whole, at the reductions that are worst."""
@@ -225,7 +265,7 @@ def test_fine_structure_keeps_what_the_docs_say(tmp_path: Path, make: Callable[[
         assert psnr(raster.pixels[2:-2, 2:-2], expected[2:-2, 2:-2]) >= LEAST[make.__name__]
 
 
-@pytest.mark.parametrize("make", [written, noisy, lined], ids=LEAST)
+@pytest.mark.parametrize("make", FINE_PICTURES, ids=LEAST)
 def test_scales_of_a_lossy_jpeg_keep_as_much(tmp_path: Path, make: Callable[[int, int], Pixels]) -> None:
     """Full decoding cuts off what overshoots black and white, of which scales know nothing."""
     path = tmp_path / "a.jpg"

@@ -1,4 +1,4 @@
-"""A region of level 0, as the whole pixels of another level that cover it and its exact box among them."""
+"""A region of level 0, as the whole pixels of another level that lie in it and its exact box among them."""
 
 import math
 from dataclasses import dataclass
@@ -12,28 +12,58 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Window:
-    """`region_l` is what is read; `box` lies in a picture of `size`, at times a pixel larger than what could be read.
+    """`region_l` is what is read; `box` lies in a picture of `size`, which at each edge may have one pixel more.
 
-    A level whose size was rounded down lacks the last part of a pixel; the last row and column stand in for it.
+    A pixel that only a part of the region has shows what lies beside it, too, and is not read: decision 0006. `before`
+    (columns, rows) of the picture come ahead of what is read, `after` follow.
     """
 
     region_l: Region
     size: Size
     box: Box
+    before: tuple[int, int]
+
+    @property
+    def after(self) -> tuple[int, int]:
+        """Columns and rows of the picture that follow what is read."""
+        columns, rows = self.before
+        return self.size.width - self.region_l.width - columns, self.size.height - self.region_l.height - rows
 
 
-def level_window(level: Level, region: Region) -> Window:
-    """Find the window of a level for a region in level-0 pixels, both in the stored frame."""
-    x, width, left, right = _span(region.x, region.width, level.downsample, level.size.width)
-    y, height, top, bottom = _span(region.y, region.height, level.downsample, level.size.height)
-    size = Size(max(width, math.ceil(right - _ROUNDING)), max(height, math.ceil(bottom - _ROUNDING)))
-    box = Box(left, top, min(right, size.width), min(bottom, size.height))
-    return Window(Region(x, y, width, height), size, box)
+def level_window(level: Level, region: Region, full: Size) -> Window:
+    """Find the window of a level for a region of an image of `full` size, in level-0 pixels and the stored frame."""
+    x = _span(region.x, region.width, full.width, level.downsample, level.size.width)
+    y = _span(region.y, region.height, full.height, level.downsample, level.size.height)
+    box = Box(x.start, y.start, min(x.end, x.pixels), min(y.end, y.pixels))
+    read = Region(x.first, y.first, x.last - x.first, y.last - y.first)
+    return Window(read, Size(x.pixels, y.pixels), box, (x.before, y.before))
 
 
-def _span(start: int, length: int, downsample: float, available: int) -> tuple[int, int, float, float]:
-    """First pixel and number of pixels on one axis of a level, then the exact ends relative to the first."""
+@dataclass(frozen=True)
+class _Span:
+    """One axis of a window: pixels of the level from `first` to `last`, `before` them as many that are not read, the
+    picture's `pixels`, and the region's exact ends in it.
+    """
+
+    first: int
+    last: int
+    before: int
+    pixels: int
+    start: float
+    end: float
+
+
+def _span(start: int, length: int, full: int, downsample: float, available: int) -> _Span:
     left, right = start / downsample, (start + length) / downsample
-    first = min(math.floor(left + _ROUNDING), available - 1)
-    last = max(first + 1, min(math.ceil(right - _ROUNDING), available))
-    return first, last - first, max(0.0, left - first), right - first
+    origin = min(math.floor(left + _ROUNDING), available - 1)
+    first = min(math.ceil(left - _ROUNDING), available - 1)
+    inside = available if start + length == full else min(math.floor(right + _ROUNDING), available)
+    last = max(first + 1, inside)
+    return _Span(
+        first,
+        last,
+        first - origin,
+        max(last - origin, math.ceil(right - origin - _ROUNDING)),
+        max(0.0, left - origin),
+        right - origin,
+    )

@@ -1,0 +1,85 @@
+"""Limits of a display are found once for a content, by whichever process comes first."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+
+from gigavqa.tiling import file_facts
+from gigavqa.tiling.digest import digest_folder, store_digests
+from gigavqa.tiling.file_facts import cached_identity
+from gigavqa.tiling.statistics import sample_pixels
+from gigavqa.tiling.tone import Tone
+
+SHOW = "stretch=percentile:2:98"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> Iterator[Path]:
+    before = digest_folder()
+    store_digests(tmp_path / "digests")
+    yield tmp_path / "digests"
+    store_digests(before)
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, np.random.default_rng(0).integers(200, 3000, (96, 128), np.uint16))
+    return path
+
+
+@pytest.fixture
+def samplings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """One entry for each time that pixels were sampled."""
+    seen: list[object] = []
+    monkeypatch.setattr(file_facts, "sample_pixels", lambda *some: [seen.append(some), sample_pixels(*some)][1])
+    return seen
+
+
+def tone(path: Path, show: str = SHOW, region: str = "full") -> Tone:
+    """As a process that knows nothing of the file finds it."""
+    file_facts._tone.cache_clear()  # what a new process lacks
+    found = cached_identity(path, None, show, region).tone
+    assert found is not None
+    return found
+
+
+def test_the_next_process_samples_nothing_and_shows_the_same(image: Path, samplings: list[object]) -> None:
+    """To the last digit."""
+    assert tone(image) == tone(image)
+    assert len(samplings) == 1
+
+
+def test_another_display_region_or_content_has_limits_of_its_own(image: Path, samplings: list[object]) -> None:
+    """None is taken for the other."""
+    told = [
+        tone(image),
+        tone(image, "stretch=minmax"),
+        *(tone(image, f"{SHOW} per=region", at) for at in ("full", "0,0,9,9")),
+    ]
+    tifffile.imwrite(image, np.random.default_rng(1).integers(5000, 6000, (96, 128), np.uint16))
+    assert len({*map(str, told), str(tone(image))}) == len(told)
+    assert len(samplings) == len(told) + 1
+
+
+@pytest.mark.parametrize("text", ["", "[[1]]", '"', "[[NaN, 1, 2]]", "\x00\xff"])
+def test_what_was_kept_and_can_no_longer_be_read_is_found_anew(
+    image: Path, folder: Path, samplings: list[object], text: str
+) -> None:
+    """A disk may lose what it was given."""
+    right = tone(image)
+    (place,) = folder.rglob("*.limits")
+    place.write_text(text, "latin-1")
+    assert tone(image) == right
+    assert len(samplings) == 2
+
+
+def test_a_folder_that_takes_nothing_costs_time_alone(image: Path, folder: Path, samplings: list[object]) -> None:
+    """The answer is the same."""
+    right = tone(image)
+    store_digests(folder.with_name("a.tif") / "below a file")
+    assert [tone(image), tone(image)] == [right, right]
+    assert len(samplings) == 3
