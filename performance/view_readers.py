@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MAX_PIXELS = 4096 * 4096
+_SCENE_RANGE = (200, 3000)
+_SHOW = "bands=1,2,3 stretch=range:200:3000"
 
 
 class ViewCase(NamedTuple):
@@ -44,8 +46,9 @@ def _by_gigavqa(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """Yield each view by itself."""
     from gigavqa.tiling.rendering import render
 
+    show = _SHOW if path.name.startswith("scene") else ""
     for view in _views(path, asks):
-        yield render(path, view, _budget()).pixels
+        yield render(path, view.model_copy(update={"show": show}), _budget()).pixels
 
 
 def _in_one_pass(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
@@ -156,6 +159,83 @@ def _from_slide(slide: Any, asks: list[ViewCase], oversampling: int) -> Iterator
         yield pixels.resize(target, Image.Resampling.BICUBIC)
 
 
+def _by_openslide_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    from openslide import OpenSlide
+
+    return _from_slide(OpenSlide(path), asks, oversampling=4)
+
+
+def _by_rasterio(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    """As its documentation says: a window, resampled by GDAL from the overview that it chooses."""
+    import rasterio
+    from rasterio.enums import Resampling
+    from rasterio.windows import Window
+
+    with rasterio.open(path) as scene:
+        for (x, y, w, h), _, _, (width, height) in asks:
+            shape = (scene.count, height, width)
+            samples = scene.read(window=Window(x, y, w, h), out_shape=shape, resampling=Resampling.cubic)
+            yield _in_range(samples.transpose(1, 2, 0))
+
+
+def _by_rasterio_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    """From the level that is at least four times the raster, shown in 8 bits, and resized by Pillow."""
+    import rasterio
+    from rasterio.windows import Window
+
+    with rasterio.open(path) as scene:
+        scales = [1, *scene.overviews(1)]
+    for (x, y, w, h), _, _, target in asks:
+        number = _level_at(scales, w, h, target)
+        chosen = {"overview_level": number - 1} if number else {}
+        scale = scales[number]
+        with rasterio.open(path, **chosen) as level:
+            samples = level.read(window=Window(x // scale, y // scale, w // scale, h // scale))
+        yield _resized(_in_range(samples.transpose(1, 2, 0)), target)
+
+
+def _by_rio_tiler(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    from rio_tiler.io import ImageReader
+
+    with ImageReader(str(path)) as scene:
+        for (x, y, w, h), _, _, (width, height) in asks:
+            part = scene.part((x, y + h, x + w, y), width=width, height=height, resampling_method="cubic")
+            yield _in_range(part.array.data.transpose(1, 2, 0))
+
+
+def _by_tifffile_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    """tifffile with zarr: the level that is at least four times the raster, and Pillow."""
+    import tifffile
+    import zarr
+
+    with tifffile.TiffFile(path) as tiff:
+        levels = tiff.series[0].levels
+        scales = [round(levels[0].shape[0] / level.shape[0]) for level in levels]
+        for (x, y, w, h), _, _, target in asks:
+            number = _level_at(scales, w, h, target)
+            scale, pixels = scales[number], zarr.open(tiff.series[0].aszarr(level=number), mode="r")
+            part = pixels[y // scale : (y + h) // scale, x // scale : (x + w) // scale]
+            yield _resized(part if part.dtype == "uint8" else _in_range(part), target)
+
+
+def _level_at(scales: list[int], width: int, height: int, target: tuple[int, int], oversampling: int = 4) -> int:
+    wanted = min(width / target[0], height / target[1]) / oversampling
+    return max(number for number, scale in enumerate(scales) if scale <= max(1, wanted) * 1.001)
+
+
+def _in_range(samples: Any) -> Any:
+    import numpy as np
+
+    low, high = _SCENE_RANGE
+    return (np.clip((samples.astype(np.float32) - low) / (high - low), 0, 1) * 255 + 0.5).astype(np.uint8)
+
+
+def _resized(pixels: Any, target: tuple[int, int]) -> Any:
+    from PIL import Image
+
+    return Image.fromarray(pixels).resize(target, Image.Resampling.BICUBIC)
+
+
 def _by_cucim_2x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """cuCIM on the CPU, the level at 2x, with two threads; it resizes nothing itself, so Pillow does."""
     import numpy as np
@@ -181,6 +261,11 @@ READERS: dict[str, Callable[[Path, list[ViewCase]], Iterator[Any]]] = {
     "libvips thumbnail": _by_vips_thumbnail,
     "OpenSlide": _by_openslide,
     "OpenSlide, level at 2x": _by_openslide_2x,
+    "OpenSlide, level at 4x": _by_openslide_4x,
+    "rasterio": _by_rasterio,
+    "rasterio, level at 4x": _by_rasterio_4x,
+    "rio-tiler": _by_rio_tiler,
+    "tifffile, level at 4x": _by_tifffile_4x,
     "tiffslide": _by_tiffslide,
     "tiffslide, level at 2x": _by_tiffslide_2x,
     "cuCIM on the CPU, level at 2x": _by_cucim_2x,
@@ -192,6 +277,9 @@ IMPORTS = {
     "Pillow": ("PIL.Image", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"),
     "libvips": ("pyvips", "numpy"),
     "OpenSlide": ("openslide", "PIL.Image"),
+    "rasterio": ("rasterio", "numpy", "PIL.Image"),
+    "rio-tiler": ("rio_tiler.io", "numpy"),
+    "tifffile": ("tifffile", "imagecodecs", "zarr", "PIL.Image"),
     "tiffslide": ("tiffslide", "PIL.Image"),
     "cuCIM": ("cucim", "numpy", "PIL.Image"),
 }

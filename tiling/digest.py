@@ -104,7 +104,7 @@ def is_sampled_digest(digest: str) -> bool:
 
 
 def store_digests(folder: Path | None) -> None:
-    """Keep the digests that this process makes, and the limits that it finds, in a folder.
+    """Keep the digests that this process makes, and facts that it finds out, in a folder.
 
     For the next process, and for others of the machine; nowhere without one.
     """
@@ -112,7 +112,7 @@ def store_digests(folder: Path | None) -> None:
 
 
 def digest_folder() -> Path | None:
-    """Return where digests and limits are kept, if anywhere."""
+    """Return where digests and facts are kept, if anywhere."""
     return _DIGEST_CACHE.folder
 
 

@@ -6,24 +6,32 @@ from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from pydantic import TypeAdapter
+
 from gigavqa.tiling.digest import digest_of, file_matches_digest, require_content
 from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import ImageNotFoundError, TilingError
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.files import OpenFile, image_changed_error
 from gigavqa.tiling.geometry import resolve_region
+from gigavqa.tiling.level_comparison import LevelAgreement, compare_levels
 from gigavqa.tiling.levels import ReadPlan, plan_reading
 from gigavqa.tiling.recipes import ImageIdentity, identity_of
 from gigavqa.tiling.sources import native_source_of, source_of
 from gigavqa.tiling.statistics import sample_pixels
-from gigavqa.tiling.stored_limits import StoredLimits
-from gigavqa.tiling.tone import Tone
+from gigavqa.tiling.stored_facts import StoredFact
+from gigavqa.tiling.tone import Limits, Tone
 from gigavqa.tiling.tones import check_display, find_limits, find_tone, needs_limits
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")
 _VersionKey = FileVersion | str
 """What tells whether a file is still the same: its version, or the digest by which it is named."""
+
+
+_LIMITS, _AGREEMENT = TypeAdapter(list[Limits]), TypeAdapter(LevelAgreement)
+_LIMITS_VERSION = 1  # counts changes that find other limits in the same image
+_LEVELS_VERSION = 1  # counts changes that believe other levels of the same image
 
 
 class _ReadKey(NamedTuple):
@@ -119,7 +127,8 @@ def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -
             part = resolve_region(region, source.size)
             if not needs_limits(display):
                 return find_tone(path, display, decoder.native)
-            stored = StoredLimits(seen if isinstance(seen, str) else digest_of(file), display, part)
+            digest = seen if isinstance(seen, str) else digest_of(file)
+            stored = StoredFact(_LIMITS, digest, "limits", _LIMITS_VERSION, display, part)
             if (limits := stored.read()) is None:
                 limits = find_limits(path, display, sample_pixels(source, part))
                 stored.write(limits)
@@ -133,7 +142,14 @@ def _read_plan(path: Path, seen: _VersionKey, mounted: int, how: _ReadKey) -> Re
             require_content(file, how.digest)
         source = source_of(file, how.tone)
         with source.decoder:
-            return plan_reading(source, is_ours=how.is_ours)
+            if how.is_ours or source.decoder.is_scaling or len(source.decoder.levels) == 1:
+                return plan_reading(source)
+            digest = seen if isinstance(seen, str) else how.digest or digest_of(file)
+            stored = StoredFact(_AGREEMENT, digest, "levels", _LEVELS_VERSION, source.decoder.levels, how.tone)
+            if (agreement := stored.read()) is None:
+                agreement = compare_levels(source.decoder)
+                stored.write(agreement)
+            return plan_reading(source, agreement)
 
 
 @lru_cache(maxsize=4096)

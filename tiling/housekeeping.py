@@ -48,12 +48,12 @@ def list_pyramids(folder: Path, data: Path) -> list[StoredPyramid]:
 
 
 def unused_files(folder: Path, days: float) -> list[Path]:
-    """Return the rasters, digests or limits of a folder that nobody used for so many days.
+    """Return the rasters, digests or facts of a folder that nobody used for so many days.
 
     A mapped raster keeps its pixels.
     """
     before = time.time() - days * 24 * 3600
-    files = (path for path in sorted(folder.rglob("*")) if path.suffix in {".raster", ".digest", ".limits", ".partial"})
+    files = (path for path in sorted(folder.rglob("*")) if path.suffix in {".raster", ".digest", ".fact", ".partial"})
     return [path for path in files if path.stat().st_mtime < before]
 
 

@@ -31,9 +31,7 @@ _LOSS = {False: 80.0, True: 180.0}  # and elsewhere, by whether the file is loss
 _SHADE = 13.0  # grey levels between mean colours; sharp filters overshoot white, which is cut off
 _OTHER_CONTENT = "shows something else"
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-_SAMPLE_OFFSETS = tuple(
-    product((0.0, 0.25, 0.5, 0.75), repeat=2)
-)  # where in a pixel of a level the one that was kept lay
+_QUARTERS = (0.0, 0.25, 0.5, 0.75)  # where in a pixel of a level the one that was kept lay
 _SHIFTED_OFFSETS = tuple(offset for offset in product((-0.5, 0.0, 0.5), repeat=2) if any(offset))
 
 _Grey = NDArray[np.float32]
@@ -48,19 +46,21 @@ class LevelAgreement(NamedTuple):
 
 def compare_levels(decoder: Decoder) -> LevelAgreement:
     """Compare each level of an open image with the one before, until one differs; reads a few tiles of each."""
+    reads = _RecentReads(decoder)
     for number in range(1, len(decoder.levels)):
-        if doubt := _find_mismatch(decoder, number):
+        if doubt := _find_mismatch(reads, number):
             width, height = decoder.levels[number].size
             return LevelAgreement(number, f"its level of {width}x{height} pixels {doubt}")
     return LevelAgreement(len(decoder.levels))
 
 
-def _find_mismatch(decoder: Decoder, number: int) -> str:
+def _find_mismatch(reads: "_RecentReads", number: int) -> str:
+    decoder = reads.decoder
     if number in decoder.incomplete:
         return "lacks tiles"
     if min(decoder.levels[number].size) < _MIN_LEVEL_SIDE:
         return ""
-    return _mismatch_in_squares(list(_square_pairs(decoder, number)), _LOSS[decoder.is_lossy])
+    return _mismatch_in_squares(list(_square_pairs(reads, number)), _LOSS[decoder.is_lossy])
 
 
 def _mismatch_in_squares(places: list["_SquarePair"], loss: float) -> str:
@@ -68,13 +68,20 @@ def _mismatch_in_squares(places: list["_SquarePair"], loss: float) -> str:
         return "cannot be compared with the one before"
     mean = sum(place.error_of_mean for place in places)
     most = mean / _MARGIN - _ROUNDING * len(places)
-    if any(_is_nearer((place.error(place.sample(*at)) for place in places), most) for at in _SAMPLE_OFFSETS):
+    offsets = _sample_offsets(places[0].factor)
+    if any(_is_nearer((place.error(place.sample(*at)) for place in places), most) for at in offsets):
         return "was made by leaving pixels out"
     if any(place.is_unrelated for place in places):
         return _OTHER_CONTENT
     if any(_is_nearer((place.error(place.mean(*at)) for place in places), most) for at in _SHIFTED_OFFSETS):
         return "lies beside the one before"
     return _OTHER_CONTENT if any(place.differs_by_more_than(loss) for place in places) else ""
+
+
+def _sample_offsets(factor: float) -> Iterator[tuple[float, ...]]:
+    """Yield where in a pixel of a level the one that was kept may have lain; each finer pixel once."""
+    parts = {int(part * factor): part for part in reversed(_QUARTERS)}.values() if factor.is_integer() else _QUARTERS
+    return iter(product(parts, repeat=2))
 
 
 def _is_nearer(errors: Iterator[float], most: float) -> bool:
@@ -89,7 +96,7 @@ class _SquarePair:
     """The pixels of a square of a level, and those of the finer level that lie there, which begin `lead` before it."""
 
     def __init__(self, coarse: Pixels, fine: Pixels, factor: float, lead: tuple[float, float]) -> None:
-        self._fine, self._factor, self._lead = _luma(fine), factor, lead
+        self._fine, self.factor, self._lead = _luma(fine), factor, lead
         self._sums = np.pad(self._fine.astype(np.float64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
         self._height, self._width = coarse.shape[:2]
         self._shades = coarse.mean((0, 1)), fine.mean((0, 1))
@@ -105,7 +112,7 @@ class _SquarePair:
 
     def differs_by_more_than(self, loss: float) -> bool:
         """Return whether more differs than filters do, and so much loss: pages of type have grey lines in common."""
-        return self.error_of_mean > _DETAIL * self._detail() / self._factor**2 + loss
+        return self.error_of_mean > _DETAIL * self._detail() / self.factor**2 + loss
 
     @cached_property
     def error_of_mean(self) -> float:
@@ -122,14 +129,14 @@ class _SquarePair:
 
     def mean(self, right: float, down: float) -> _Grey:
         """Averages of the finer pixels, so many pixels of the level beside where they should be."""
-        rows = (np.arange(self._height + 1) + down) * self._factor + self._lead[1]
-        columns = (np.arange(self._width + 1) + right) * self._factor + self._lead[0]
+        rows = (np.arange(self._height + 1) + down) * self.factor + self._lead[1]
+        columns = (np.arange(self._width + 1) + right) * self.factor + self._lead[0]
         sums = _interpolate_sums(_interpolate_sums(self._sums, rows).T, columns).T
-        return (np.diff(np.diff(sums, axis=0), axis=1) / self._factor**2).astype(np.float32)[_INNER, _INNER]
+        return (np.diff(np.diff(sums, axis=0), axis=1) / self.factor**2).astype(np.float32)[_INNER, _INNER]
 
     def _detail(self) -> float:
         """Return the mean variance of the finer pixels that one of the level stands for."""
-        side = max(2, round(self._factor))
+        side = max(2, round(self.factor))
         rows, columns = (length // side for length in self._fine.shape)
         squares = np.square(self._fine[: rows * side, : columns * side], dtype=np.float64).mean()
         sums = self._sums[: rows * side + 1 : side, : columns * side + 1 : side]
@@ -137,26 +144,56 @@ class _SquarePair:
 
     def sample(self, right: float, down: float) -> _Grey:
         """One of the finer pixels for each of the level."""
-        rows = ((np.arange(self._height) + down) * self._factor + self._lead[1]).astype(int)
-        columns = ((np.arange(self._width) + right) * self._factor + self._lead[0]).astype(int)
+        rows = ((np.arange(self._height) + down) * self.factor + self._lead[1]).astype(int)
+        columns = ((np.arange(self._width) + right) * self.factor + self._lead[0]).astype(int)
         sample: _Grey = self._fine[np.ix_(rows, columns)][_INNER, _INNER]
         return sample
 
 
-def _square_pairs(decoder: Decoder, number: int) -> Iterator[_SquarePair]:
+class _RecentReads:
+    """Reads regions of levels, and keeps those of the last two levels: what is to be seen in one is looked at in both.
+
+    A square of one pair often lies in a tile that was decoded for the pair before.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+        self._kept: dict[int, list[tuple[Region, Pixels]]] = {}
+
+    def read(self, number: int, region: Region) -> Pixels | None:
+        """Return a region of a level; None where it cannot be decoded."""
+        self._kept = {level: some for level, some in self._kept.items() if abs(level - number) <= 1}
+        for there, pixels in self._kept.setdefault(number, []):
+            if _holds(there, region):
+                return _crop(pixels, Region(region.x - there.x, region.y - there.y, *region.size))
+        try:
+            pixels = np.concatenate(list(self.decoder.bands(number, region)))
+        except ImageUnreadableError:  # whoever looks there will say so
+            return None
+        self._kept[number].append((region, pixels))
+        return pixels
+
+
+def _holds(outer: Region, inner: Region) -> bool:
+    x, y = inner.x - outer.x, inner.y - outer.y
+    return min(x, y) >= 0 and x + inner.width <= outer.width and y + inner.height <= outer.height
+
+
+def _square_pairs(reads: _RecentReads, number: int) -> Iterator[_SquarePair]:
     """Yield where there is most to see in either level; what cannot be decoded tells nothing."""
+    decoder = reads.decoder
     level, finer = decoder.levels[number], decoder.levels[number - 1]
     factor = level.downsample / finer.downsample
     shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
     for landmark in _landmarks(decoder, number, factor):
         region = _fit_within(landmark, shared)
-        if region and (pixels := _read(decoder, number, region)) is not None:
+        if region and (pixels := reads.read(number, region)) is not None:
             square = _busiest_square(pixels)
             left, top = (region.x + square.x) * factor, (region.y + square.y) * factor
             x, y = math.floor(left), math.floor(top)
             right, bottom = math.ceil(left + square.width * factor), math.ceil(top + square.height * factor)
             there = Region(x, y, min(right, finer.size.width) - x, min(bottom, finer.size.height) - y)
-            if (fine := _read(decoder, number - 1, there)) is not None:
+            if (fine := reads.read(number - 1, there)) is not None:
                 yield _SquarePair(_crop(pixels, square), fine, factor, (left - x, top - y))
 
 
@@ -182,20 +219,14 @@ def _fit_within(region: Region, shared: Size) -> Region | None:
 def _busiest_square(pixels: Pixels) -> Region:
     height, width = pixels.shape[:2]
     side_x, side_y = min(_SQUARE_SIDE, width), min(_SQUARE_SIDE, height)
-    corners = product(range(0, width - side_x + 1, side_x), range(0, height - side_y + 1, side_y))
-    squares = (Region(left, top, side_x, side_y) for left, top in corners)
-    return max(squares, key=lambda square: float(_crop(pixels, square)[..., 1].var()))
+    columns, rows = width // side_x, height // side_y
+    green = pixels[: rows * side_y, : columns * side_x, 1].reshape(rows, side_y, columns, side_x)
+    column, row = divmod(int(green.var((1, 3)).T.argmax()), rows)
+    return Region(column * side_x, row * side_y, side_x, side_y)
 
 
 def _crop(pixels: Pixels, region: Region) -> Pixels:
     return pixels[region.y : region.y + region.height, region.x : region.x + region.width]
-
-
-def _read(decoder: Decoder, number: int, region: Region) -> Pixels | None:
-    try:
-        return np.concatenate(list(decoder.bands(number, region)))
-    except ImageUnreadableError:  # whoever looks there will say so
-        return None
 
 
 def _luma(pixels: Pixels) -> _Grey:
@@ -206,6 +237,9 @@ def _luma(pixels: Pixels) -> _Grey:
 def _interpolate_sums(sums: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows of running sums at ends that may lie between them."""
     ends = np.clip(ends, 0, sums.shape[0] - 1)
+    if not (ends % 1).any():
+        there: NDArray[np.float64] = sums[ends.astype(int)]
+        return there
     whole = np.minimum(ends.astype(int), sums.shape[0] - 2)
     part = (ends - whole)[:, None]
     between: NDArray[np.float64] = sums[whole] * (1 - part) + sums[whole + 1] * part

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from gigavqa.tiling.geometry import Size
-from gigavqa.tiling.level_comparison import compare_levels
+from gigavqa.tiling.level_comparison import LevelAgreement
 from gigavqa.tiling.sources import Level, Source
 from gigavqa.tiling.sources.base import Decoder, Pixels
 
@@ -54,20 +54,19 @@ class ReadPlan:
         return choose_level(self.levels, region, target, self.oversampling)
 
 
-def plan_reading(source: Source, *, is_ours: bool = False) -> ReadPlan:
-    """Find out how an open image is read; what it has of levels is compared with what they should be.
+def plan_reading(source: Source, agreement: LevelAgreement | None = None) -> ReadPlan:
+    """Plan how an open image is read, of whose own levels those are read that show the same; all, without `agreement`.
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made just as ingest makes
-    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read. A pyramid
-    that `is_ours` is known to be right.
+    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read.
     """
     decoder = source.decoder
     found = decoder.levels
     remarks: tuple[str, ...] = ()
     if decoder.is_scaling:
         found = decoder.levels[:1]
-    elif not is_ours:
-        num_levels, doubt = compare_levels(decoder)
+    elif agreement:
+        num_levels, doubt = agreement
         found = decoder.levels[:num_levels]
         remarks = (f"{doubt}{_LEVELS_UNREAD_REMARK if num_levels == 1 else _LEVEL_UNREAD_REMARK}",) if doubt else ()
     is_flat, is_large = len(found) == 1, found[0].size.area >= LARGE_PIXELS

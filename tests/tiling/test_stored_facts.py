@@ -1,4 +1,4 @@
-"""Limits of a display are found once for a content, by whichever process comes first."""
+"""What takes reading of pixels is found out once for a content, by whichever process comes first."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +9,13 @@ import tifffile
 
 from gigavqa.tiling import file_facts
 from gigavqa.tiling.digest import digest_folder, store_digests
-from gigavqa.tiling.file_facts import cached_identity
+from gigavqa.tiling.file_facts import cached_identity, cached_read_plan
+from gigavqa.tiling.level_comparison import compare_levels
+from gigavqa.tiling.levels import ReadPlan
+from gigavqa.tiling.sources.base import Decoder
 from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.tone import Tone
+from tests.tiling.pictures import save_pyramid, textured
 
 SHOW = "stretch=percentile:2:98"
 
@@ -65,13 +69,13 @@ def test_another_display_region_or_content_has_limits_of_its_own(image: Path, sa
     assert len(samplings) == len(told) + 1
 
 
-@pytest.mark.parametrize("text", ["", "[[1]]", '"', "[[NaN, 1, 2]]", "\x00\xff"])
+@pytest.mark.parametrize("text", ["", "[[1]]", '"', "[[NaN, 1, 2]]", "{}", "3", "\x00\xff"])
 def test_what_was_kept_and_can_no_longer_be_read_is_found_anew(
     image: Path, folder: Path, samplings: list[object], text: str
 ) -> None:
     """A disk may lose what it was given."""
     right = tone(image)
-    (place,) = folder.rglob("*.limits")
+    (place,) = folder.rglob("*.fact")
     place.write_text(text, "latin-1")
     assert tone(image) == right
     assert len(samplings) == 2
@@ -83,3 +87,30 @@ def test_a_folder_that_takes_nothing_costs_time_alone(image: Path, folder: Path,
     store_digests(folder.with_name("a.tif") / "below a file")
     assert [tone(image), tone(image)] == [right, right]
     assert len(samplings) == 3
+
+
+def read_plan(path: Path, show: str = "") -> ReadPlan:
+    """As a process that knows nothing of the file finds it."""
+    file_facts._read_plan.cache_clear()  # what a new process lacks
+    return cached_read_plan(path, tone=cached_identity(path, None, show).tone)
+
+
+@pytest.mark.parametrize("step", [1, 2], ids=["believed", "disbelieved"])
+def test_levels_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """What is wrong with them is told as before."""
+    compared: list[Decoder] = []
+    monkeypatch.setattr(file_facts, "compare_levels", lambda some: [compared.append(some), compare_levels(some)][1])
+    path, pixels = tmp_path / "a.tif", textured(800, 600)
+    if step == 1:
+        save_pyramid(pixels, path)
+    else:
+        with tifffile.TiffWriter(path) as writer:
+            for number in range(2):
+                level = pixels[:: step**number, :: step**number]
+                writer.write(level, photometric="rgb", tile=(128, 128), subfiletype=number)
+    first = read_plan(path)
+    assert read_plan(path) == first
+    assert bool(first.remarks) == (step > 1)
+    assert len(compared) == 1
+    read_plan(path, "stretch=range:0:9")
+    assert len(compared) == 2
