@@ -124,7 +124,7 @@ def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -
         source = native_source_of(file)
         with source.decoder as decoder:
             check_display(path, display, decoder.native)
-            part = resolve_region(region, source.size)
+            part = resolve_region(region, source.frame)
             if not needs_limits(display):
                 return find_tone(path, display, decoder.native)
             digest = seen if isinstance(seen, str) else digest_of(file)

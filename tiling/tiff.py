@@ -14,6 +14,7 @@ from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags, geotags_of
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
@@ -52,6 +53,7 @@ class TiffLayout:
     microns_per_pixel: float | None
     read_by_openslide: bool
     pixel_type: PixelType
+    geotags: GeoTags = NO_GEOTAGS
 
     @property
     def size_s(self) -> Size:
@@ -97,6 +99,7 @@ def tiff_layout(file: TiffFile, path: Path, *, is_declared: bool = False) -> Tif
             microns_per_pixel=_microns_per_pixel(file, first),
             read_by_openslide=by_openslide,
             pixel_type=_OF_SLIDES if by_openslide else _pixel_type(first),
+            geotags=geotags_of(first),
         )
 
 

@@ -14,6 +14,7 @@ from gigavqa.cli.lookup import dataset_folder, image_path, model_entry
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.digest import store_digests
+from gigavqa.tiling.formats import OPENSLIDE_ONLY
 
 if TYPE_CHECKING:
     from gigavqa.tiling.rendering import Raster
@@ -51,7 +52,9 @@ def view(
     region: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="X,Y,W,H", help="Region in pixels, or pct:X,Y,W,H (repeatable).", rich_help_panel=_EVIDENCE
+            metavar="X,Y,W,H",
+            help="Region in pixels, pct:X,Y,W,H, or lonlat:W,S,E,N, projected:..., epsg:CODE:... (repeatable).",
+            rich_help_panel=_EVIDENCE,
         ),
     ] = None,
     place: Annotated[
@@ -110,12 +113,23 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
     shown = {path: cached_identity(path, None, view.show, view.region).tone for path, view in declared}
     remarks = {path: cached_remarks(path, tone) for path, tone in shown.items()}
     for path, told in remarks.items():
-        for remark in told:
+        for remark in (*told, *filter(None, [_ground_of(path)])):
             err.print(f"{path.name}: {remark}", markup=False)
     if json:
         print_json(written)
     else:
         _print(written)
+
+
+def _ground_of(path: Path) -> str:
+    """Say where a file's image lies; nothing of slides that OpenSlide alone reads."""
+    from gigavqa.tiling.headers import read_stored_header  # noqa: PLC0415
+    from gigavqa.tiling.places import describe_ground  # noqa: PLC0415
+
+    if path.suffix.lower() in OPENSLIDE_ONLY:
+        return ""
+    header = read_stored_header(path, is_declared=True).oriented
+    return describe_ground(header.geotags, header.size)
 
 
 def _require_writable(output: Path) -> None:
