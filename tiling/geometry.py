@@ -35,6 +35,16 @@ class Size(NamedTuple):
         return self.width * self.height
 
 
+class MicronsPerPixel(NamedTuple):
+    """Width and height of a level-0 pixel on the specimen, in microns."""
+
+    x: float
+    y: float
+
+    def __str__(self) -> str:
+        return f"{self.x:.4g}" if self.x == self.y else f"{self.x:.4g} x {self.y:.4g}"
+
+
 class Region(NamedTuple):
     """A rectangle in level-0 pixels: left, top, width, height."""
 

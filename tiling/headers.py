@@ -4,7 +4,6 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
@@ -17,11 +16,13 @@ from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
 from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.limits import PixelLayout, check_pixels
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.samples import native_samples
-from gigavqa.tiling.tiff import tiff_layout
+from gigavqa.tiling.slide_facts import SLIDE_PIXELS, read_slide_facts, size_of_part
+from gigavqa.tiling.tiff import is_read_by_openslide, tiff_format, tiff_layout
 from gigavqa.tiling.tones import check_display
 
 # Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to gigavqa.tiling.limits.
@@ -46,7 +47,7 @@ _PNG_EXACT_BITS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Header:
-    """Size in the oriented frame, in pixels, and format: jpeg, png, webp, jp2, tiff, ome-tiff, svs, ndpi or philips."""
+    """Size in the oriented frame, in pixels, and format: that of the file, or the vendor's whom OpenSlide names."""
 
     size: Size
     format: str
@@ -61,6 +62,8 @@ class StoredHeader:
     size_s: Size
     orientation: int
     pixel_type: PixelType
+    is_slide: bool = False
+    """Whether OpenSlide reads it."""
 
     @property
     def oriented(self) -> Header:
@@ -74,39 +77,58 @@ def read_header(path: Path, show: str = "") -> Header:
     Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, PixelTypeError for pixels that are not shown
     as they are, and ImageTooLargeError beyond `gigavqa.tiling.limits`.
     """
-    found = read_stored_header(path, is_declared=bool(show))
-    if show:
+    display = parse_display(show) if show else None
+    found = read_stored_header(path, display.part if display else WHOLE, is_declared=display is not None)
+    if display:
         has_table = found.container == "tiff" and found.pixel_type.colours == "palette"
-        check_display(path, parse_display(show), native_samples(found.pixel_type, has_table=has_table))
+        check_display(path, display, native_samples(found.pixel_type, has_table=has_table))
     return found.oriented
 
 
-def read_stored_header(path: Path, *, is_declared: bool = False) -> StoredHeader:
-    """Read the header in the stored frame; raises as `read_header` does."""
+def read_stored_header(path: Path, part: ImagePart = WHOLE, *, is_declared: bool = False) -> StoredHeader:
+    """Read the header of a part of a file in the stored frame; raises as `read_header` does."""
     with OpenFile(path) as file:
-        return header_of(file, is_declared=is_declared)
+        return header_of(file, part, is_declared=is_declared)
 
 
-def header_of(file: OpenFile, *, is_declared: bool = False) -> StoredHeader:
-    """Read the header of an open file in the stored frame; raises as `read_header` does.
+def header_of(file: OpenFile, part: ImagePart = WHOLE, *, is_declared: bool = False) -> StoredHeader:
+    """Read the header of a part of an open file in the stored frame; raises as `read_header` does.
 
     But not PixelTypeError where it `is_declared` how real samples of whatever depth and number are shown.
     """
     container = container_of(file)
-    read = _tiff_header if container == "tiff" else partial(_flat_header, container=container)
-    header, layout = read(file, is_declared=is_declared)
+    if container == "slide":
+        header, layout = _slide_header(file, container, part)
+    elif container == "tiff":
+        header, layout = _tiff_header(file, part, is_declared=is_declared)
+    else:
+        header, layout = _flat_header(file, part, container=container, is_declared=is_declared)
     check_pixels(file.path, layout, header.size_s)
     return header
 
 
-def _tiff_header(file: OpenFile, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
+def _slide_header(
+    file: OpenFile, container: Container, part: ImagePart, format: str = ""
+) -> tuple[StoredHeader, PixelLayout]:
+    facts = read_slide_facts(file)
+    size = size_of_part(file.path, facts, part)
+    layout: PixelLayout = "jp2" if part.associated else "tiff_tiles"
+    return StoredHeader(container, format or facts.vendor, size, 1, SLIDE_PIXELS, is_slide=True), layout
+
+
+def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
     with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-        found = tiff_layout(tiff, file.path, is_declared=is_declared)
+        if part.associated or is_read_by_openslide(tiff):
+            return _slide_header(file, "tiff", part, tiff_format(tiff))
+        found = tiff_layout(tiff, file.path, part, is_declared=is_declared)
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
 
 
-def _flat_header(file: OpenFile, *, container: Container, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
+def _flat_header(
+    file: OpenFile, part: ImagePart, *, container: Container, is_declared: bool
+) -> tuple[StoredHeader, PixelLayout]:
+    require_whole(file.path, part)
     with translate_decoder_errors(file.path):
         told = _declared_pixel_type(file, container)
         if told:

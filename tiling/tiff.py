@@ -13,11 +13,13 @@ from pathlib import Path
 from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
-from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.geometry import MicronsPerPixel, Size
+from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
 _MAX_PAGES = 64
+_CENTIMETRE = 3
 _REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
 _OLD_REDUCED, _OLD_PAGE = 2, 3  # SubfileType, which was before
 _MAX_STRIP_BYTES = 512 * 2**20
@@ -30,7 +32,10 @@ _PREMULTIPLIED = 1  # of ExtraSamples
 _ALPHAS = {_PREMULTIPLIED, 2}  # the latter is straight; 0 says nothing
 _EXACT_BITS = (1, 8)
 _ODD_BITS = frozenset(range(17, 64)) - {32}
-_OF_SLIDES = PixelType(8, "rgb", 3)
+_OPENSLIDE_FORMATS = frozenset({"ndpi", "philips", "scn", "bif", "trestle", "huron", "argos"})
+_LEICA = "http://www.leica-microsystems.com/scn/"
+_MAKE_TAG, _XMP_TAG, _ARGOS_TAG = 271, 700, 65000
+_MOST_XMP_BYTES = 4096
 LOSSY = frozenset({7, 34712, 33005, 50001})
 """Compressions that may lose something; their codecs convert colours, too."""
 
@@ -49,8 +54,7 @@ class TiffLayout:
     pages: tuple[TiffPage, ...]
     num_others: int
     orientation: int
-    microns_per_pixel: float | None
-    read_by_openslide: bool
+    microns_per_pixel: MicronsPerPixel | None
     pixel_type: PixelType
 
     @property
@@ -74,7 +78,15 @@ def photometric_kind(page: TiffPage) -> ColourKind:
     return _PHOTOMETRICS[page.photometric]
 
 
-def tiff_layout(file: TiffFile, path: Path, *, is_declared: bool = False) -> TiffLayout:
+def is_read_by_openslide(file: TiffFile) -> bool:
+    """Return whether an open TIFF is a slide that OpenSlide puts together, or alone decodes."""
+    first = file.pages[0]
+    return isinstance(first, TiffPage) and (
+        first.compression == _OPENSLIDE_COMPRESSION or tiff_format(file) in _OPENSLIDE_FORMATS
+    )
+
+
+def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_declared: bool = False) -> TiffLayout:
     """Find out what an open TIFF holds, of whose pixels it `is_declared` how they are shown, or not.
 
     Raises ImageUnreadableError for broken structure, PixelTypeError for pixels that are not shown as they are, and
@@ -84,32 +96,39 @@ def tiff_layout(file: TiffFile, path: Path, *, is_declared: bool = False) -> Tif
         first = file.pages[0]
         if not isinstance(first, TiffPage) or min(page_size(first)) < 1:
             raise ImageUnreadableError(f"{path}: the first page holds no image")
-        _refuse_stitched(file, path)
-        by_openslide = bool(file.is_ndpi or file.is_philips or first.compression == _OPENSLIDE_COMPRESSION)
-        if not by_openslide:
-            _check_pixels_known(file, first, path, is_declared=is_declared)
+        require_whole(path, part)
+        _check_pixels_known(file, first, path, is_declared=is_declared)
         levels = tuple(_levels(file, first, path))
         return TiffLayout(
-            format=_format(file),
+            format=tiff_format(file),
             pages=levels,
-            num_others=0 if by_openslide or file.is_svs else _num_others(file, levels),
+            num_others=0 if file.is_svs else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(ORIENTATION_TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
-            read_by_openslide=by_openslide,
-            pixel_type=_OF_SLIDES if by_openslide else _pixel_type(first),
+            pixel_type=_pixel_type(first),
         )
 
 
-def _format(file: TiffFile) -> str:
-    names = {"svs": file.is_svs, "ndpi": file.is_ndpi, "philips": file.is_philips, "ome-tiff": file.is_ome}
+def tiff_format(file: TiffFile) -> str:
+    """Return which slide's format a TIFF has, or that it has none."""
+    page = file.pages.first
+    names = {
+        "svs": file.is_svs,
+        "ndpi": file.is_ndpi,
+        "philips": file.is_philips,
+        "scn": _LEICA in page.description,
+        "bif": file.is_bif or (_XMP_TAG in page.tags and b"iScan" in _xmp(page)),
+        "trestle": page.software.startswith("MedScan") and page.is_tiled,
+        "huron": str(page.tags.valueof(_MAKE_TAG, "")).startswith("Huron"),
+        "argos": b"Argos" in bytes(str(page.tags.valueof(_ARGOS_TAG, "")), "utf-8"),
+        "ome-tiff": file.is_ome,
+    }
     return next((name for name, applies in names.items() if applies), "tiff")
 
 
-def _refuse_stitched(file: TiffFile, path: Path) -> None:
-    if file.is_scn or file.is_bif:
-        raise ImageUnsupportedError(
-            f"{path}: only OpenSlide puts this slide's parts together; `gigavqa ingest` converts it to a tiled pyramid"
-        )
+def _xmp(page: TiffPage) -> bytes:
+    found = page.tags.valueof(_XMP_TAG)
+    return found[:_MOST_XMP_BYTES] if isinstance(found, bytes) else str(found)[:_MOST_XMP_BYTES].encode()
 
 
 def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path, *, is_declared: bool) -> None:
@@ -217,12 +236,14 @@ def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:
     )
 
 
-def _microns_per_pixel(file: TiffFile, page: TiffPage) -> float | None:
+def _microns_per_pixel(file: TiffFile, page: TiffPage) -> MicronsPerPixel | None:
     if file.is_svs and (match := re.search(r"MPP\s*=\s*([\d.]+)", page.description)):
-        return float(match.group(1))
+        return MicronsPerPixel(float(match[1]), float(match[1]))
     if file.is_ome and (match := re.search(r'PhysicalSizeX="([\d.eE+-]+)"', file.ome_metadata or "")):
-        return float(match.group(1)) if 'PhysicalSizeXUnit="' not in (file.ome_metadata or "") else None
-    resolution, unit = page.tags.valueof(282), page.tags.valueof(296)
-    if unit == 3 and resolution and resolution[0]:
-        return float(10_000 * resolution[1] / resolution[0])
+        if 'PhysicalSizeXUnit="' in (file.ome_metadata or ""):
+            return None
+        return MicronsPerPixel(float(match[1]), float(match[1]))
+    x, y = page.tags.valueof(282), page.tags.valueof(283)
+    if page.tags.valueof(296) == _CENTIMETRE and x and x[0] and y and y[0]:
+        return MicronsPerPixel(float(10_000 * x[1] / x[0]), float(10_000 * y[1] / y[0]))
     return None
