@@ -1,4 +1,4 @@
-"""Sizes and regions, and the IIIF region grammar. Pure: no pixels.
+"""Sizes and regions. Pure: no pixels.
 
 Frames of coordinates, and the suffix that a name carries in each:
 
@@ -9,18 +9,15 @@ Frames of coordinates, and the suffix that a name carries in each:
 """
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from gigavqa.tiling.errors import RegionError, quote_text
+from gigavqa.tiling.errors import RegionError
+from gigavqa.tiling.region_grammar import RegionScheme, RegionText, describe_lack, parse_region
 
-INTEGER = r"(\d{1,9})"
-DECIMAL = r"(\d{1,9}(?:\.\d{1,30})?)"
-"""What numbers of regions and sizes look like: within what every integer and every float can say."""
-
-_PIXELS = re.compile(",".join([INTEGER] * 4), re.ASCII)
-_PERCENT = re.compile("pct:" + ",".join([DECIMAL] * 4), re.ASCII)
+RegionResolver = Callable[[RegionText, "Size"], "Region"]
+"""Finds the pixels of a region outside the image's own frame; raises RegionError."""
 
 
 class Size(NamedTuple):
@@ -62,29 +59,39 @@ class Region(NamedTuple):
         return f"{self.x},{self.y},{self.width},{self.height}"
 
 
-def resolve_region(text: str, size: Size) -> Region:
-    """Turn `full`, `x,y,w,h` (level-0 pixels) or `pct:x,y,w,h` into a region of an image of `size`.
+NO_RESOLVERS: Mapping[RegionScheme, RegionResolver] = MappingProxyType({})
+"""Of an image that says nothing of where it lies."""
 
+
+def resolve_region(text: str, size: Size, resolvers: Mapping[RegionScheme, RegionResolver] = NO_RESOLVERS) -> Region:
+    """Turn `full`, `x,y,w,h` (level-0 pixels), `pct:x,y,w,h` or a place into a region of an image of `size`.
+
+    `resolvers` find places of the schemes that the image's file gives a meaning.
     Percentages are rounded outwards to whole pixels and clipped to the image.
     Raises RegionError for any other text, for an empty region, and for pixels outside the image: a region that IIIF
     would silently crop would be evidence that the model never saw. Source: IIIF Image API 3.0, section 4.1.
     """
-    if text == "full":
-        return Region(0, 0, size.width, size.height)
-    if match := _PIXELS.fullmatch(text):
-        region = Region(*(int(number) for number in match.groups()))
-    elif match := _PERCENT.fullmatch(text):
-        region = _from_percent([float(number) for number in match.groups()], size)
+    asked = parse_region(text)
+    if asked.scheme == "full":
+        return Region(0, 0, *size)
+    if asked.scheme == "pixels":
+        region = Region(*map(int, asked.numbers))
+    elif asked.scheme == "pct":
+        region = _from_percent(asked.numbers, size)
+    elif asked.scheme in resolvers:
+        region = resolvers[asked.scheme](asked, size)
     else:
-        raise RegionError(f"region '{quote_text(text)}' is none of full, x,y,w,h and pct:x,y,w,h")
+        raise RegionError(
+            f"region '{asked}' needs an image that says where it lies, and its file has {describe_lack(asked.scheme)}"
+        )
     if region.width < 1 or region.height < 1:
-        raise RegionError(f"region '{quote_text(text)}' is empty in an image of {size.width}x{size.height}")
+        raise RegionError(f"region '{asked}' is empty in an image of {size.width}x{size.height}")
     if region.x + region.width > size.width or region.y + region.height > size.height:
-        raise RegionError(f"region '{quote_text(text)}' reaches outside an image of {size.width}x{size.height}")
+        raise RegionError(f"region '{asked}' reaches outside an image of {size.width}x{size.height}")
     return region
 
 
-def _from_percent(percent: list[float], size: Size) -> Region:
+def _from_percent(percent: Sequence[float], size: Size) -> Region:
     x, y, w, h = percent
     if x + w > 100 or y + h > 100:
         raise RegionError(f"region 'pct:{x:g},{y:g},{w:g},{h:g}' reaches beyond 100 %")

@@ -20,7 +20,8 @@ from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.displays import show_below
 from gigavqa.tiling.errors import TilingError, quote_text
-from gigavqa.tiling.geometry import DECIMAL, INTEGER, Region, Size, resolve_region
+from gigavqa.tiling.geometry import Region, Size, resolve_region
+from gigavqa.tiling.region_grammar import DECIMAL, INTEGER
 from gigavqa.tiling.roots import ImageRoot, check_image_name
 from gigavqa.tiling.views import View, plan_view
 
