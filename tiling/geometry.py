@@ -31,6 +31,11 @@ class Size(NamedTuple):
         """Number of pixels."""
         return self.width * self.height
 
+    @property
+    def resolvers(self) -> Mapping[RegionScheme, RegionResolver]:
+        """What finds the pixels of places outside the image, by scheme: nothing, but in an `ImageFrame`."""
+        return _NO_RESOLVERS
+
 
 class MicronsPerPixel(NamedTuple):
     """Width and height of a level-0 pixel on the specimen, in microns."""
@@ -59,14 +64,34 @@ class Region(NamedTuple):
         return f"{self.x},{self.y},{self.width},{self.height}"
 
 
-NO_RESOLVERS: Mapping[RegionScheme, RegionResolver] = MappingProxyType({})
-"""Of an image that says nothing of where it lies."""
+class ImageFrame(Size):
+    """The size of an image whose file says where it lies, so that places outside the image have pixels in it.
+
+    Equal to the size alone. It is what headers tell as an image's size, so that every door that takes a region takes
+    places, too.
+    """
+
+    _resolvers: Mapping[RegionScheme, RegionResolver] = {}
+
+    @classmethod
+    def of(cls, size: Size, resolvers: Mapping[RegionScheme, RegionResolver]) -> "ImageFrame":
+        """Return the frame of an image of `size`, in which places of these schemes are found."""
+        frame = cls(*size)
+        frame._resolvers = resolvers
+        return frame
+
+    @property
+    def resolvers(self) -> Mapping[RegionScheme, RegionResolver]:
+        return self._resolvers
 
 
-def resolve_region(text: str, size: Size, resolvers: Mapping[RegionScheme, RegionResolver] = NO_RESOLVERS) -> Region:
+_NO_RESOLVERS: Mapping[RegionScheme, RegionResolver] = MappingProxyType({})
+
+
+def resolve_region(text: str, size: Size) -> Region:
     """Turn `full`, `x,y,w,h` (level-0 pixels), `pct:x,y,w,h` or a place into a region of an image of `size`.
 
-    `resolvers` find places of the schemes that the image's file gives a meaning.
+    Places are of the schemes to which an `ImageFrame` gives a meaning.
     Percentages are rounded outwards to whole pixels and clipped to the image.
     Raises RegionError for any other text, for an empty region, and for pixels outside the image: a region that IIIF
     would silently crop would be evidence that the model never saw. Source: IIIF Image API 3.0, section 4.1.
@@ -78,15 +103,15 @@ def resolve_region(text: str, size: Size, resolvers: Mapping[RegionScheme, Regio
         region = Region(*map(int, asked.numbers))
     elif asked.scheme == "pct":
         region = _from_percent(asked.numbers, size)
-    elif asked.scheme in resolvers:
-        region = resolvers[asked.scheme](asked, size)
+    elif resolver := size.resolvers.get(asked.scheme):
+        region = resolver(asked, size)
     else:
         raise RegionError(
             f"region '{asked}' needs an image that says where it lies, and its file has {describe_lack(asked.scheme)}"
         )
     if region.width < 1 or region.height < 1:
         raise RegionError(f"region '{asked}' is empty in an image of {size.width}x{size.height}")
-    if region.x + region.width > size.width or region.y + region.height > size.height:
+    if min(region.x, region.y) < 0 or region.x + region.width > size.width or region.y + region.height > size.height:
         raise RegionError(f"region '{asked}' reaches outside an image of {size.width}x{size.height}")
     return region
 

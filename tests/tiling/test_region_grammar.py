@@ -1,9 +1,11 @@
 """What somebody writes for a region, before any image is looked at."""
 
+import pickle
+
 import pytest
 
 from gigavqa.tiling.errors import RegionError
-from gigavqa.tiling.geometry import Region, Size, resolve_region
+from gigavqa.tiling.geometry import ImageFrame, Region, Size, resolve_region
 from gigavqa.tiling.region_grammar import RegionText, parse_region
 
 
@@ -39,9 +41,20 @@ def test_a_place_needs_an_image_that_says_where_it_lies() -> None:
         resolve_region("lonlat:1,2,3,4", Size(10, 10))
 
 
-def test_a_resolver_finds_the_pixels_of_its_scheme() -> None:
+def test_a_frame_finds_the_pixels_of_its_places() -> None:
     """What it finds is held to the image as every other region."""
-    size, found = Size(10, 10), {"lonlat": lambda asked, size: Region(int(asked.numbers[0]), 0, 5, 5)}
-    assert resolve_region("lonlat:5,2,3,4", size, found) == Region(5, 0, 5, 5)  # type: ignore[arg-type]
+    frame = ImageFrame.of(Size(10, 10), {"lonlat": lambda asked, size: Region(int(asked.numbers[0]), 0, 5, 5)})
+    assert resolve_region("lonlat:5,2,3,4", frame) == Region(5, 0, 5, 5)
     with pytest.raises(RegionError, match="outside an image of 10x10"):
-        resolve_region("lonlat:6,2,3,4", size, found)  # type: ignore[arg-type]
+        resolve_region("lonlat:6,2,3,4", frame)
+
+
+def test_a_frame_is_equal_to_its_size_and_keeps_its_places_in_a_copy() -> None:
+    """So that it goes wherever a size does, to other processes, too."""
+    frame = ImageFrame.of(Size(10, 10), {"lonlat": _corner})
+    assert frame == Size(10, 10)
+    assert resolve_region("lonlat:1,2,3,4", pickle.loads(pickle.dumps(frame))) == Region(0, 0, 1, 1)
+
+
+def _corner(asked: RegionText, size: Size) -> Region:
+    return Region(0, 0, 1, 1)
