@@ -68,6 +68,10 @@ class RegionError(TilingError):
     """The region is malformed, empty, or reaches outside the image."""
 
 
+class GeoreferenceError(RegionError):
+    """What the file says of where it lies is broken, unsure, or of a kind that is not served."""
+
+
 class BudgetError(TilingError):
     """The model family's preprocessing refuses an image of this size or aspect ratio."""
 

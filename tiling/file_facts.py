@@ -115,7 +115,7 @@ def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -
         source = native_source_of(file, display.part)
         with source.decoder as decoder:
             check_display(path, display, decoder.native)
-            part = resolve_region(region, source.size)
+            part = resolve_region(region, source.frame)
             pixels = sample_pixels(source, part) if needs_statistics(display) else None
             return find_tone(path, display, decoder.native, pixels)
 

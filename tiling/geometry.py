@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gigavqa.tiling.errors import RegionError
-from gigavqa.tiling.region_grammar import RegionScheme, RegionText, describe_lack, parse_region
+from gigavqa.tiling.region_grammar import PLACE_SCHEMES, RegionScheme, RegionText, describe_lack, parse_region
 
 RegionResolver = Callable[[RegionText, "Size"], "Region"]
 """Finds the pixels of a region outside the image's own frame; raises RegionError."""
@@ -114,6 +114,15 @@ def resolve_region(text: str, size: Size) -> Region:
     if min(region.x, region.y) < 0 or region.x + region.width > size.width or region.y + region.height > size.height:
         raise RegionError(f"region '{asked}' reaches outside an image of {size.width}x{size.height}")
     return region
+
+
+def canonical_region(text: str, size: Size) -> str:
+    """Return a region in pixels, and a place as it is written: a raster records its pixels beside it.
+
+    Raises RegionError as `resolve_region` does.
+    """
+    region = resolve_region(text, size)
+    return text if parse_region(text).scheme in PLACE_SCHEMES else str(region)
 
 
 def _from_percent(percent: Sequence[float], size: Size) -> Region:

@@ -15,11 +15,14 @@ from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
-from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.geometry import ImageFrame, Size
+from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
+from gigavqa.tiling.jpeg2000_ground import ground_of
 from gigavqa.tiling.limits import PixelLayout, check_pixels
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
+from gigavqa.tiling.places import place_resolvers
 from gigavqa.tiling.samples import native_samples
 from gigavqa.tiling.slide_facts import SLIDE_PIXELS, read_slide_facts, size_of_part
 from gigavqa.tiling.tiff import is_read_by_openslide, tiff_format, tiff_layout
@@ -47,10 +50,14 @@ _PNG_EXACT_BITS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Header:
-    """Size in the oriented frame, in pixels, and format: that of the file, or the vendor's whom OpenSlide names."""
+    """Size in the oriented frame, in pixels, and format: that of the file, or the vendor's whom OpenSlide names.
+
+    `size` is an `ImageFrame` where the file says where it lies, and `geotags` are what it says of that.
+    """
 
     size: Size
     format: str
+    geotags: GeoTags = NO_GEOTAGS
 
 
 @dataclass(frozen=True)
@@ -62,13 +69,19 @@ class StoredHeader:
     size_s: Size
     orientation: int
     pixel_type: PixelType
+    geotags: GeoTags = NO_GEOTAGS
     is_slide: bool = False
     """Whether OpenSlide reads it."""
 
     @property
     def oriented(self) -> Header:
         """The same in the oriented frame."""
-        return Header(orient_size(self.size_s, self.orientation), self.format)
+        size, tags = orient_size(self.size_s, self.orientation), self.geotags
+        if tags and self.orientation != 1:
+            tags = GeoTags(
+                fault="an orientation tag turns the image, and of which frame the georeference is, is unsure"
+            )
+        return Header(ImageFrame.of(size, place_resolvers(tags)) if tags else size, self.format, tags)
 
 
 def read_header(path: Path, show: str = "") -> Header:
@@ -122,7 +135,8 @@ def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple
             return _slide_header(file, "tiff", part, tiff_format(tiff))
         found = tiff_layout(tiff, file.path, part, is_declared=is_declared)
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
-    return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
+    header = StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type, found.geotags)
+    return header, layout
 
 
 def _flat_header(
@@ -140,14 +154,15 @@ def _flat_header(
         exact_bits = _PNG_EXACT_BITS if container == "png" else (8,)
         check_pixel_type(file.path, found, exact_bits, is_declared=is_declared)
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
-        header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found)
+        ground = ground_of(file) if container == "jp2" else NO_GEOTAGS
+        header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found, ground)
         return header, _layout(image, container)
 
 
 def _deep_header(file: OpenFile, container: Container, told: PixelType) -> StoredHeader:
     """Return what the file itself says of pixels that Pillow does not open."""
     if container == "jp2":
-        return StoredHeader(container, container, jpeg2000.size_of(file), 1, told)
+        return StoredHeader(container, container, jpeg2000.size_of(file), 1, told, ground_of(file))
     orientation = _orientation(jpeg.find_exif(file))
     return StoredHeader(container, container, jpeg.size_of(file), orientation, told)
 

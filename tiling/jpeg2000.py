@@ -59,7 +59,7 @@ def pixel_type_of(image: OpenFile) -> PixelType:
 
 
 def _outer_boxes(file: IO[bytes], end: int) -> dict[bytes, tuple[int, int]]:
-    return {} if _begins_codestream(file, 0) else dict(reversed(list(_boxes(file, 0, end))))
+    return {} if _begins_codestream(file, 0) else dict(reversed(list(boxes_in(file, 0, end))))
 
 
 def _codestream_start(image: OpenFile, file: IO[bytes], boxes: dict[bytes, tuple[int, int]], end: int) -> int:
@@ -114,14 +114,14 @@ def _begins_codestream(file: IO[bytes], at: int) -> bool:
 def _parts(file: IO[bytes], start: int, end: int) -> dict[bytes, bytes]:
     """Return the contents of the boxes in a box, of each type the first."""
     parts: dict[bytes, bytes] = {}
-    for kind, (begin, after) in _boxes(file, start, end):
+    for kind, (begin, after) in boxes_in(file, start, end):
         file.seek(begin)
         parts.setdefault(kind, file.read(min(after - begin, _MOST_BYTES)))
     return parts
 
 
-def _boxes(file: IO[bytes], at: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """Types of boxes, and where their contents begin and end; a length of 0 goes to the end."""
+def boxes_in(file: IO[bytes], at: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """Yield types of boxes, and where their contents begin and end; a length of 0 goes to the end."""
     for _ in range(_MOST_BOXES):
         if at + _HEAD_BYTES > end:
             return

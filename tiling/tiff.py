@@ -14,6 +14,7 @@ from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from gigavqa.tiling.geometry import MicronsPerPixel, Size
+from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags, geotags_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
@@ -56,6 +57,7 @@ class TiffLayout:
     orientation: int
     microns_per_pixel: MicronsPerPixel | None
     pixel_type: PixelType
+    geotags: GeoTags = NO_GEOTAGS
 
     @property
     def size_s(self) -> Size:
@@ -105,7 +107,8 @@ def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_decla
             num_others=0 if file.is_svs else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(ORIENTATION_TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
-            pixel_type=_pixel_type(first),
+    pixel_type: PixelType
+    geotags: GeoTags = NO_GEOTAGS
         )
 
 

@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
-from gigavqa.tiling.errors import quote_text
-from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.errors import RegionError, quote_text
+from gigavqa.tiling.geometry import Region, Size, resolve_region
+from gigavqa.tiling.region_grammar import PLACE_SCHEMES, parse_region
 from gigavqa.viewer.errors import RequestInvalidError, RequestUnsupportedError
 
 ImageQuality = Literal["default", "color", "gray", "bitonal"]
@@ -103,11 +104,27 @@ def _parse_region(text: str, picture: Size) -> Region:
         right = math.ceil((x + w) * picture.width / 100) if w else left
         bottom = math.ceil((y + h) * picture.height / 100) if h else top
     else:
-        raise RequestInvalidError(f"region '{quote_text(text)}' is none of full, square, x,y,w,h and pct:x,y,w,h")
+        return _find_place(text, picture)
     right, bottom = min(right, picture.width), min(bottom, picture.height)
     if right <= left or bottom <= top:
         raise RequestInvalidError(f"region '{quote_text(text)}' holds no pixel of {picture.width}x{picture.height}")
     return Region(left, top, right - left, bottom - top)
+
+
+def _find_place(text: str, picture: Size) -> Region:
+    """Return the pixels of a place, which is no region of IIIF's: nothing of it may lie outside."""
+    try:
+        known = parse_region(text).scheme in PLACE_SCHEMES
+    except RegionError:
+        known = False
+    if not known:
+        raise RequestInvalidError(
+            f"region '{quote_text(text)}' is none of full, square, x,y,w,h and pct:x,y,w,h, and no place"
+        )
+    try:
+        return resolve_region(text, picture)
+    except RegionError as error:
+        raise RequestInvalidError(str(error)) from error
 
 
 def _parse_size(text: str, region: Size, most: int) -> Size:

@@ -5,7 +5,7 @@ Beside them stands what a page shows with a prompt: the evidence that answers it
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,7 +21,8 @@ from gigavqa.evaluation.expansion import ChatSettings, ask_sample
 from gigavqa.evaluation.options import ViewOptions, read_options
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.samples import Sample
-from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.geometry import ImageFrame, Region, Size
+from gigavqa.tiling.region_grammar import PLACE_SCHEMES, RegionText
 
 
 class Prompt(BaseModel):
@@ -127,10 +128,16 @@ def _recorded_thumbnail(reply: Reply) -> int:
 
 def _recorded_sizes(reply: Reply) -> SizeOf:
     known = {raster.view.image: raster.source_size for raster in reply.rasters}
+    places = {(raster.view.image, raster.view.region): raster.region for raster in reply.rasters}
+
+    def region_of(image: str, asked: RegionText, _: Size) -> Region:
+        if (image, asked.text) not in places:
+            raise _SizeUnknownError(f"the response does not say where {asked} lies in '{image}'")
+        return Region(*map(int, places[image, asked.text].split(",")))
 
     def size_of(image: str) -> Size:
         if image not in known:
             raise _SizeUnknownError(f"the response does not say how big '{image}' is")
-        return known[image]
+        return ImageFrame.of(known[image], dict.fromkeys(PLACE_SCHEMES, partial(region_of, image)))
 
     return size_of

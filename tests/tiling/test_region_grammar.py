@@ -31,7 +31,7 @@ def test_a_scheme_and_its_numbers_are_told_apart(text: str, scheme: str, numbers
 )
 def test_a_text_of_no_scheme_names_those_that_there_are(text: str) -> None:
     """So that whoever wrote it sees what is known."""
-    with pytest.raises(RegionError, match=r"is none of full, x,y,w,h, pct:x,y,w,h, lonlat:W,S,E,N and projected:XMIN"):
+    with pytest.raises(RegionError, match=r"is none of full, x,y,w,h, pct:x,y,w,h, lonlat:W,S,E,N, projected:XMIN"):
         parse_region(text)
 
 

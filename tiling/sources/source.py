@@ -39,11 +39,17 @@ class Source(Closeable):
         self.format = format
         self.orientation = orientation
         self.decoder = decoder
+        self._frame: Size | None = None
 
     @property
     def size(self) -> Size:
         """Width and height of level 0, in pixels."""
         return self.levels[0].size
+
+    @property
+    def frame(self) -> Size:
+        """The same size, in which places are found where the file's header says where it lies."""
+        return self._frame or self.size
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -88,6 +94,11 @@ class Source(Closeable):
         """Raise ImageChangedError where it has not kept it by now."""
         if not self.is_unchanged:
             raise image_changed_error(self.file.path)
+
+    def framed_by(self, header: StoredHeader) -> "Source":
+        """Take over where the image lies, of its header."""
+        self._frame = header.oriented.size
+        return self
 
     def close(self) -> None:
         self.decoder.close()
@@ -139,9 +150,9 @@ def _choose_source(file: OpenFile, part: ImagePart, *, is_declared: bool) -> Sou
     if header.is_slide:
         return Source(file, header.format, _slide_decoder(file, part), orientation=1)
     if header.container == "tiff":
-        return _open_tiff(file, header, part, is_declared=is_declared)
+        return _open_tiff(file, header, part, is_declared=is_declared).framed_by(header)
     decoder = _flat_decoder(file, header, is_declared=is_declared)
-    return Source(file, header.format, decoder, header.orientation)
+    return Source(file, header.format, decoder, header.orientation).framed_by(header)
 
 
 def _slide_decoder(file: OpenFile, part: ImagePart) -> Decoder:

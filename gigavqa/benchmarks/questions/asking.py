@@ -17,7 +17,7 @@ from gigavqa.contract.requests import Condition
 from gigavqa.evaluation.benchmark import Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.tiling.errors import RegionError
-from gigavqa.tiling.geometry import resolve_region
+from gigavqa.tiling.geometry import canonical_region
 from gigavqa.tiling.views import View
 
 DIRECT, STEPS, CUSTOM = "direct", "step-by-step", "own"
@@ -145,7 +145,7 @@ def local_views(question: Question, scene: Scene) -> tuple[View, ...]:
         raise EvidenceMissingError(describe_missing_evidence(question))
     try:
         places = ((scene.images[one.image], one.region) for one in question.evidence)
-        return tuple(View(image=at, region=str(resolve_region(text, scene.size_of(at)))) for at, text in places)
+        return tuple(View(image=at, region=canonical_region(text, scene.size_of(at))) for at, text in places)
     except RegionError as error:
         raise EvidenceMissingError(f"sample '{question.id}': evidence: {error}") from error
 
