@@ -15,16 +15,17 @@ from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
-from gigavqa.tiling.geometry import ImageFrame, Size
+from gigavqa.tiling.geometry import ImageFrame, MicronsPerPixel, Size
 from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.jpeg2000_ground import ground_of
 from gigavqa.tiling.limits import PixelLayout, check_pixels
-from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
+from gigavqa.tiling.microns import micron_resolvers
+from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, oriented_microns, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.places import place_resolvers
 from gigavqa.tiling.samples import native_samples
-from gigavqa.tiling.slide_facts import SLIDE_PIXELS, read_slide_facts, size_of_part
+from gigavqa.tiling.slide_facts import SLIDE_PIXELS, SlideFacts, read_slide_facts, size_of_part
 from gigavqa.tiling.tiff import is_read_by_openslide, tiff_format, tiff_layout
 from gigavqa.tiling.tones import check_display
 
@@ -52,12 +53,14 @@ _PNG_EXACT_BITS = (1, 2, 4, 8)
 class Header:
     """Size in the oriented frame, in pixels, and format: that of the file, or the vendor's whom OpenSlide names.
 
-    `size` is an `ImageFrame` where the file says where it lies, and `geotags` are what it says of that.
+    `size` is an `ImageFrame` where the file says where it lies, which `geotags` tell, or how large its pixels are.
     """
 
     size: Size
     format: str
     geotags: GeoTags = NO_GEOTAGS
+    has_profile: bool = False
+    """Whether the file has an ICC profile, which is not applied."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class StoredHeader:
     orientation: int
     pixel_type: PixelType
     geotags: GeoTags = NO_GEOTAGS
+    microns_per_pixel: MicronsPerPixel | None = None
+    has_profile: bool = False
     is_slide: bool = False
     """Whether OpenSlide reads it."""
 
@@ -81,7 +86,10 @@ class StoredHeader:
             tags = GeoTags(
                 fault="an orientation tag turns the image, and of which frame the georeference is, is unsure"
             )
-        return Header(ImageFrame.of(size, place_resolvers(tags)) if tags else size, self.format, tags)
+        microns = self.microns_per_pixel and oriented_microns(self.microns_per_pixel, self.orientation)
+        resolvers = {**place_resolvers(tags), **micron_resolvers(microns)}
+        frame = ImageFrame.of(size, resolvers, microns) if resolvers else size
+        return Header(frame, self.format, tags, self.has_profile)
 
 
 def read_header(path: Path, show: str = "") -> Header:
@@ -120,13 +128,29 @@ def header_of(file: OpenFile, part: ImagePart = WHOLE, *, is_declared: bool = Fa
     return header
 
 
+def slide_facts_of(file: OpenFile) -> SlideFacts | None:
+    """Return what OpenSlide knows of an open slide; None of what is none to it. Raises as `read_header` does."""
+    container = container_of(file)
+    if container == "tiff":
+        with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+            is_slide = is_read_by_openslide(tiff) or tiff_format(tiff) == "svs"
+    else:
+        is_slide = container == "slide"
+    return read_slide_facts(file) if is_slide else None
+
+
 def _slide_header(
     file: OpenFile, container: Container, part: ImagePart, format: str = ""
 ) -> tuple[StoredHeader, PixelLayout]:
     facts = read_slide_facts(file)
     size = size_of_part(file.path, facts, part)
     layout: PixelLayout = "jp2" if part.associated else "tiff_tiles"
-    return StoredHeader(container, format or facts.vendor, size, 1, SLIDE_PIXELS, is_slide=True), layout
+    microns = None if part.associated else facts.microns_per_pixel
+    header = StoredHeader(
+        container, format or facts.vendor, size, 1, SLIDE_PIXELS,
+        microns_per_pixel=microns, has_profile=facts.has_profile, is_slide=True,
+    )  # fmt: skip
+    return header, layout
 
 
 def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
@@ -135,8 +159,8 @@ def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple
             return _slide_header(file, "tiff", part, tiff_format(tiff))
         found = tiff_layout(tiff, file.path, part, is_declared=is_declared)
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
-    header = StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type, found.geotags)
-    return header, layout
+    told = found.orientation, found.pixel_type, found.geotags, found.microns_per_pixel, found.has_profile
+    return StoredHeader("tiff", found.format, found.size_s, *told), layout
 
 
 def _flat_header(
@@ -155,7 +179,10 @@ def _flat_header(
         check_pixel_type(file.path, found, exact_bits, is_declared=is_declared)
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
         ground = ground_of(file) if container == "jp2" else NO_GEOTAGS
-        header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found, ground)
+        has_profile = bool(image.info.get("icc_profile"))
+        header = StoredHeader(
+            container, container, Size(*image.size), _orientation(exif), found, ground, has_profile=has_profile
+        )
         return header, _layout(image, container)
 
 

@@ -35,7 +35,7 @@ _EXACT_BITS = (1, 8)
 _ODD_BITS = frozenset(range(17, 64)) - {32}
 _OPENSLIDE_FORMATS = frozenset({"ndpi", "philips", "scn", "bif", "trestle", "huron", "argos"})
 _LEICA = "http://www.leica-microsystems.com/scn/"
-_MAKE_TAG, _XMP_TAG, _ARGOS_TAG = 271, 700, 65000
+_MAKE_TAG, _XMP_TAG, _ARGOS_TAG, _PROFILE_TAG = 271, 700, 65000, 34675
 _MOST_XMP_BYTES = 4096
 LOSSY = frozenset({7, 34712, 33005, 50001})
 """Compressions that may lose something; their codecs convert colours, too."""
@@ -58,6 +58,7 @@ class TiffLayout:
     microns_per_pixel: MicronsPerPixel | None
     pixel_type: PixelType
     geotags: GeoTags = NO_GEOTAGS
+    has_profile: bool = False
 
     @property
     def size_s(self) -> Size:
@@ -107,8 +108,9 @@ def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_decla
             num_others=0 if file.is_svs else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(ORIENTATION_TAG)),
             microns_per_pixel=_microns_per_pixel(file, first),
-    pixel_type: PixelType
-    geotags: GeoTags = NO_GEOTAGS
+            pixel_type=_pixel_type(first),
+            geotags=geotags_of(first),
+            has_profile=_PROFILE_TAG in first.tags,
         )
 
 

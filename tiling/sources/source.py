@@ -148,7 +148,7 @@ def native_source_of(file: OpenFile, part: ImagePart = WHOLE) -> Source:
 def _choose_source(file: OpenFile, part: ImagePart, *, is_declared: bool) -> Source:
     header = header_of(file, part, is_declared=is_declared)
     if header.is_slide:
-        return Source(file, header.format, _slide_decoder(file, part), orientation=1)
+        return Source(file, header.format, _slide_decoder(file, part), orientation=1).framed_by(header)
     if header.container == "tiff":
         return _open_tiff(file, header, part, is_declared=is_declared).framed_by(header)
     decoder = _flat_decoder(file, header, is_declared=is_declared)

@@ -50,9 +50,7 @@ def view(
     ] = "",
     region: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="X,Y,W,H", help="Region in pixels, or pct:X,Y,W,H (repeatable).", rich_help_panel=_EVIDENCE
-        ),
+        typer.Option(metavar="X,Y,W,H", help="Region in pixels, or pct:, um: (repeatable).", rich_help_panel=_EVIDENCE),
     ] = None,
     place: Annotated[
         list[str] | None,
@@ -64,6 +62,9 @@ def view(
     grid: Annotated[
         str, typer.Option(metavar="ROWSxCOLS", help="The grid that divides the image.", rich_help_panel=_EVIDENCE)
     ] = "2x2",
+    mpp: Annotated[
+        float | None, typer.Option(min=0.001, help="Microns that a pixel of V2 to V4 is to have on the specimen.")
+    ] = None,
     display: DisplayOption = "",
     json: JsonOption = False,
 ) -> None:
@@ -73,6 +74,7 @@ def view(
     gigavqa view slide.svs --model qwen3-vl-8b -o full.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --place 1,1 --place 2,2
+    gigavqa view slide.svs -m qwen3-vl-8b -c V3 --region um:2000,1500,512,512 --mpp 0.5 -o patch.png
     gigavqa view scene.tif -m qwen3-vl-8b --show "bands=4,3,2 stretch=percentile:2:98"
     gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
@@ -91,6 +93,10 @@ def view(
     elif image:
         evidence = EvidenceArguments(tuple(region or ()), (*(place or ()), *(cell or ())), grid)
         declared = views_of_image(image_path(image), condition, evidence, thumbnail, display)
+        if mpp and condition == "V1":
+            raise ArgumentError("V1 is sized by --thumbnail; --mpp goes with V2, V3 or V4")
+        if mpp:
+            declared = [(path, view.model_copy(update={"sizing": f"mpp:{mpp:g}"})) for path, view in declared]
     else:
         raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")
     _write(declared, entry.visual_budget, output, json)
@@ -139,6 +145,7 @@ def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
         "region": str(raster.region),
         "sizing": raster.view.sizing,
         "source": list(raster.source_size),
+        **({"microns_per_pixel": list(microns)} if (microns := raster.source_size.microns_per_pixel) else {}),
         "format": raster.source_format,
         "level": raster.level,
         "downsample": raster.downsample,

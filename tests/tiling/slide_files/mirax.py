@@ -52,6 +52,9 @@ def write_mirax(
     Tiles (column, row) of level 0 that are `missing` were not scanned: the fill colour is (240, 238, 236).
     """
     rows, columns = picture.shape[0] // side, picture.shape[1] // side
+    picture = picture.copy()
+    for column, row in missing:
+        picture[row * side : (row + 1) * side, column * side : (column + 1) * side] = (240, 238, 236)
     folder = path.with_suffix("")
     folder.mkdir(parents=True)
     Image.fromarray(picture[::8, ::8]).save(path, "JPEG")
