@@ -3,7 +3,7 @@
 import os
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
@@ -21,6 +21,7 @@ from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.jpeg2000_ground import ground_of
 from gigavqa.tiling.limits import PixelLayout, check_pixels
 from gigavqa.tiling.microns import micron_resolvers
+from gigavqa.tiling.ngff import read_ngff
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, oriented_microns, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.places import place_resolvers
@@ -120,6 +121,8 @@ def header_of(file: OpenFile, part: ImagePart = WHOLE, *, is_declared: bool = Fa
     container = container_of(file)
     if container == "slide":
         header, layout = _slide_header(file, container, part)
+    elif container == "zarr":
+        header, layout = _zarr_header(file, part, is_declared=is_declared)
     elif container == "tiff":
         header, layout = _tiff_header(file, part, is_declared=is_declared)
     else:
@@ -161,6 +164,13 @@ def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     told = found.orientation, found.pixel_type, found.geotags, found.microns_per_pixel, found.has_profile
     return StoredHeader("tiff", found.format, found.size_s, *told), layout
+
+
+def _zarr_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
+    found = read_ngff(file.path, part)
+    check_pixel_type(file.path, found.pixel_type, is_declared=is_declared)
+    told = StoredHeader("zarr", "ome-zarr", found.sizes[0], 1, found.pixel_type)
+    return replace(told, microns_per_pixel=found.microns_per_pixel), "tiff_tiles"
 
 
 def _flat_header(

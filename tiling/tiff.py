@@ -16,6 +16,7 @@ from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, t
 from gigavqa.tiling.geometry import MicronsPerPixel, Size
 from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags, geotags_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
+from gigavqa.tiling.ome_tiff import ome_plane
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
@@ -45,7 +46,10 @@ logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about b
 
 @dataclass(frozen=True)
 class TiffLayout:
-    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
+    """An image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
+
+    `channels` are, level by level, the pages of the plane's channels where each has a page of its own; else the level's
+    own page alone.
 
     What a level shows nobody has looked at here (`gigavqa.tiling.level_comparison` does). `num_others` counts the pages
     behind the first that say of themselves that they are images of their own, or have no such level's shape.
@@ -59,6 +63,7 @@ class TiffLayout:
     pixel_type: PixelType
     geotags: GeoTags = NO_GEOTAGS
     has_profile: bool = False
+    channels: tuple[tuple[TiffPage, ...], ...] = ()
 
     @property
     def size_s(self) -> Size:
@@ -96,22 +101,36 @@ def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_decla
     ImageUnsupportedError for several planes, and for compressions without a decoder.
     """
     with translate_decoder_errors(path):
-        first = file.pages[0]
+        plane = ome_plane(file, path, part) if file.is_ome else None
+        if plane is None:
+            require_whole(path, part)
+        first = plane.pages[0] if plane else file.pages[0]
         if not isinstance(first, TiffPage) or min(page_size(first)) < 1:
             raise ImageUnreadableError(f"{path}: the first page holds no image")
-        require_whole(path, part)
-        _check_pixels_known(file, first, path, is_declared=is_declared)
-        levels = tuple(_levels(file, first, path))
+        pixel_type = _pixel_type(first, len(plane.pages) if plane else 1)
+        _check_pixels_known(first, pixel_type, path, is_declared=is_declared)
+        channels = _channels(file, plane.pages if plane else (first,), path)
+        levels = tuple(pages[0] for pages in channels)
         return TiffLayout(
             format=tiff_format(file),
             pages=levels,
-            num_others=0 if file.is_svs else _num_others(file, levels),
+            num_others=0 if file.is_svs or plane else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(ORIENTATION_TAG)),
-            microns_per_pixel=_microns_per_pixel(file, first),
-            pixel_type=_pixel_type(first),
+            microns_per_pixel=(plane and plane.microns_per_pixel) or _microns_per_pixel(file, first),
+            pixel_type=pixel_type,
             geotags=geotags_of(first),
             has_profile=_PROFILE_TAG in first.tags,
+            channels=channels,
         )
+
+
+def _channels(file: TiffFile, pages: tuple[TiffPage, ...], path: Path) -> tuple[tuple[TiffPage, ...], ...]:
+    """Return the pages of all channels at each level that all of them have."""
+    found = [tuple(_levels(file, page, path)) for page in pages]
+    for others in zip(*found, strict=False):
+        if len({(page_size(page), page.dtype, page.chunks, page.planarconfig) for page in others}) > 1:
+            raise ImageUnsupportedError(f"{path}: its channels are not alike in size, samples or tiles")
+    return tuple(zip(*found, strict=False))
 
 
 def tiff_format(file: TiffFile) -> str:
@@ -136,30 +155,30 @@ def _xmp(page: TiffPage) -> bytes:
     return found[:_MOST_XMP_BYTES] if isinstance(found, bytes) else str(found)[:_MOST_XMP_BYTES].encode()
 
 
-def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path, *, is_declared: bool) -> None:
+def _check_pixels_known(page: TiffPage, told: PixelType, path: Path, *, is_declared: bool) -> None:
     kind = _PHOTOMETRICS.get(page.photometric)
     if kind is None or (page.photometric == 6 and page.compression not in LOSSY):
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
-    check_pixel_type(path, _pixel_type(page), _EXACT_BITS, is_declared=is_declared)
-    if _pixel_type(page).bits in _ODD_BITS:
-        raise ImageUnsupportedError(f"{path}: samples of {_pixel_type(page).bits} bits are not served")
+    check_pixel_type(path, told, _EXACT_BITS, is_declared=is_declared)
+    if told.bits in _ODD_BITS:
+        raise ImageUnsupportedError(f"{path}: samples of {told.bits} bits are not served")
     if page.dtype is None:
         raise ImageUnsupportedError(f"{path}: samples of {page.bitspersample} bits in one pixel are not served")
-    if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):
+    if page.imagedepth > 1:
         raise ImageUnsupportedError(f"{path}: an image of several planes is not a picture")
     if kind == "palette" and page.colormap is None:
         raise ImageUnreadableError(f"{path}: a palette image without its colour map")
     _check_segments(page, path)
 
 
-def _pixel_type(page: TiffPage) -> PixelType:
+def _pixel_type(page: TiffPage, num_channels: int) -> PixelType:
     bits = page.bitspersample
     return PixelType(
         bits=max(bits) if isinstance(bits, tuple) else bits,
         colours=photometric_kind(page),
-        bands=page.samplesperpixel,
+        bands=page.samplesperpixel * num_channels,
         has_alpha=any(int(extra) in _ALPHAS for extra in page.extrasamples),
         kind=_SAMPLE_KINDS.get(page.sampleformat, "unsigned"),
         is_premultiplied=_PREMULTIPLIED in map(int, page.extrasamples),
@@ -192,7 +211,8 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
     if not first.is_tiled:
         return
     last = first
-    for page in first.pages if first.pages else islice(file.pages, 1, _MAX_PAGES):
+    further = islice(file.pages, 1, _MAX_PAGES) if first.index == 0 else ()
+    for page in first.pages if first.pages else further:
         if (
             isinstance(page, TiffPage)
             and page.is_tiled
@@ -243,10 +263,6 @@ def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:
 
 def _microns_per_pixel(file: TiffFile, page: TiffPage) -> MicronsPerPixel | None:
     if file.is_svs and (match := re.search(r"MPP\s*=\s*([\d.]+)", page.description)):
-        return MicronsPerPixel(float(match[1]), float(match[1]))
-    if file.is_ome and (match := re.search(r'PhysicalSizeX="([\d.eE+-]+)"', file.ome_metadata or "")):
-        if 'PhysicalSizeXUnit="' in (file.ome_metadata or ""):
-            return None
         return MicronsPerPixel(float(match[1]), float(match[1]))
     x, y = page.tags.valueof(282), page.tags.valueof(283)
     if page.tags.valueof(296) == _CENTIMETRE and x and x[0] and y and y[0]:

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from tifffile import TiffFile
 
 from gigavqa.tiling.digest import require_content
-from gigavqa.tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
+from gigavqa.tiling.errors import ImageNotFoundError, ImageUnsupportedError, RegionError, translate_decoder_errors
 from gigavqa.tiling.files import Closeable, OpenFile, image_changed_error
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
+from gigavqa.tiling.ngff import read_ngff
 from gigavqa.tiling.orientation import orient_pixels, orient_size, oriented_microns, region_s_from_oriented
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
@@ -149,10 +151,20 @@ def _choose_source(file: OpenFile, part: ImagePart, *, is_declared: bool) -> Sou
     header = header_of(file, part, is_declared=is_declared)
     if header.is_slide:
         return Source(file, header.format, _slide_decoder(file, part), orientation=1).framed_by(header)
+    if header.container == "zarr":
+        return Source(file, header.format, _zarr_decoder(file, part), orientation=1).framed_by(header)
     if header.container == "tiff":
         return _open_tiff(file, header, part, is_declared=is_declared).framed_by(header)
     decoder = _flat_decoder(file, header, is_declared=is_declared)
     return Source(file, header.format, decoder, header.orientation).framed_by(header)
+
+
+def _zarr_decoder(file: OpenFile, part: ImagePart) -> Decoder:
+    if find_spec("zarr") is None:
+        raise ImageUnsupportedError(f"{file.path}: zarr-python reads OME-Zarr: `pip install 'gigavqa[zarr]'` has it")
+    from gigavqa.tiling.sources.zarr import ZarrDecoder  # noqa: PLC0415 - an extra
+
+    return ZarrDecoder(file, read_ngff(file.path, part))
 
 
 def _slide_decoder(file: OpenFile, part: ImagePart) -> Decoder:
