@@ -40,9 +40,14 @@ FileVersion = tuple[FileStamp, ...]
 _MOST_STORED_FILES = 200_000
 
 
+def is_one_of_several(name: str) -> bool:
+    """Return whether an image of this name may have files beside it."""
+    return name.lower().endswith((".mrxs", ".dcm", ".vms", ".vmu"))
+
+
 def may_have_companions(path: Path) -> bool:
     """Return whether an image of this name may have files beside it, or is a folder of them."""
-    return path.suffix.lower() in {".mrxs", ".dcm", ".vms", ".vmu"} or path.is_dir()
+    return is_one_of_several(path.name) or path.is_dir()
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
