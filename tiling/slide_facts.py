@@ -117,8 +117,14 @@ def read_slide_facts(file: OpenFile) -> SlideFacts:
     if "missing" in told:
         raise ImageUnsupportedError(f"{file.path}: OpenSlide reads this slide: `pip install 'gigavqa[gateway]'` has it")
     if "error" in told:
-        raise ImageUnreadableError(f"{file.path}: {told['error'].replace(_outside_path(file), str(file.path))}")
+        raise ImageUnreadableError(f"{file.path}: {_with_remedy(told['error'].replace(_outside_path(file), '...'))}")
     return facts_from(told)
+
+
+def _with_remedy(told: str) -> str:
+    if told.startswith("Unrecognized subblock dimension"):
+        return f"{told}; OpenSlide reads CZI of one plane: save it as OME-TIFF or OME-Zarr"
+    return told
 
 
 def _outside_path(file: OpenFile) -> str:
