@@ -13,7 +13,7 @@ from blake3 import blake3
 from cachetools import LRUCache
 
 from gigavqa.tiling.decode_threads import decode_pool
-from gigavqa.tiling.files import OpenFile, image_changed_error
+from gigavqa.tiling.files import FilePart, OpenFile, image_changed_error
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous
 
 WHOLE_BYTES = 256 * 2**20  # decision 0007
@@ -28,6 +28,7 @@ _DIGEST_VERSION = 1  # counts changes that give other digests of the same file
 _SAMPLED_DIGEST_LENGTH = 32
 _SAMPLES = 16  # whole reads cost more than views: decision 0007
 _SAMPLE_BYTES = 64 * 1024
+_MOST_SAMPLED_FILES = 256
 _LEAST_KEPT_BYTES = 2**20  # less is digested sooner than looked up
 _MAX_CACHED = 16384
 _LOCKS = 64
@@ -92,7 +93,8 @@ def file_matches_digest(file: OpenFile, digest: str) -> bool:
     if not is_sampled_digest(digest):
         return digest_of(file) == digest
     stamp = file.version[0]
-    return _DIGEST_CACHE.sampled([file], f"{stamp.size}:{stamp.modified_ns}") == digest
+    alone = FilePart("", file, stamp.size)
+    return _DIGEST_CACHE.sampled([alone], f"{stamp.size}:{stamp.modified_ns}") == digest
 
 
 def is_sampled_digest(digest: str) -> bool:
@@ -152,12 +154,17 @@ class _DigestCache:
         file.settle()
         return self._make(file) != known
 
-    def sampled(self, files: Sequence[OpenFile | Path], facts: str) -> str:
-        """Digest 16 blocks of 64 KiB, evenly spaced from first byte to last, and what else is known."""
+    def sampled(self, parts: Sequence[FilePart], facts: str) -> str:
+        """Digest 16 blocks of 64 KiB, evenly spaced from first byte to last, and what else is known.
+
+        Of several files at least one of each; of very many, one of each of 16.
+        """
         digest = hashlib.blake2b(facts.encode(), digest_size=_SAMPLED_DIGEST_LENGTH // 2)
-        samples = max(1, _SAMPLES // len(files))
-        for each in files:
-            with open(each, "rb") as file:  # noqa: PTH123 - a path of its own, or a descriptor's
+        if len(parts) > _MOST_SAMPLED_FILES:
+            parts = parts[:: -(-len(parts) // _SAMPLES)]
+        samples = max(1, _SAMPLES // len(parts))
+        for each in parts:
+            with open(each.file, "rb") as file:  # noqa: PTH123 - a path of its own, or a descriptor's
                 step = max(_SAMPLE_BYTES, (os.fstat(file.fileno()).st_size - _SAMPLE_BYTES) / max(1, samples - 1))
                 for index in range(samples):
                     file.seek(round(index * step))
@@ -175,21 +182,20 @@ class _DigestCache:
 
     def _of_version(self, file: OpenFile) -> str:
         facts = ":".join(str((s.name, s.inode, s.size, s.modified_ns, s.changed_ns)) for s in file.version)
-        return f"v{self.sampled(file.files, facts)}"
+        return f"v{self.sampled(file.parts, facts)}"
 
     def _whole(self, file: OpenFile) -> str:
-        version = file.version
-        parts = zip(file.files, version, strict=True)
-        pieces = [(part, start) for part, stamp in parts for start in range(0, stamp.size, _PIECE_BYTES)]
-        if len(pieces) <= 1 and len(version) == 1:
+        parts = file.parts
+        pieces = [(part.file, start) for part in parts for start in range(0, part.size, _PIECE_BYTES)]
+        if len(pieces) <= 1 and len(parts) == 1:
             return self._piece((file, 0)).hex()
         digests = decode_pool().map(self._piece, pieces)
         # In a mode of its own, so that no single piece has the digest of several.
         digest = blake3(derive_key_context=_PIECES_CONTEXT)
-        for stamp in version:
-            name = stamp.name if len(version) > 1 else ""
-            digest.update(f"{name}\0{stamp.size}\0".encode(errors="surrogateescape"))
-            for _ in range(0, stamp.size, _PIECE_BYTES):
+        for part in parts:
+            name = part.name if len(parts) > 1 else ""
+            digest.update(f"{name}\0{part.size}\0".encode(errors="surrogateescape"))
+            for _ in range(0, part.size, _PIECE_BYTES):
                 digest.update(next(digests))
         return digest.hexdigest()
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.image_part import WHOLE, ImagePart
 
 StretchKind = Literal["percentile", "range", "minmax", "sigma", "none"]
 Scope = Literal["image", "band", "region"]
@@ -47,7 +48,8 @@ class Display:
     `bands` are numbered from 1: one is shown grey, three as red, green and blue; none says that the file's own are.
     `stretch` is None where samples have 8 bits already. `gamma` above 1 brightens. Pixels all of whose shown bands hold
     `nodata` are transparent. `is_palette` shows the file's own colours of its classes. `scope` is what limits are
-    found in: all shown bands of the image together, each band, or each band within the region that is shown.
+    found in: all shown bands of the image together, each band, or each band within the region that is shown. `part` is
+    what of the file is shown, where it holds several pictures.
     """
 
     bands: tuple[int, ...] = ()
@@ -56,6 +58,7 @@ class Display:
     nodata: float | None = None
     is_palette: bool = False
     scope: Scope = "band"
+    part: ImagePart = WHOLE
 
     def __str__(self) -> str:
         """Return the one text of this declaration, which `parse_display` reads."""
@@ -66,6 +69,7 @@ class Display:
             self.nodata is not None and f"nodata={number_text(self.nodata)}",
             self.is_palette and "palette",
             self.scope != "band" and f"per={self.scope}",
+            str(self.part),
         )
         return " ".join(part for part in parts if part)
 
@@ -89,8 +93,11 @@ def parse_display(text: str) -> Display:
             raise ValueError(f"show: '{quote_text(part)}' {'takes no value' if value else 'lacks its value'}")
         told[field] = read(value)
     if not told:
-        raise ValueError("show: says nothing; bands, stretch, window, gamma, nodata, palette or per are to be declared")
-    display = Display(**told)
+        raise ValueError(f"show: says nothing; {', '.join(_READERS)} are to be declared")
+    part = ImagePart(**{field: told.pop(field) for field in ImagePart._fields if field in told})
+    if part.associated and part != ImagePart(associated=part.associated):
+        raise ValueError("show: an associated image has no scenes, planes or crop; leave them out")
+    display = Display(**told, part=part)
     if display.is_palette and (display.bands or display.stretch or display.gamma != 1):
         raise ValueError("show: a palette has colours of its own; leave bands, stretch, window and gamma out")
     if display.scope != "band" and (display.stretch is None or display.stretch.kind in ("range", "none")):
@@ -165,6 +172,27 @@ def _read_scope(text: str) -> Scope:
     return _SCOPES[text]
 
 
+def _read_count(name: str) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[1-9]\d{0,5}", text, re.ASCII):
+            raise ValueError(f"show: {name}={quote_text(text)} is no number from 1: {name}=2")
+        return int(text)
+
+    return read
+
+
+def _read_associated(text: str) -> str:
+    if not re.fullmatch(r"[\w.-]{1,100}", text, re.ASCII):
+        raise ValueError(f"show: associated={quote_text(text)} is no name of an image: associated=label")
+    return text
+
+
+def _read_crop(text: str) -> bool:
+    if text != "scanned":
+        raise ValueError(f"show: crop={quote_text(text)} is not crop=scanned")
+    return True
+
+
 def _read_number(part: str, text: str) -> float:
     try:
         number = float(text)
@@ -188,6 +216,11 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nodata": ("nodata", _read_nodata),
     "palette": ("is_palette", lambda _: True),
     "per": ("scope", _read_scope),
+    "scene": ("scene", _read_count("scene")),
+    "z": ("z", _read_count("z")),
+    "t": ("t", _read_count("t")),
+    "associated": ("associated", _read_associated),
+    "crop": ("is_scanned", _read_crop),
 }
 _WORDS = {
     "bands": "bands",
@@ -196,4 +229,9 @@ _WORDS = {
     "nodata": "nodata",
     "is_palette": "palette",
     "scope": "per",
+    "scene": "the scene",
+    "z": "z",
+    "t": "t",
+    "associated": "the associated image",
+    "is_scanned": "crop",
 }

@@ -43,7 +43,7 @@ class _ReadKey(NamedTuple):
 def cached_identity(path: Path, named: str | None = None, show: str = "", region: str = "full") -> ImageIdentity:
     """An image's identity, remembered for as long as its file stays the same; `named` by its digest, it always does.
 
-    `show` declares how its samples are shown, and `region` is what is shown of it, for a display that asks for it.
+    `show` declares which part of it is shown, and how; `region` is what is shown of it, for a display that asks for it.
     Raises TilingError subclasses; ImageChangedError where the file changed meanwhile.
     """
     part = region if show and parse_display(show).scope == "region" else "full"
@@ -89,7 +89,7 @@ def name_image_in_errors(image: str, path: Path, pyramids: Path) -> Iterator[Non
 def _recall(look: "_lru_cache_wrapper[_Fact]", path: Path, named: str | None, *more: object) -> _Fact:
     """Return what is told of a file as it is now; a file that may change without a trace is looked at again."""
     try:
-        seen = named if named and path.is_file() else version_of(path)
+        seen = named if named and path.exists() else version_of(path)
     except FileNotFoundError as error:
         raise ImageNotFoundError(f"{path}: no such file") from error
     if isinstance(seen, str):
@@ -121,7 +121,7 @@ def _identity(path: Path, seen: _VersionKey, mounted: int, tone: Tone | None) ->
 def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -> Tone:
     display = parse_display(show)
     with _open_version(path, seen) as file:
-        source = native_source_of(file)
+        source = native_source_of(file, display.part)
         with source.decoder as decoder:
             check_display(path, display, decoder.native)
             part = resolve_region(region, source.frame)

@@ -9,7 +9,7 @@ from tifffile import TiffFile
 from gigavqa.tiling.errors import translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import container_of
-from gigavqa.tiling.tiff import tiff_layout
+from gigavqa.tiling.tiff import is_read_by_openslide, tiff_layout
 
 _TAIL = 1 << 16
 """Bytes behind which the end of a file is looked for: some programs write their own behind it."""
@@ -30,8 +30,12 @@ def file_remarks(path: Path) -> tuple[str, ...]:
 
 def _remarks(file: OpenFile) -> Iterator[str]:
     container = container_of(file)
+    if container in ("slide", "zarr"):
+        return
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+            if is_read_by_openslide(tiff):
+                return
             others = tiff_layout(tiff, file.path, is_declared=True).num_others
         if others:
             yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"

@@ -13,11 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, NamedTuple, Self
 
 from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError, ImageUnreadableError, TilingError
+from gigavqa.tiling.image_folders import folder_kind, main_file
 from gigavqa.tiling.versions import (
     FileVersion,
+    files_of,
     is_unambiguous,
     may_have_companions,
     mounts,
@@ -44,19 +46,31 @@ class Closeable(ABC):
         self.close()
 
 
+class FilePart(NamedTuple):
+    """One of the files that hold an image: its name beside the first, how it is opened, and its length in bytes."""
+
+    name: str
+    file: "OpenFile | Path"
+    size: int
+
+
 class OpenFile(Closeable, os.PathLike[str]):
     """The file of an image, or a slide's named one, open for reading. Thread-safe but for `close`.
 
     As a path it is the descriptor's own, by which libraries open the same file once more, whatever became of its name.
     Slides of several files are read by their names, in the folder that `path` led to, and so is all where descriptors
-    have no paths. Raises ImageNotFoundError and ImageUnreadableError.
+    have no paths. Of an image that is a folder, the file is open that tells what it holds; as a path it is that file of
+    a DICOM series, and the folder of a Zarr store. Raises ImageNotFoundError and ImageUnreadableError.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._by_name = path.parent.resolve() / path.name if may_have_companions(path) or not _DESCRIPTORS else None
+        self.folder_kind = folder_kind(path)
+        self._place = path.parent.resolve() / path.name if may_have_companions(path) or not _DESCRIPTORS else None
+        main = main_file(self._place) if self._place else path
+        self._by_name = self._place if self.folder_kind == "zarr" else main if self._place else None
         self._mounts = mounts()
-        self.descriptor = _open(path)
+        self.descriptor = _open(main if self.folder_kind else path)
         try:
             self.version: FileVersion = self._look()
         except BaseException:
@@ -82,9 +96,17 @@ class OpenFile(Closeable, os.PathLike[str]):
         return self.path, self.version, 0 if is_unambiguous(self.version) else self._mounts
 
     @property
-    def files(self) -> "tuple[OpenFile | Path, ...]":
-        """This file, and those beside it that belong to its image, as its version names them."""
-        return (self, *(self.path.parent.resolve() / stamp.name for stamp in self.version[1:]))
+    def parts(self) -> tuple[FilePart, ...]:
+        """This file, and those beside it that belong to its image."""
+        if self._place is None:
+            return (FilePart(self.path.name, self, self.version[0].size),)
+        found = ((each, each.stat().st_size) for each in files_of(self._place))
+        return tuple(FilePart(each.relative_to(self._place.parent).as_posix(), each, size) for each, size in found)
+
+    @property
+    def num_bytes(self) -> int:
+        """Length of all files of the image."""
+        return sum(stamp.size for stamp in self.version)
 
     @property
     def is_unchanged(self) -> bool:
@@ -123,8 +145,8 @@ class OpenFile(Closeable, os.PathLike[str]):
             os.close(descriptor)
 
     def _look(self) -> FileVersion:
-        if self._by_name:
-            return version_of(self._by_name)
+        if self._place:
+            return version_of(self._place)
         return (stamp_of(os.fstat(self.descriptor), self.path.name),)
 
 

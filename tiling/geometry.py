@@ -36,6 +36,21 @@ class Size(NamedTuple):
         """What finds the pixels of places outside the image, by scheme: nothing, but in an `ImageFrame`."""
         return _NO_RESOLVERS
 
+    @property
+    def microns_per_pixel(self) -> "MicronsPerPixel | None":
+        """How large a pixel is on the specimen: unknown, but in an `ImageFrame` whose file says it."""
+        return None
+
+
+class MicronsPerPixel(NamedTuple):
+    """Width and height of a level-0 pixel on the specimen, in microns."""
+
+    x: float
+    y: float
+
+    def __str__(self) -> str:
+        return f"{self.x:.4g}" if self.x == self.y else f"{self.x:.4g} x {self.y:.4g}"
+
 
 class Region(NamedTuple):
     """A rectangle in level-0 pixels: left, top, width, height."""
@@ -55,20 +70,31 @@ class Region(NamedTuple):
 
 
 class ImageFrame(Size):
-    """The size of an image whose file says where it lies, so that places outside the image have pixels in it.
+    """The size of an image whose file says where it lies, or how large pixels are, so that places have pixels in it.
 
     Equal to the size alone. It is what headers tell as an image's size, so that every door that takes a region takes
     places, too.
     """
 
     _resolvers: Mapping[RegionScheme, RegionResolver] = {}
+    _microns: "MicronsPerPixel | None" = None
 
     @classmethod
-    def of(cls, size: Size, resolvers: Mapping[RegionScheme, RegionResolver]) -> "ImageFrame":
+    def of(
+        cls,
+        size: Size,
+        resolvers: Mapping[RegionScheme, RegionResolver],
+        microns_per_pixel: "MicronsPerPixel | None" = None,
+    ) -> "ImageFrame":
         """Return the frame of an image of `size`, in which places of these schemes are found."""
         frame = cls(*size)
         frame._resolvers = resolvers
+        frame._microns = microns_per_pixel
         return frame
+
+    @property
+    def microns_per_pixel(self) -> "MicronsPerPixel | None":
+        return self._microns
 
     @property
     def resolvers(self) -> Mapping[RegionScheme, RegionResolver]:

@@ -3,8 +3,7 @@
 import os
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image, Jpeg2KImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
@@ -16,15 +15,19 @@ from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
-from gigavqa.tiling.geometry import ImageFrame, Size
+from gigavqa.tiling.geometry import ImageFrame, MicronsPerPixel, Size
 from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags
+from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.jpeg2000_ground import ground_of
 from gigavqa.tiling.limits import PixelLayout, check_pixels
-from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
+from gigavqa.tiling.microns import micron_resolvers
+from gigavqa.tiling.ngff import read_ngff
+from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, oriented_microns, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.places import place_resolvers
 from gigavqa.tiling.samples import native_samples
-from gigavqa.tiling.tiff import tiff_layout
+from gigavqa.tiling.slide_facts import SLIDE_PIXELS, SlideFacts, read_slide_facts, size_of_part
+from gigavqa.tiling.tiff import is_read_by_openslide, tiff_format, tiff_layout
 from gigavqa.tiling.tones import check_display
 
 # Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to gigavqa.tiling.limits.
@@ -49,14 +52,16 @@ _PNG_EXACT_BITS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Header:
-    """Size in the oriented frame, in pixels, and format: jpeg, png, webp, jp2, tiff, ome-tiff, svs, ndpi or philips.
+    """Size in the oriented frame, in pixels, and format: that of the file, or the vendor's whom OpenSlide names.
 
-    `size` is an `ImageFrame` where the file says where it lies, and `geotags` are what it says of that.
+    `size` is an `ImageFrame` where the file says where it lies, which `geotags` tell, or how large its pixels are.
     """
 
     size: Size
     format: str
     geotags: GeoTags = NO_GEOTAGS
+    has_profile: bool = False
+    """Whether the file has an ICC profile, which is not applied."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,10 @@ class StoredHeader:
     orientation: int
     pixel_type: PixelType
     geotags: GeoTags = NO_GEOTAGS
+    microns_per_pixel: MicronsPerPixel | None = None
+    has_profile: bool = False
+    is_slide: bool = False
+    """Whether OpenSlide reads it."""
 
     @property
     def oriented(self) -> Header:
@@ -78,7 +87,10 @@ class StoredHeader:
             tags = GeoTags(
                 fault="an orientation tag turns the image, and of which frame the georeference is, is unsure"
             )
-        return Header(ImageFrame.of(size, place_resolvers(tags)) if tags else size, self.format, tags)
+        microns = self.microns_per_pixel and oriented_microns(self.microns_per_pixel, self.orientation)
+        resolvers = {**place_resolvers(tags), **micron_resolvers(microns)}
+        frame = ImageFrame.of(size, resolvers, microns) if resolvers else size
+        return Header(frame, self.format, tags, self.has_profile)
 
 
 def read_header(path: Path, show: str = "") -> Header:
@@ -87,40 +99,84 @@ def read_header(path: Path, show: str = "") -> Header:
     Raises ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, PixelTypeError for pixels that are not shown
     as they are, and ImageTooLargeError beyond `gigavqa.tiling.limits`.
     """
-    found = read_stored_header(path, is_declared=bool(show))
-    if show:
+    display = parse_display(show) if show else None
+    found = read_stored_header(path, display.part if display else WHOLE, is_declared=display is not None)
+    if display:
         has_table = found.container == "tiff" and found.pixel_type.colours == "palette"
-        check_display(path, parse_display(show), native_samples(found.pixel_type, has_table=has_table))
+        check_display(path, display, native_samples(found.pixel_type, has_table=has_table))
     return found.oriented
 
 
-def read_stored_header(path: Path, *, is_declared: bool = False) -> StoredHeader:
-    """Read the header in the stored frame; raises as `read_header` does."""
+def read_stored_header(path: Path, part: ImagePart = WHOLE, *, is_declared: bool = False) -> StoredHeader:
+    """Read the header of a part of a file in the stored frame; raises as `read_header` does."""
     with OpenFile(path) as file:
-        return header_of(file, is_declared=is_declared)
+        return header_of(file, part, is_declared=is_declared)
 
 
-def header_of(file: OpenFile, *, is_declared: bool = False) -> StoredHeader:
-    """Read the header of an open file in the stored frame; raises as `read_header` does.
+def header_of(file: OpenFile, part: ImagePart = WHOLE, *, is_declared: bool = False) -> StoredHeader:
+    """Read the header of a part of an open file in the stored frame; raises as `read_header` does.
 
     But not PixelTypeError where it `is_declared` how real samples of whatever depth and number are shown.
     """
     container = container_of(file)
-    read = _tiff_header if container == "tiff" else partial(_flat_header, container=container)
-    header, layout = read(file, is_declared=is_declared)
+    if container == "slide":
+        header, layout = _slide_header(file, container, part)
+    elif container == "zarr":
+        header, layout = _zarr_header(file, part, is_declared=is_declared)
+    elif container == "tiff":
+        header, layout = _tiff_header(file, part, is_declared=is_declared)
+    else:
+        header, layout = _flat_header(file, part, container=container, is_declared=is_declared)
     check_pixels(file.path, layout, header.size_s)
     return header
 
 
-def _tiff_header(file: OpenFile, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
-    with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-        found = tiff_layout(tiff, file.path, is_declared=is_declared)
-    layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
-    header = StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type, found.geotags)
+def slide_facts_of(file: OpenFile) -> SlideFacts | None:
+    """Return what OpenSlide knows of an open slide; None of what is none to it. Raises as `read_header` does."""
+    container = container_of(file)
+    if container == "tiff":
+        with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+            is_slide = is_read_by_openslide(tiff) or tiff_format(tiff) == "svs"
+    else:
+        is_slide = container == "slide"
+    return read_slide_facts(file) if is_slide else None
+
+
+def _slide_header(
+    file: OpenFile, container: Container, part: ImagePart, format: str = ""
+) -> tuple[StoredHeader, PixelLayout]:
+    facts = read_slide_facts(file)
+    size = size_of_part(file.path, facts, part)
+    layout: PixelLayout = "jp2" if part.associated else "tiff_tiles"
+    microns = None if part.associated else facts.microns_per_pixel
+    header = StoredHeader(
+        container, format or facts.vendor, size, 1, SLIDE_PIXELS,
+        microns_per_pixel=microns, has_profile=facts.has_profile, is_slide=True,
+    )  # fmt: skip
     return header, layout
 
 
-def _flat_header(file: OpenFile, *, container: Container, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
+def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
+    with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
+        if part.associated or is_read_by_openslide(tiff):
+            return _slide_header(file, "tiff", part, tiff_format(tiff))
+        found = tiff_layout(tiff, file.path, part, is_declared=is_declared)
+    layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
+    told = found.orientation, found.pixel_type, found.geotags, found.microns_per_pixel, found.has_profile
+    return StoredHeader("tiff", found.format, found.size_s, *told), layout
+
+
+def _zarr_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:
+    found = read_ngff(file.path, part)
+    check_pixel_type(file.path, found.pixel_type, is_declared=is_declared)
+    told = StoredHeader("zarr", "ome-zarr", found.sizes[0], 1, found.pixel_type)
+    return replace(told, microns_per_pixel=found.microns_per_pixel), "tiff_tiles"
+
+
+def _flat_header(
+    file: OpenFile, part: ImagePart, *, container: Container, is_declared: bool
+) -> tuple[StoredHeader, PixelLayout]:
+    require_whole(file.path, part)
     with translate_decoder_errors(file.path):
         told = _declared_pixel_type(file, container)
         if told:
@@ -133,7 +189,10 @@ def _flat_header(file: OpenFile, *, container: Container, is_declared: bool) -> 
         check_pixel_type(file.path, found, exact_bits, is_declared=is_declared)
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
         ground = ground_of(file) if container == "jp2" else NO_GEOTAGS
-        header = StoredHeader(container, container, Size(*image.size), _orientation(exif), found, ground)
+        has_profile = bool(image.info.get("icc_profile"))
+        header = StoredHeader(
+            container, container, Size(*image.size), _orientation(exif), found, ground, has_profile=has_profile
+        )
         return header, _layout(image, container)
 
 

@@ -13,6 +13,7 @@ from gigavqa.tiling.digest import DIGEST_PATTERN, content_digest
 from gigavqa.tiling.errors import ImageUnsupportedError, TilingError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_stored_header
+from gigavqa.tiling.image_folders import folder_kind
 
 _PYRAMID_NAME = re.compile(rf"{DIGEST_PATTERN}(-[0-9a-f]{{16}})?\.(tif|partial)")
 """Names of what ingest makes, or made in earlier releases; whatever else lies there is somebody's own."""
@@ -87,15 +88,21 @@ def _match_images(pyramids: list[Path], data: Path) -> dict[Path, tuple[str, ...
     return {path: tuple(names) for path, names in found.items()}
 
 
-def _find_images(data: Path) -> Iterator[Path]:
-    return (path for path in data.rglob("*") if path.is_file() and path.suffix not in {".json", ".jsonl", ".toml"})
+def _find_images(folder: Path) -> Iterator[Path]:
+    """Yield all files below a folder that may be images, and the folders that are; what is in a store is a part."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        kind = folder_kind(path)
+        if kind or (path.is_file() and path.suffix not in {".json", ".jsonl", ".toml"}):
+            yield path
+        if path.is_dir() and not path.is_symlink() and kind != "zarr":
+            yield from _find_images(path)
 
 
 def _may_match(image: Path, sizes: set[Size]) -> bool:
     try:
         return read_stored_header(image, is_declared=True).size_s in sizes
     except ImageUnsupportedError:
-        return True  # a slide that only OpenSlide reads
+        return True  # of a part that is not declared here
     except TilingError:
         return False
 

@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.file_facts import cached_read_plan
-from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.passes import RenderPass
 from gigavqa.tiling.pyramid import OnProgress, write_pyramid
@@ -78,12 +77,9 @@ class PassCosts:
         return found
 
 
-def has_levels(path: Path, reading: ReadPlan) -> bool:
-    """Return whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs.
-
-    Not so a slide that only OpenSlide reads: services do not serve it as it is.
-    """
-    return not reading.is_flat and path.suffix.lower() not in OPENSLIDE_ONLY
+def has_levels(reading: ReadPlan) -> bool:
+    """Return whether views read levels of the image's own, so that a pyramid would be a copy that nobody needs."""
+    return not reading.is_flat
 
 
 class RenderSource(NamedTuple):
@@ -110,7 +106,7 @@ def find_render_source(
     """
     reading = cached_read_plan(path, named, digest=digest, tone=tone)
     pyramid = pyramid_path(digest, folder, tone) if folder else None
-    if pyramid is None or has_levels(path, reading) or not pyramid.exists():
+    if pyramid is None or has_levels(reading) or not pyramid.exists():
         return RenderSource(path, None if named else digest, reading, tone)
     return RenderSource(pyramid, None, pyramid_read_plan(pyramid, reading))
 

@@ -7,7 +7,7 @@ Source: TIFF 6.0 and EXIF 2.32, tag 0x0112.
 import numpy as np
 from numpy.typing import NDArray
 
-from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 
 ORIENTATION_TAG = 0x0112
 
@@ -24,6 +24,11 @@ def valid_orientation(value: object) -> int:
 def orient_size(size: Size, orientation: int) -> Size:
     """Exchange width and height where the orientation transposes; the same in both directions."""
     return Size(size.height, size.width) if orientation in _TRANSPOSED else size
+
+
+def oriented_microns(microns: MicronsPerPixel, orientation: int) -> MicronsPerPixel:
+    """Exchange width and height of a pixel likewise."""
+    return MicronsPerPixel(microns.y, microns.x) if orientation in _TRANSPOSED else microns
 
 
 def region_s_from_oriented(region: Region, size_s: Size, orientation: int) -> Region:

@@ -11,6 +11,7 @@ from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.file_facts import cached_identity
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, fit_longest_side
+from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.ingest import find_render_source
 from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.rendering import render_recipe
@@ -26,10 +27,10 @@ _HOUNSFIELD = (-1100, -500, 4100)
 _GAP, _CAPTION = 12, 28
 
 
-def look_at_samples(path: Path) -> SampledPixels:
-    """Read evenly spaced pixels of an image as they lie in its file. Raises TilingError subclasses."""
+def look_at_samples(path: Path, part: ImagePart = WHOLE) -> SampledPixels:
+    """Read evenly spaced pixels of a part of an image as they lie in its file. Raises TilingError subclasses."""
     with OpenFile(path) as file:
-        source = native_source_of(file)
+        source = native_source_of(file, part)
         with source.decoder:
             return sample_pixels(source)
 

@@ -87,9 +87,8 @@ class _LevelWriter:
 
 def _tags(source: Source) -> dict[str, Any]:
     tags: dict[str, Any] = {"extratags": [(ORIENTATION_TAG, "H", 1, source.orientation, True)]}
-    if source.microns_per_pixel:
-        pixels_per_centimetre = 10_000 / source.microns_per_pixel
-        tags |= {"resolution": (pixels_per_centimetre, pixels_per_centimetre), "resolutionunit": "CENTIMETER"}
+    if microns := source.decoder.microns_per_pixel:
+        tags |= {"resolution": (10_000 / microns.x, 10_000 / microns.y), "resolutionunit": "CENTIMETER"}
     return tags
 
 

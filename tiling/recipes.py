@@ -7,9 +7,9 @@ from pathlib import Path
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
 from gigavqa.tiling.digest import digest_of
 from gigavqa.tiling.files import OpenFile
-from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import Header, header_of
+from gigavqa.tiling.image_part import WHOLE
 from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
@@ -63,17 +63,8 @@ def identify(path: Path) -> ImageIdentity:
 
 
 def identity_of(file: OpenFile, digest: str | None = None, tone: Tone | None = None) -> ImageIdentity:
-    """Read the identity of an open file, but for a digest that is known; some slides are opened with OpenSlide.
-
-    Raises TilingError subclasses.
-    """
-    if file.path.suffix.lower() in OPENSLIDE_ONLY:
-        from gigavqa.tiling.sources import source_of  # noqa: PLC0415 - headers need no OpenSlide, these slides do
-
-        source = source_of(file)
-        with source.decoder:
-            return ImageIdentity(Header(source.size, source.format), digest or digest_of(file), tone)
-    header = header_of(file, is_declared=tone is not None).oriented
+    """Read the identity of an open file, but for a digest that is known. Raises TilingError subclasses."""
+    header = header_of(file, tone.part if tone else WHOLE, is_declared=tone is not None).oriented
     return ImageIdentity(header, digest or digest_of(file), tone)
 
 

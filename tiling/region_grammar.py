@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from gigavqa.tiling.errors import RegionError, quote_text
 
-RegionScheme = Literal["full", "pixels", "pct", "lonlat", "projected", "epsg"]
+RegionScheme = Literal["full", "pixels", "pct", "um", "lonlat", "projected", "epsg"]
 
 INTEGER = r"(\d{1,9})"
 DECIMAL = r"(\d{1,9}(?:\.\d{1,30})?)"
@@ -57,6 +57,7 @@ _FORMS: dict[RegionScheme, RegionForm] = {
     "lonlat": _place("lonlat:W,S,E,N", "lonlat:"),
     "projected": _place("projected:XMIN,YMIN,XMAX,YMAX", "projected:"),
     "epsg": _place("epsg:CODE:XMIN,YMIN,XMAX,YMAX", r"epsg:(\d{4,6}):"),
+    "um": _form("um:x,y,w,h", DECIMAL, "no microns per pixel"),
 }
 
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from gigavqa.tiling.errors import ImageNotFoundError, PathEscapesError, quote_text
+from gigavqa.tiling.image_folders import folder_kind
 
 UPLOAD_PREFIX = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""
@@ -38,15 +39,16 @@ class ImageRoot:
     def locate(self, name: str) -> Path:
         """Find the file called `name`, links followed.
 
-        Raises PathEscapesError for absolute names, `..`, and links that lead out; ImageNotFoundError where no file is,
-        and for all in hidden folders: those of the root are somebody's unfinished work.
+        Or the folder that is an image. Raises PathEscapesError for absolute names, `..`, and links that lead out;
+        ImageNotFoundError where neither is, and for all in hidden folders: those of the root are somebody's unfinished
+        work.
         """
         if self._uploads and name.startswith(UPLOAD_PREFIX):
             return self._uploads.locate(name.removeprefix(UPLOAD_PREFIX))
         pure = _relative(name)
         try:
             path = (self.folder / pure).resolve()
-            exists = path.is_file() and not pure.parts[0].startswith(".")
+            exists = (path.is_file() or folder_kind(path) is not None) and not pure.parts[0].startswith(".")
         except (OSError, RuntimeError, UnicodeError) as error:  # too long for the file system, in a circle, no text
             raise ImageNotFoundError(f"image '{quote_text(name)}' cannot exist under the image root") from error
         if not path.is_relative_to(self.folder):

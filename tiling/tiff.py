@@ -13,12 +13,15 @@ from pathlib import Path
 from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
-from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.geometry import MicronsPerPixel, Size
 from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags, geotags_of
+from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
+from gigavqa.tiling.ome_tiff import ome_plane
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
 _MAX_PAGES = 64
+_CENTIMETRE = 3
 _REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
 _OLD_REDUCED, _OLD_PAGE = 2, 3  # SubfileType, which was before
 _MAX_STRIP_BYTES = 512 * 2**20
@@ -31,7 +34,10 @@ _PREMULTIPLIED = 1  # of ExtraSamples
 _ALPHAS = {_PREMULTIPLIED, 2}  # the latter is straight; 0 says nothing
 _EXACT_BITS = (1, 8)
 _ODD_BITS = frozenset(range(17, 64)) - {32}
-_OF_SLIDES = PixelType(8, "rgb", 3)
+_OPENSLIDE_FORMATS = frozenset({"ndpi", "philips", "scn", "bif", "trestle", "huron", "argos"})
+_LEICA = "http://www.leica-microsystems.com/scn/"
+_MAKE_TAG, _XMP_TAG, _ARGOS_TAG, _PROFILE_TAG = 271, 700, 65000, 34675
+_MOST_XMP_BYTES = 4096
 LOSSY = frozenset({7, 34712, 33005, 50001})
 """Compressions that may lose something; their codecs convert colours, too."""
 
@@ -40,7 +46,10 @@ logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # what it logs about b
 
 @dataclass(frozen=True)
 class TiffLayout:
-    """The first image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
+    """An image of a TIFF container; `pages` are its levels, largest first, in the stored frame.
+
+    `channels` are, level by level, the pages of the plane's channels where each has a page of its own; else the level's
+    own page alone.
 
     What a level shows nobody has looked at here (`gigavqa.tiling.level_comparison` does). `num_others` counts the pages
     behind the first that say of themselves that they are images of their own, or have no such level's shape.
@@ -50,10 +59,11 @@ class TiffLayout:
     pages: tuple[TiffPage, ...]
     num_others: int
     orientation: int
-    microns_per_pixel: float | None
-    read_by_openslide: bool
+    microns_per_pixel: MicronsPerPixel | None
     pixel_type: PixelType
     geotags: GeoTags = NO_GEOTAGS
+    has_profile: bool = False
+    channels: tuple[tuple[TiffPage, ...], ...] = ()
 
     @property
     def size_s(self) -> Size:
@@ -76,69 +86,99 @@ def photometric_kind(page: TiffPage) -> ColourKind:
     return _PHOTOMETRICS[page.photometric]
 
 
-def tiff_layout(file: TiffFile, path: Path, *, is_declared: bool = False) -> TiffLayout:
+def is_read_by_openslide(file: TiffFile) -> bool:
+    """Return whether an open TIFF is a slide that OpenSlide puts together, or alone decodes."""
+    first = file.pages[0]
+    return isinstance(first, TiffPage) and (
+        first.compression == _OPENSLIDE_COMPRESSION or tiff_format(file) in _OPENSLIDE_FORMATS
+    )
+
+
+def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_declared: bool = False) -> TiffLayout:
     """Find out what an open TIFF holds, of whose pixels it `is_declared` how they are shown, or not.
 
     Raises ImageUnreadableError for broken structure, PixelTypeError for pixels that are not shown as they are, and
     ImageUnsupportedError for several planes, and for compressions without a decoder.
     """
     with translate_decoder_errors(path):
-        first = file.pages[0]
+        plane = ome_plane(file, path, part) if file.is_ome else None
+        if plane is None:
+            require_whole(path, part)
+        first = plane.pages[0] if plane else file.pages[0]
         if not isinstance(first, TiffPage) or min(page_size(first)) < 1:
             raise ImageUnreadableError(f"{path}: the first page holds no image")
-        _refuse_stitched(file, path)
-        by_openslide = bool(file.is_ndpi or file.is_philips or first.compression == _OPENSLIDE_COMPRESSION)
-        if not by_openslide:
-            _check_pixels_known(file, first, path, is_declared=is_declared)
-        levels = tuple(_levels(file, first, path))
+        pixel_type = _pixel_type(first, len(plane.pages) if plane else 1)
+        _check_pixels_known(first, pixel_type, path, is_declared=is_declared)
+        channels = _channels(file, plane.pages if plane else (first,), path)
+        levels = tuple(pages[0] for pages in channels)
         return TiffLayout(
-            format=_format(file),
+            format=tiff_format(file),
             pages=levels,
-            num_others=0 if by_openslide or file.is_svs else _num_others(file, levels),
+            num_others=0 if file.is_svs or plane else _num_others(file, levels),
             orientation=valid_orientation(first.tags.valueof(ORIENTATION_TAG)),
-            microns_per_pixel=_microns_per_pixel(file, first),
-            read_by_openslide=by_openslide,
-            pixel_type=_OF_SLIDES if by_openslide else _pixel_type(first),
+            microns_per_pixel=(plane and plane.microns_per_pixel) or _microns_per_pixel(file, first),
+            pixel_type=pixel_type,
             geotags=geotags_of(first),
+            has_profile=_PROFILE_TAG in first.tags,
+            channels=channels,
         )
 
 
-def _format(file: TiffFile) -> str:
-    names = {"svs": file.is_svs, "ndpi": file.is_ndpi, "philips": file.is_philips, "ome-tiff": file.is_ome}
+def _channels(file: TiffFile, pages: tuple[TiffPage, ...], path: Path) -> tuple[tuple[TiffPage, ...], ...]:
+    """Return the pages of all channels at each level that all of them have."""
+    found = [tuple(_levels(file, page, path)) for page in pages]
+    for others in zip(*found, strict=False):
+        if len({(page_size(page), page.dtype, page.chunks, page.planarconfig) for page in others}) > 1:
+            raise ImageUnsupportedError(f"{path}: its channels are not alike in size, samples or tiles")
+    return tuple(zip(*found, strict=False))
+
+
+def tiff_format(file: TiffFile) -> str:
+    """Return which slide's format a TIFF has, or that it has none."""
+    page = file.pages.first
+    names = {
+        "svs": file.is_svs,
+        "ndpi": file.is_ndpi,
+        "philips": file.is_philips,
+        "scn": _LEICA in page.description,
+        "bif": file.is_bif or (_XMP_TAG in page.tags and b"iScan" in _xmp(page)),
+        "trestle": page.software.startswith("MedScan") and page.is_tiled,
+        "huron": str(page.tags.valueof(_MAKE_TAG, "")).startswith("Huron"),
+        "argos": b"Argos" in bytes(str(page.tags.valueof(_ARGOS_TAG, "")), "utf-8"),
+        "ome-tiff": file.is_ome,
+    }
     return next((name for name, applies in names.items() if applies), "tiff")
 
 
-def _refuse_stitched(file: TiffFile, path: Path) -> None:
-    if file.is_scn or file.is_bif:
-        raise ImageUnsupportedError(
-            f"{path}: only OpenSlide puts this slide's parts together; `gigavqa ingest` converts it to a tiled pyramid"
-        )
+def _xmp(page: TiffPage) -> bytes:
+    found = page.tags.valueof(_XMP_TAG)
+    return found[:_MOST_XMP_BYTES] if isinstance(found, bytes) else str(found)[:_MOST_XMP_BYTES].encode()
 
 
-def _check_pixels_known(file: TiffFile, page: TiffPage, path: Path, *, is_declared: bool) -> None:
+def _check_pixels_known(page: TiffPage, told: PixelType, path: Path, *, is_declared: bool) -> None:
     kind = _PHOTOMETRICS.get(page.photometric)
     if kind is None or (page.photometric == 6 and page.compression not in LOSSY):
         raise ImageUnsupportedError(f"{path}: TIFF photometric interpretation {page.photometric} is not served")
     if page.compression not in _COMPRESSIONS:
         raise ImageUnsupportedError(f"{path}: TIFF compression {page.compression} is not served")
-    check_pixel_type(path, _pixel_type(page), _EXACT_BITS, is_declared=is_declared)
-    if _pixel_type(page).bits in _ODD_BITS:
-        raise ImageUnsupportedError(f"{path}: samples of {_pixel_type(page).bits} bits are not served")
+    check_pixel_type(path, told, _EXACT_BITS, is_declared=is_declared)
+    if told.bits in _ODD_BITS:
+        raise ImageUnsupportedError(f"{path}: samples of {told.bits} bits are not served")
     if page.dtype is None:
         raise ImageUnsupportedError(f"{path}: samples of {page.bitspersample} bits in one pixel are not served")
-    if page.imagedepth > 1 or (file.is_ome and page.samplesperpixel == 1 and len(file.series[0].pages) > 1):
+    if page.imagedepth > 1:
         raise ImageUnsupportedError(f"{path}: an image of several planes is not a picture")
     if kind == "palette" and page.colormap is None:
         raise ImageUnreadableError(f"{path}: a palette image without its colour map")
     _check_segments(page, path)
 
 
-def _pixel_type(page: TiffPage) -> PixelType:
+def _pixel_type(page: TiffPage, num_channels: int) -> PixelType:
     bits = page.bitspersample
     return PixelType(
         bits=max(bits) if isinstance(bits, tuple) else bits,
         colours=photometric_kind(page),
-        bands=page.samplesperpixel,
+        bands=page.samplesperpixel * num_channels,
         has_alpha=any(int(extra) in _ALPHAS for extra in page.extrasamples),
         kind=_SAMPLE_KINDS.get(page.sampleformat, "unsigned"),
         is_premultiplied=_PREMULTIPLIED in map(int, page.extrasamples),
@@ -171,7 +211,8 @@ def _levels(file: TiffFile, first: TiffPage, path: Path) -> Iterator[TiffPage]:
     if not first.is_tiled:
         return
     last = first
-    for page in first.pages if first.pages else islice(file.pages, 1, _MAX_PAGES):
+    further = islice(file.pages, 1, _MAX_PAGES) if first.index == 0 else ()
+    for page in first.pages if first.pages else further:
         if (
             isinstance(page, TiffPage)
             and page.is_tiled
@@ -220,12 +261,10 @@ def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:
     )
 
 
-def _microns_per_pixel(file: TiffFile, page: TiffPage) -> float | None:
+def _microns_per_pixel(file: TiffFile, page: TiffPage) -> MicronsPerPixel | None:
     if file.is_svs and (match := re.search(r"MPP\s*=\s*([\d.]+)", page.description)):
-        return float(match.group(1))
-    if file.is_ome and (match := re.search(r'PhysicalSizeX="([\d.eE+-]+)"', file.ome_metadata or "")):
-        return float(match.group(1)) if 'PhysicalSizeXUnit="' not in (file.ome_metadata or "") else None
-    resolution, unit = page.tags.valueof(282), page.tags.valueof(296)
-    if unit == 3 and resolution and resolution[0]:
-        return float(10_000 * resolution[1] / resolution[0])
+        return MicronsPerPixel(float(match[1]), float(match[1]))
+    x, y = page.tags.valueof(282), page.tags.valueof(283)
+    if page.tags.valueof(296) == _CENTIMETRE and x and x[0] and y and y[0]:
+        return MicronsPerPixel(float(10_000 * x[1] / x[0]), float(10_000 * y[1] / y[0]))
     return None

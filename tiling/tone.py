@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gigavqa.tiling.display import number_text
+from gigavqa.tiling.image_part import WHOLE, ImagePart
 
 _TABLE_BITS = 16
 _WHITE = 255
@@ -24,6 +25,7 @@ class Tone:
 
     `nodata` marks transparent pixels, where all shown bands hold it; so does `alpha`, the number of a band whose
     samples reach from 0 to `opaque`. NaN is nodata in any case. Transparency is composited on white, as everywhere.
+    `part` is what of the file is shown.
     """
 
     bands: tuple[int, ...]
@@ -33,12 +35,16 @@ class Tone:
     alpha: int | None = None
     opaque: float = 1.0
     table: tuple[tuple[int, ...], ...] = ()
+    part: ImagePart = WHOLE
 
     channels: ClassVar[int] = 3
     dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
 
     def __str__(self) -> str:
-        """Return what tells these colours from any others: `bands=4,3,2 limits=...`."""
+        """Return what tells these colours from any others, and of what part they are: `bands=4,3,2 limits=...`."""
+        return " ".join(filter(None, (self._colours(), str(self.part))))
+
+    def _colours(self) -> str:
         if self.table:
             return "palette" + (f" nodata={number_text(self.nodata)}" if self.nodata is not None else "")
         limits = ",".join(f"{number_text(low)}:{number_text(high)}" for low, high in self.limits)

@@ -1,7 +1,7 @@
 """The tone that a declared display is of an image's samples: which bands, and what of each is black and white."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def find_tone(path: Path, display: Display, native: NativeSamples, found: Sequen
         raise PixelTypeError(f"{path}: {told}")
     nodata = _nodata(display, native)
     if display.is_palette:
-        return _palette_tone(path, native, nodata)
+        return replace(_palette_tone(path, native, nodata), part=display.part)
     bands = _bands(path, display, native)
     stretch = display.stretch or _plain_stretch(path, native)
     alpha = native.alpha if native.alpha not in bands else None
@@ -60,7 +60,7 @@ def find_tone(path: Path, display: Display, native: NativeSamples, found: Sequen
     if native.is_inverted:
         limits = [(white, black) for black, white in limits]
     opaque = 1.0 if native.dtype.kind == "f" else float(2**native.bits - 1)
-    return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque)
+    return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque, part=display.part)
 
 
 def needs_limits(display: Display) -> bool:

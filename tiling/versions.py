@@ -9,6 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from blake3 import blake3
+
+from gigavqa.tiling.errors import ImageUnsupportedError
+from gigavqa.tiling.image_folders import folder_kind, main_file, walk_files
+
 _TICK_NS = 20_000_000
 """Longer than any clock that file systems of this machine set times by stands still."""
 _COARSE_TICK_NS = 2_500_000_000
@@ -30,19 +35,31 @@ class FileStamp(NamedTuple):
 
 
 FileVersion = tuple[FileStamp, ...]
-"""The stamps of an image's files, the named one first."""
+"""The stamps of an image's files, the named one first; of a Zarr store, of its metadata and of all its files in one."""
+
+_MOST_STORED_FILES = 200_000
+
+
+def is_one_of_several(name: str) -> bool:
+    """Return whether an image of this name may have files beside it."""
+    return name.lower().endswith((".mrxs", ".dcm", ".vms", ".vmu"))
 
 
 def may_have_companions(path: Path) -> bool:
-    """Return whether an image of this name may have files beside it."""
-    return path.suffix.lower() in {".mrxs", ".dcm", ".vms", ".vmu"}
+    """Return whether an image of this name may have files beside it, or is a folder of them."""
+    return is_one_of_several(path.name) or path.is_dir()
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
     """Return the files that hold an image.
 
-    Itself, and of slides of several files those beside it that OpenSlide may read.
+    Itself, and of slides of several files those beside it that OpenSlide may read; of a folder, all in it, the one that
+    tells what it holds first. Raises ImageUnsupportedError where a Zarr store has too many files to look at each.
     """
+    if (kind := folder_kind(path)) is not None:
+        first = main_file(path)
+        found = _stored_files(path) if kind == "zarr" else _files_in(path)
+        return (first, *sorted(set(found) - {first}))
     match path.suffix.lower():
         case ".mrxs":
             beside = _files_in(path.with_suffix(""))
@@ -57,6 +74,8 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 def version_of(path: Path) -> FileVersion:
     """Look at the files of an image. Raises OSError."""
+    if folder_kind(path) == "zarr":
+        return _store_version(path)
     return tuple(stamp_of(file.stat(), file.relative_to(path.parent).as_posix()) for file in files_of(path))
 
 
@@ -123,6 +142,34 @@ def _unsettled_ns(age: int, stamp: FileStamp) -> int:
 def stamp_of(stat: os.stat_result, name: str) -> FileStamp:
     """Return what was said of the file that an image calls so."""
     return FileStamp(name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+
+
+def _stored_files(store: Path) -> list[Path]:
+    found = [Path(entry.path) for entry, _ in zip(walk_files(store), range(_MOST_STORED_FILES + 1), strict=False)]
+    _require_few(store, len(found))
+    return found
+
+
+def _require_few(store: Path, count: int) -> None:
+    if count > _MOST_STORED_FILES:
+        raise ImageUnsupportedError(
+            f"{store}: has more than {_MOST_STORED_FILES:,} files, each of which is looked at to notice changes; write "
+            "it in shards (Zarr 3) or in larger chunks"
+        )
+
+
+def _store_version(store: Path) -> FileVersion:
+    """Return the stamp of a store's metadata, and one of all its files whose name digests the stamps of each."""
+    digest, count, size, modified, changed = blake3(), 0, 0, 0, 0
+    for entry in walk_files(store):
+        stat = entry.stat()
+        count, size = count + 1, size + stat.st_size
+        _require_few(store, count)
+        modified, changed = max(modified, stat.st_mtime_ns), max(changed, stat.st_ctime_ns)
+        digest.update(repr((entry.path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)).encode())
+    first, folder = main_file(store), store.stat()
+    every = FileStamp(digest.hexdigest(), folder.st_dev, folder.st_ino, size, modified, changed)
+    return stamp_of(first.stat(), first.relative_to(store.parent).as_posix()), every
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

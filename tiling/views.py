@@ -10,22 +10,28 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
 from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.errors import BudgetError, RegionError, quote_text
-from gigavqa.tiling.geometry import Region, Size, fit_longest_side, resolve_region
+from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size, fit_longest_side, resolve_region
+from gigavqa.tiling.microns import scaled_to_microns
 
 _LONGEST = re.compile(r"longest:([1-9]\d{0,8})", re.ASCII)
 _FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?", re.ASCII)
+_MICRONS = re.compile(r"mpp[:=](\d{1,6}(?:\.\d{1,9})?)", re.ASCII)
 _MAX_ASPECT = 200
 _MOST_PIXELS = 2**26
 
 
 def check_sizing(text: str) -> str:
-    """Return a sizing rule as it is; raises ValueError for what is none, or may enlarge beyond 64 Mpx."""
+    """Return the one text of a sizing rule; raises ValueError for what is none, or may enlarge beyond 64 Mpx."""
     if text == "native" or _LONGEST.fullmatch(text):
         return text
+    if (microns := _MICRONS.fullmatch(text)) and float(microns[1]) > 0:
+        return f"mpp:{float(microns[1]):g}"
     fit = _FIT.fullmatch(text)
     if fit and int(fit[1]) ** 2 <= int(fit[3]) <= _MOST_PIXELS and int(fit[2]) <= int(fit[3]):
         return text
-    raise ValueError(f"sizing '{quote_text(text)}' is none of native, longest:N and fit:FACTOR:LEAST:LARGEST[:SIDE]")
+    raise ValueError(
+        f"sizing '{quote_text(text)}' is none of native, longest:N, mpp:MICRONS and fit:FACTOR:LEAST:LARGEST[:SIDE]"
+    )
 
 
 def fit_area(size: Size, factor: int, least: int, largest: int, side: int = 1) -> Size:
@@ -52,15 +58,16 @@ class View(BaseModel):
 
     `region` follows the IIIF grammar in level-0 pixels of the oriented image (`full`, `x,y,w,h`, `pct:x,y,w,h`).
     `sizing` is `native` (the model family's own preprocessing of the region), `longest:N` (an external downsampling
-    of the region to a longest side of N pixels comes before it, as the condition V1 asks) or
+    of the region to a longest side of N pixels comes before it, as the condition V1 asks), `mpp:MICRONS` (to pixels
+    that are so large on the specimen, which never enlarges) or
     `fit_area:FACTOR:LEAST:LARGEST[:SIDE]` (an external scaling by `fit_area`, which may enlarge).
     """
 
     model_config = ConfigDict(frozen=True)
 
     image: str = Field(description="path of the image relative to the data root", examples=["plazas/images/plaza.jpg"])
-    region: str = Field(default="full", examples=["full", "0,0,13376,7526", "pct:0,0,50,50"])
-    sizing: str = Field(default="native", examples=["native", "longest:1024"])
+    region: str = Field(default="full", examples=["full", "0,0,13376,7526", "pct:0,0,50,50", "um:0,0,500,500"])
+    sizing: str = Field(default="native", examples=["native", "longest:1024", "mpp:0.5"])
     show: str = Field(
         default="",
         exclude_if=operator.not_,
@@ -78,10 +85,15 @@ class View(BaseModel):
     def _known_rule(cls, text: str) -> str:
         return check_sizing(text)
 
-    def downsampled(self, region_size: Size) -> Size:
-        """Size that the region has before the model's native preprocessing, in pixels. Raises BudgetError."""
+    def downsampled(self, region_size: Size, microns: MicronsPerPixel | None = None) -> Size:
+        """Size that a region, of pixels so large, has before the model's native preprocessing, in pixels.
+
+        Raises BudgetError.
+        """
         if match := _LONGEST.fullmatch(self.sizing):
             return fit_longest_side(region_size, int(match.group(1)))
+        if match := _MICRONS.fullmatch(self.sizing):
+            return scaled_to_microns(region_size, microns, float(match[1]))
         if match := _FIT.fullmatch(self.sizing):
             return fit_area(region_size, *(int(number) for number in match.groups() if number))
         return region_size
@@ -99,7 +111,7 @@ def plan_view(size: Size, view: View, budget: VisualBudget, num_images: int = 1)
     """Decide what a view of an image of `size` becomes; raises RegionError and BudgetError, which name the image."""
     try:
         region = resolve_region(view.region, size)
-        downsampled = view.downsampled(region.size)
+        downsampled = view.downsampled(region.size, size.microns_per_pixel)
         return PlannedView(region, downsampled, budget.plan(downsampled, num_images))
     except (RegionError, BudgetError) as error:
         raise type(error)(f"{view.image} ({size.width}x{size.height}): {error}") from error

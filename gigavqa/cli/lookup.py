@@ -12,6 +12,7 @@ from gigavqa.runtime.home import Home
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.image_folders import folder_kind
 
 
 def catalogue() -> Catalogue:
@@ -28,16 +29,15 @@ def model_entry(name: str) -> CatalogueEntry:
 
 
 def image_path(name: str) -> Path:
-    """Return a file on disk.
+    """Return an image on disk, a file or a folder.
 
     The path itself, else the path below the data root. Raises ArgumentError when neither exists.
     """
     path = Path(name).expanduser()
-    if path.is_file():
-        return path
     below_root = Home.from_environment().data / name
-    if below_root.is_file():
-        return below_root
+    for place in (path, below_root):
+        if place.is_file() or folder_kind(place):
+            return place
     folder = next((place.parent for place in (path, below_root) if place.parent.is_dir()), None)
     names = [other.name for other in folder.iterdir()] if folder else []
     raise ArgumentError(

@@ -192,4 +192,4 @@ def count_workload(
 
 def _plan(view: View, num_views: int, entry: CatalogueEntry, size: Size) -> RasterPlan:
     region = resolve_region(view.region, size)
-    return entry.visual_budget.plan(view.downsampled(region.size), num_views)
+    return entry.visual_budget.plan(view.downsampled(region.size, size.microns_per_pixel), num_views)

@@ -9,9 +9,12 @@ from gigavqa.evaluation.record_context import stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, list_files, order_pages
 from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.image_folders import folder_kind
+from gigavqa.tiling.versions import files_of
 
 LONGEST_NAME, _SHOWN = 1024, 60
-IMAGE_SUFFIXES = (*sorted(PAGE_SUFFIXES), ".svs", ".ndpi", ".mrxs")
+_SLIDE_SUFFIXES = (".svs", ".ndpi", ".mrxs", ".vms", ".vmu", ".scn", ".bif", ".czi", ".svslide", ".dcm", ".zarr")
+IMAGE_SUFFIXES = (*sorted(PAGE_SUFFIXES), *_SLIDE_SUFFIXES)
 """Of names of pictures."""
 
 
@@ -34,7 +37,7 @@ class _ImagesByStem(Mapping[str, str]):
         by_stem: dict[str, list[str]] = {}
         for name in list_files(folder):
             file = PurePosixPath(name)
-            if file.suffix.lower() in RECORD_SUFFIXES:
+            if file.suffix.lower() in RECORD_SUFFIXES or any(part.endswith(".zarr") for part in file.parts):
                 continue
             self._names.setdefault(file.stem, name)
             if file.suffix.lower() in IMAGE_SUFFIXES:
@@ -153,7 +156,7 @@ class ImageLookup:
         if (message := self._ambiguous(name)) or not (place := self._place_of(name)):
             return name, message or self._missing(name)
         candidate, path = place
-        if self._leads_out(path):
+        if any(map(self._leads_out, files_of(path))):
             return name, self._outside(name)
         return f"images/{candidate}", self._verdict(f"images/{candidate}", path)
 
@@ -161,7 +164,7 @@ class ImageLookup:
         """Return where an image lies, by its name below the folder; that of a record in the draft."""
         places = [(other, self._folder / other) for other in _name_endings(name)]
         for candidate, path in [(name.removeprefix("images/"), self._draft / name), *places]:
-            if _is_file(path):
+            if _is_file(path) or _is_image_folder(path):
                 return candidate, path
         alone = self.by_stem.get(PurePosixPath(name).stem, "")
         known = PurePosixPath(name).name in (PurePosixPath(alone).name, PurePosixPath(alone).stem)
@@ -214,13 +217,20 @@ class ImageLookup:
     def path_of(self, name: str) -> Path:
         """Return where an image lies that was found, by its name in the data set."""
         drawn = self._draft / name
-        return drawn if _is_file(drawn) else self._folder / name.removeprefix("images/")
+        return drawn if _is_file(drawn) or _is_image_folder(drawn) else self._folder / name.removeprefix("images/")
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError:  # no file can have such a name
+        return False
+
+
+def _is_image_folder(path: Path) -> bool:
+    try:
+        return folder_kind(path) is not None
+    except OSError:
         return False
 
 

@@ -38,6 +38,7 @@ from gigavqa.evaluation.truth_checks import (
 )
 from gigavqa.evaluation.unread_fields import report_unread_fields
 from gigavqa.runtime.work_progress import counted
+from gigavqa.tiling.versions import files_of
 
 _MOST_SHOWN = 20
 
@@ -258,10 +259,17 @@ def _remedy_for_letters(benchmark: Benchmark[Any, Any]) -> str:
 
 def _place_images(draft: Path, images: Collection[str], path_of: Callable[[str], Path], *, copy: bool) -> None:
     """Bring the images into the draft, and remove pictures of records that were left out."""
+    brought: set[Path] = set()
     for image in counted(images, "images brought in"):
-        _place_image(path_of(image), draft / image, copy=copy)
+        path, place = path_of(image), draft / image
+        within = path if path.is_dir() else path.parent
+        for file in files_of(path):  # a slide may have several
+            kept = (place if path.is_dir() else place.parent) / file.relative_to(within)
+            if kept not in brought:
+                _place_file(file, kept, copy=copy)
+                brought.add(kept)
     for name in list_files(draft / "images") if images else ():
-        if f"images/{name}" not in images:
+        if draft / "images" / name not in brought:
             (draft / "images" / name).unlink()
 
 
@@ -284,7 +292,7 @@ def _file_name(group: str) -> str:
     return re.sub(r"[^\w.-]+", "-", group).strip("-.") or "samples"
 
 
-def _place_image(path: Path, place: Path, *, copy: bool) -> None:
+def _place_file(path: Path, place: Path, *, copy: bool) -> None:
     if path == place:
         return
     place.parent.mkdir(parents=True, exist_ok=True)

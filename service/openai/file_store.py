@@ -13,9 +13,10 @@ from gigavqa.contract.errors import QuotaExceededError
 from gigavqa.service.errors import FileInvalidError, FileMissingError, ProblemFinding
 from gigavqa.service.http.parameters import component
 from gigavqa.store.files import FileRegistry, Purpose, StoredFile, new_file_id
-from gigavqa.tiling.errors import ImageTooLargeError, PixelTypeError, TilingError
+from gigavqa.tiling.errors import ImageTooLargeError, ImageUnsupportedError, PixelTypeError, TilingError
 from gigavqa.tiling.headers import read_stored_header
 from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
+from gigavqa.tiling.versions import is_one_of_several
 
 _FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,64}")
 _MOST_NAME = 255
@@ -130,6 +131,10 @@ class FileStore:
     def _require_picture(self, file_id: str, filename: str) -> None:
         path = self.path(file_id)
         try:
+            if is_one_of_several(filename):
+                raise ImageUnsupportedError(
+                    f"{path}: is one file of a slide that has several, which a data set can hold"
+                )
             read_stored_header(path, is_declared=True)
         except TilingError as error:
             self._remove(file_id)

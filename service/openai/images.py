@@ -158,7 +158,9 @@ def _parse_gigavqa_url(url: str) -> View:
         image = check_image_name(unquote(name))
         return View(image=image, region=asked.get("region", "full"), sizing=sizing, show=show)
     except ValueError as error:
-        raise ChatInvalidError(f"sizing '{quote_text(sizing)}' is none of native, longest:N and fit:...") from error
+        raise ChatInvalidError(
+            f"sizing '{quote_text(sizing)}' is none of native, longest:N, mpp:MICRONS and fit:..."
+        ) from error
 
 
 def _sizing_of_iiif(size: str, region: Region) -> str:

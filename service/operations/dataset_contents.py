@@ -61,6 +61,9 @@ class ImageCard(BaseModel):
     width: int | None = Field(default=None, description="level-0 pixels, in the oriented frame")
     height: int | None = None
     format: str | None = Field(default=None, examples=["svs"])
+    microns_per_pixel: tuple[float, float] | None = Field(
+        default=None, description="width and height of a level-0 pixel on the specimen, where the file says it"
+    )
     num_bytes: int | None = None
     num_samples: int = Field(description="samples that show it")
     error: str | None = Field(default=None, description="why it cannot be served")
@@ -153,8 +156,15 @@ async def list_images(
 def _image_card(image: str, num_samples: int, found: ImageInfo | str) -> ImageCard:
     if isinstance(found, str):
         return ImageCard(name=image, num_samples=num_samples, error=found)
-    (width, height), kind, num_bytes = found
-    return ImageCard(name=image, width=width, height=height, format=kind, num_bytes=num_bytes, num_samples=num_samples)
+    return ImageCard(
+        name=image,
+        width=found.size.width,
+        height=found.size.height,
+        format=found.format,
+        microns_per_pixel=found.size.microns_per_pixel,
+        num_bytes=found.num_bytes,
+        num_samples=num_samples,
+    )
 
 
 def _matches(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:

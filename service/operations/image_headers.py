@@ -11,12 +11,13 @@ from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.versions import may_have_companions, version_of
 
 _KEPT_HEADERS = 100_000
 
 
 class ImageInfo(NamedTuple):
-    """An image before a pixel of it is decoded: level-0 size in the oriented frame, format, and length of its file."""
+    """An image before a pixel of it is decoded: level-0 size in the oriented frame, format, and length of its files."""
 
     size: Size
     format: str
@@ -62,4 +63,5 @@ class ImageHeaders:
 
 def _read(path: Path, show: str) -> ImageInfo:
     header = read_header(path, show)
-    return ImageInfo(header.size, header.format, path.stat().st_size)
+    num_bytes = sum(stamp.size for stamp in version_of(path)) if may_have_companions(path) else path.stat().st_size
+    return ImageInfo(header.size, header.format, num_bytes)

@@ -8,6 +8,8 @@ import tifffile
 from PIL import Image
 
 from tests.cli.installation import MODEL, Installation
+from tests.tiling.pictures import textured
+from tests.tiling.slide_files.mirax import write_mirax
 
 
 @pytest.fixture
@@ -52,3 +54,20 @@ def test_a_display_that_does_not_fit_the_file_is_told(installation: Installation
     run = installation.run("view", str(scene), "-m", MODEL, "--show", "bands=8,4,3 stretch=minmax", "-o", "a.png")
     assert run.returncode == 2
     assert "scene.tif: has 5 bands, and `show` asks for band 8" in " ".join(run.stderr.split())
+
+
+def test_what_a_slide_says_of_itself_is_told(installation: Installation, tmp_path: Path) -> None:
+    """Microns of a pixel, objective, associated images, scenes; and views are asked in microns."""
+    slide = write_mirax(tmp_path / "one.mrxs", textured(512, 512))
+    shown = installation.ok("show", str(slide))
+    assert "one.mrxs: 512 x 512 pixels, mirax, 0.25 x 0.26 microns per pixel, 20-fold objective" in shown
+    assert 'associated image macro, 128 x 128; show = "associated=macro" shows it' in shown
+    assert installation.json("show", str(slide), "--json")["facts"]["objective_power"] == 20
+
+    output = ("-o", str(tmp_path / "seen.png"), "--json")
+    asked = ("-c", "V3", "--region", "um:32,0,64,65", "--mpp", "0.5")
+    (seen,) = installation.json("view", str(slide), "-m", MODEL, *asked, *output)
+    assert (seen["region"], seen["sizing"], seen["microns_per_pixel"]) == ("128,0,256,250", "mpp:0.5", [0.25, 0.26])
+    (macro,) = installation.json("view", str(slide), "-m", MODEL, "--show", "associated=macro", *output)
+    assert macro["source"] == [128, 128]
+    assert "would enlarge" in installation.run("view", str(slide), "-m", MODEL, "--mpp", "0.1").stderr

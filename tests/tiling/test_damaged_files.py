@@ -276,16 +276,6 @@ def test_formats_that_are_not_served_are_named(tmp_path: Path, name: str, data: 
         read_header(path)
 
 
-def test_a_slide_that_only_openslide_reads_points_to_ingest(tmp_path: Path) -> None:
-    """The gateway has no OpenSlide; the message says what to do."""
-    path = tmp_path / "slide.mrxs"
-    picture.save(path, format="jpeg")
-    with pytest.raises(ImageUnsupportedError, match="gigavqa ingest"):
-        read_header(path)
-    with pytest.raises(ImageUnreadableError):  # it is no slide either
-        open_source(path)
-
-
 def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
     """Nor is a folder an image."""
     for path in (tmp_path / "gone.png", tmp_path):

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from filelock import FileLock
 from PIL import Image
@@ -12,6 +13,7 @@ from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.housekeeping import delete_pyramid, list_pyramids
 from gigavqa.tiling.ingest import ingest
 from tests.tiling.pictures import textured
+from tests.tiling.slide_files.ngff import write_ngff
 
 
 @pytest.fixture
@@ -42,6 +44,14 @@ def test_each_pyramid_has_its_picture(pyramids: Path, data: Path) -> None:
     """By content: a copy is the same picture, under another name."""
     shutil.copy(data / "set" / "images" / "a.png", data / "set" / "images" / "c.png")
     assert pictures(pyramids, data) == [("set/images/a.png", "set/images/c.png"), ("set/images/b.png",)]
+
+
+def test_a_pyramid_of_a_store_has_its_folder(pyramids: Path, data: Path) -> None:
+    """What lies in a store is no picture of its own."""
+    picture = np.moveaxis(textured(320, 240), -1, 0)
+    store = write_ngff(data / "set" / "images" / "c.zarr", [picture], "cyx", is_rgb=True)
+    ingest(store, pyramids)
+    assert ("set/images/c.zarr",) in pictures(pyramids, data)
 
 
 def test_a_picture_that_is_gone_or_changed_leaves_its_pyramid_alone(pyramids: Path, data: Path) -> None:

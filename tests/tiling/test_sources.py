@@ -53,7 +53,7 @@ def test_a_pyramid_in_subifds_has_its_levels(tmp_path: Path) -> None:
     save_ome(PICTURE, path)
     assert sizes(path) == [((701, 501), 1), ((351, 251), 2), ((176, 126), 4)]
     with open_source(path) as source:
-        assert (source.format, source.microns_per_pixel) == ("ome-tiff", 0.25)
+        assert (source.format, source.microns_per_pixel) == ("ome-tiff", (0.25, 0.25))
     np.testing.assert_array_equal(read_all(path, 1), np.asarray(picture.reduce(2)))
 
 
@@ -63,7 +63,7 @@ def test_the_thumbnail_of_an_svs_is_no_level(tmp_path: Path) -> None:
     save_svs(path)
     assert sizes(path) == [((700, 500), 1), ((175, 125), 4)]
     with open_source(path) as source:
-        assert (source.format, source.microns_per_pixel) == ("svs", 0.5)
+        assert (source.format, source.microns_per_pixel) == ("svs", (0.5, 0.5))
 
 
 def test_a_jpeg_has_the_levels_of_its_decoder(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ class TestOpenSlide:
         assert read_header(path).size == size_of(PICTURE)
         with open_source(path) as source:
             assert source.levels == (Level(Size(701, 501), 1.0),)
-            assert source.microns_per_pixel == 0.5
+            assert source.microns_per_pixel == (0.5, 0.5)
         assert psnr(read_all(path), PICTURE) > 35
 
     def test_a_damaged_slide_raises(self, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gigavqa.tiling.files import Closeable
-from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.samples import Conversion, NativeSamples
 
 Pixels = NDArray[np.uint8]
@@ -34,7 +34,7 @@ class Decoder(Closeable):
     levels: tuple[Level, ...]
     conversion: Conversion | None = None
     """What becomes of the file's samples, in place of RGB as its own colours are."""
-    microns_per_pixel: float | None = None
+    microns_per_pixel: MicronsPerPixel | None = None
     is_sequential: bool = False
     """Whether all that lies above a region is decoded, too."""
     is_scaling: bool = False

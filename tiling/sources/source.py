@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from tifffile import TiffFile
 
 from gigavqa.tiling.digest import require_content
-from gigavqa.tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
+from gigavqa.tiling.errors import ImageNotFoundError, ImageUnsupportedError, RegionError, translate_decoder_errors
 from gigavqa.tiling.files import Closeable, OpenFile, image_changed_error
-from gigavqa.tiling.formats import OPENSLIDE_ONLY
-from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
-from gigavqa.tiling.limits import check_pixels
-from gigavqa.tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
+from gigavqa.tiling.image_part import WHOLE, ImagePart
+from gigavqa.tiling.ngff import read_ngff
+from gigavqa.tiling.orientation import orient_pixels, orient_size, oriented_microns, region_s_from_oriented
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
-from gigavqa.tiling.sources.slides import SlideDecoder
+from gigavqa.tiling.sources.slides import AssociatedImageDecoder, SlideDecoder
 from gigavqa.tiling.sources.tiff import TiffDecoder
 from gigavqa.tiling.sources.vips import VipsDecoder, can_decode
 from gigavqa.tiling.sources.whole import WholeImageDecoder
@@ -58,9 +59,10 @@ class Source(Closeable):
         return tuple(Level(orient_size(size, self.orientation), scale) for size, scale in self.decoder.levels)
 
     @property
-    def microns_per_pixel(self) -> float | None:
-        """Side of a level-0 pixel on the specimen, where the file says it."""
-        return self.decoder.microns_per_pixel
+    def microns_per_pixel(self) -> MicronsPerPixel | None:
+        """Width and height of a level-0 pixel on the specimen, where the file says it."""
+        stored = self.decoder.microns_per_pixel
+        return stored and oriented_microns(stored, self.orientation)
 
     def read(self, level: int, region_l: Region) -> Pixels:
         """Read a region of a level, H x W x 3 RGB, C-contiguous; raises RegionError outside the level."""
@@ -133,26 +135,40 @@ def open_source(path: Path, digest: str | None = None, tone: Tone | None = None)
 
 def source_of(file: OpenFile, tone: Tone | None = None) -> Source:
     """Choose the library that reads an open file best. Raises as `open_source` does."""
-    source = _choose_source(file, is_declared=tone is not None)
+    source = _choose_source(file, tone.part if tone else WHOLE, is_declared=tone is not None)
     source.decoder.conversion = tone
     return source
 
 
-def native_source_of(file: OpenFile) -> Source:
+def native_source_of(file: OpenFile, part: ImagePart = WHOLE) -> Source:
     """Open a file to read its samples as they are, of whatever depth. Raises as `open_source` does."""
-    source = _choose_source(file, is_declared=True)
+    source = _choose_source(file, part, is_declared=True)
     source.decoder.conversion = source.decoder.native
     return source
 
 
-def _choose_source(file: OpenFile, *, is_declared: bool) -> Source:
-    if file.path.suffix.lower() in OPENSLIDE_ONLY:
-        return _open_slide(file)
-    header = header_of(file, is_declared=is_declared)
+def _choose_source(file: OpenFile, part: ImagePart, *, is_declared: bool) -> Source:
+    header = header_of(file, part, is_declared=is_declared)
+    if header.is_slide:
+        return Source(file, header.format, _slide_decoder(file, part), orientation=1).framed_by(header)
+    if header.container == "zarr":
+        return Source(file, header.format, _zarr_decoder(file, part), orientation=1).framed_by(header)
     if header.container == "tiff":
-        return _open_tiff(file, header, is_declared=is_declared).framed_by(header)
+        return _open_tiff(file, header, part, is_declared=is_declared).framed_by(header)
     decoder = _flat_decoder(file, header, is_declared=is_declared)
     return Source(file, header.format, decoder, header.orientation).framed_by(header)
+
+
+def _zarr_decoder(file: OpenFile, part: ImagePart) -> Decoder:
+    if find_spec("zarr") is None:
+        raise ImageUnsupportedError(f"{file.path}: zarr-python reads OME-Zarr: `pip install 'gigavqa[zarr]'` has it")
+    from gigavqa.tiling.sources.zarr import ZarrDecoder  # noqa: PLC0415 - an extra
+
+    return ZarrDecoder(file, read_ngff(file.path, part))
+
+
+def _slide_decoder(file: OpenFile, part: ImagePart) -> Decoder:
+    return AssociatedImageDecoder(file, part.associated) if part.associated else SlideDecoder(file, part)
 
 
 def _flat_decoder(file: OpenFile, header: StoredHeader, *, is_declared: bool) -> Decoder:
@@ -164,17 +180,9 @@ def _flat_decoder(file: OpenFile, header: StoredHeader, *, is_declared: bool) ->
     return VipsDecoder(file, header.container, header.size_s)
 
 
-def _open_tiff(file: OpenFile, header: StoredHeader, *, is_declared: bool) -> Source:
+def _open_tiff(file: OpenFile, header: StoredHeader, part: ImagePart, *, is_declared: bool) -> Source:
     with translate_decoder_errors(file.path), ExitStack() as on_error:
         tiff = on_error.enter_context(TiffFile(on_error.enter_context(file.stream())))
-        layout = tiff_layout(tiff, file.path, is_declared=is_declared)
-        if layout.read_by_openslide:
-            return Source(file, header.format, SlideDecoder(file), orientation=1)
+        layout = tiff_layout(tiff, file.path, part, is_declared=is_declared)
         decoder = TiffDecoder(file, tiff, layout, on_error.pop_all())
         return Source(file, header.format, decoder, header.orientation)
-
-
-def _open_slide(file: OpenFile) -> Source:
-    decoder = SlideDecoder(file)
-    check_pixels(file.path, "tiff_tiles", decoder.levels[0].size)
-    return Source(file, decoder.vendor, decoder, orientation=1)

@@ -38,6 +38,7 @@ class TiffDecoder(Decoder):
         self._byteorder = tiff.byteorder
         self._held = held
         self._pages = layout.pages
+        self._channels = {channels[0].offset: channels for channels in layout.channels}
         self.levels = describe_levels([page_size(page) for page in layout.pages])
         self.microns_per_pixel = layout.microns_per_pixel
         self.incomplete = frozenset(
@@ -65,7 +66,8 @@ class TiffDecoder(Decoder):
         """Decode the rows of tiles or strips that the region touches; a damaged one raises."""
         page = self._pages[level]
         with translate_decoder_errors(self._path):
-            if page.is_contiguous and not page.is_tiled and page.planarconfig == 1:
+            is_alone = len(self._channels[page.offset]) == 1 and page.planarconfig == 1
+            if is_alone and page.is_contiguous and not page.is_tiled:
                 yield from self._plain_bands(page, region_l)
             else:
                 yield from self._segment_bands(page, region_l)
@@ -153,7 +155,12 @@ class TiffDecoder(Decoder):
         return _PendingBand(pixels, [decode_pool().submit(place, row, column) for row in rows for column in columns])
 
     def _segment(self, page: TiffPage, index: int) -> NDArray[Any]:
-        """Samples of one tile or strip, H x W x S."""
+        """Samples of one tile or strip of all channels, H x W x S."""
+        channels = self._channels[page.offset]
+        found = [self._samples(each, index) for each in channels]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=2)
+
+    def _samples(self, page: TiffPage, index: int) -> NDArray[Any]:
         if page.planarconfig == 1:
             return self._plane(page, index)
         per_plane = len(page.dataoffsets) // page.samplesperpixel
@@ -207,7 +214,7 @@ def _native(page: TiffPage, told_type: PixelType, table: Pixels | None) -> Nativ
     alphas = [first + at for at, extra in enumerate(page.extrasamples) if int(extra) in _ALPHA]
     told = page.tags.valueof(_GDAL_NODATA)
     return NativeSamples(
-        page.samplesperpixel,
+        told_type.bands,
         np.dtype(page.dtype),
         bits=told_type.bits,
         alpha=alphas[0] if alphas else None,

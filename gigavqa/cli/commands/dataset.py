@@ -152,10 +152,13 @@ def _image_remarks(image: Path, show: str, *, pixels: bool) -> tuple[str, ...]:
     """
     from gigavqa.tiling.digest import UNSEEN_CHANGE_MESSAGE, renew_digest
     from gigavqa.tiling.file_remarks import file_remarks
-    from gigavqa.tiling.headers import read_stored_header
+    from gigavqa.tiling.files import OpenFile
+    from gigavqa.tiling.formats import container_of
 
     unseen = (UNSEEN_CHANGE_MESSAGE,) if pixels and renew_digest(image) else ()
-    if find_spec("pyvips") is None or read_stored_header(image, is_declared=True).container != "tiff":
+    with OpenFile(image) as file:
+        container = container_of(file)
+    if find_spec("pyvips") is None or container not in ("tiff", "slide", "zarr"):
         return unseen + file_remarks(image)
     from gigavqa.tiling.file_facts import cached_identity, cached_remarks
 

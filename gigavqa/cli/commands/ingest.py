@@ -58,7 +58,7 @@ def ingest(
         reading = cached_read_plan(path, tone=tone)
         for remark in cached_remarks(path, tone):
             err.print(f"{name}: {remark}", markup=False)
-        is_one = not force and has_levels(path, reading)
+        is_one = not force and has_levels(reading)
         pyramid = None if is_one else _make(name, path, folder, tone)
         if json:
             print_json({"image": name, "is_pyramid": is_one, "pyramid": str(pyramid) if pyramid else None})

@@ -93,7 +93,7 @@ def _describe_view(view: View, num_views: int, root: ImageRoot, entry: Catalogue
     described = {"image": view.image, "source": list(size), "region": str(region), "sizing": view.sizing}
     if entry is None:
         return described
-    plan = entry.visual_budget.plan(view.downsampled(region.size), num_views)
+    plan = entry.visual_budget.plan(view.downsampled(region.size, size.microns_per_pixel), num_views)
     return {**described, "raster": list(plan.raster), "visual_tokens": plan.visual_tokens}
 
 

@@ -13,6 +13,8 @@ from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.digest import store_digests
+from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.image_part import WHOLE, ImagePart
 
 if TYPE_CHECKING:
     from gigavqa.tiling.tones import SampledPixels
@@ -35,6 +37,8 @@ def show(
 ) -> None:
     """Print what an image's samples are, band by band, and lines that declare how they could be shown.
 
+    And what else its file says: microns per pixel, scenes and planes, associated images.
+
     No file says which of its bands are red, green and blue, or which values are black and white: only you know. Pick a
     line, and put it into `dataset.toml`, or hand it to `ask`, `view` or `dataset import` with --show.
 
@@ -42,14 +46,18 @@ def show(
     gigavqa show scene.tif -o displays.png
     gigavqa show scene.tif --show "bands=4,3,2 stretch=percentile:2:98" --show "bands=8,4,3 stretch=sigma:2" -o two.png
     gigavqa show head.tif --show window=40:80 -o brain.png
+    gigavqa show slide.mrxs --show associated=label -o label.png
     """
     from gigavqa.tiling.headers import read_header  # noqa: PLC0415
+    from gigavqa.tiling.image_facts import describe_facts, image_facts  # noqa: PLC0415 - completion need not wait
     from gigavqa.tiling.places import describe_ground, ground_record  # noqa: PLC0415
     from gigavqa.tiling.proposals import draw_side_by_side, look_at_samples, propose_displays  # noqa: PLC0415
 
     store_digests(Home.from_environment().digests)
     path = image_path(image)
-    pixels = look_at_samples(path)
+    part = _part_of(display[0]) if display else WHOLE
+    facts = image_facts(path, part)
+    pixels = look_at_samples(path, part)
     lines = display or propose_displays(path, pixels)
     if output:
         try:
@@ -62,8 +70,10 @@ def show(
     told = {"bits": pixels.native.bits, "type": pixels.native.dtype.name, "nodata": pixels.native.nodata}
     told |= ground_record(header.geotags, header.size)
     if json:
-        print_json({"image": str(path), **told, "bands": bands, "displays": lines})
+        print_json({"image": str(path), **told, "facts": facts, "bands": bands, "displays": lines})
         return
+    for fact in describe_facts(facts):
+        out.print(f"{path.name}: {fact}", markup=False)
     nodata = "" if pixels.native.nodata is None else f"; nodata is {pixels.native.nodata:g}"
     told_bands = count_noun(len(bands), "band")
     out.print(f"{path.name}: {told_bands} of {told['bits']} bits ({told['type']}){nodata}", markup=False)
@@ -75,6 +85,13 @@ def show(
         out.print(f'show = "{line}"', markup=False)
     if not output:
         err.print("-o FILE draws them side by side", markup=False)
+
+
+def _part_of(display: str) -> ImagePart:
+    try:
+        return parse_display(display).part
+    except ValueError as error:
+        raise ArgumentError(f"--show: {error}") from error
 
 
 _FIGURES = ("least", "2 %", "median", "98 %", "most")

@@ -14,7 +14,6 @@ from gigavqa.cli.lookup import dataset_folder, image_path, model_entry
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.digest import store_digests
-from gigavqa.tiling.formats import OPENSLIDE_ONLY
 
 if TYPE_CHECKING:
     from gigavqa.tiling.rendering import Raster
@@ -53,7 +52,7 @@ def view(
         list[str] | None,
         typer.Option(
             metavar="X,Y,W,H",
-            help="Region in pixels, pct:X,Y,W,H, or lonlat:W,S,E,N, projected:..., epsg:CODE:... (repeatable).",
+            help="Region in pixels, pct:, um: (microns), lonlat:W,S,E,N, projected:, epsg:CODE: (repeatable).",
             rich_help_panel=_EVIDENCE,
         ),
     ] = None,
@@ -67,6 +66,9 @@ def view(
     grid: Annotated[
         str, typer.Option(metavar="ROWSxCOLS", help="The grid that divides the image.", rich_help_panel=_EVIDENCE)
     ] = "2x2",
+    mpp: Annotated[
+        float | None, typer.Option(min=0.001, help="Microns that a pixel of V2 to V4 is to have on the specimen.")
+    ] = None,
     display: DisplayOption = "",
     json: JsonOption = False,
 ) -> None:
@@ -76,6 +78,7 @@ def view(
     gigavqa view slide.svs --model qwen3-vl-8b -o full.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V1 --thumbnail 1024 -o thumb.png
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --place 1,1 --place 2,2
+    gigavqa view slide.svs -m qwen3-vl-8b -c V3 --region um:2000,1500,512,512 --mpp 0.5 -o patch.png
     gigavqa view scene.tif -m qwen3-vl-8b --show "bands=4,3,2 stretch=percentile:2:98"
     gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
@@ -94,6 +97,10 @@ def view(
     elif image:
         evidence = EvidenceArguments(tuple(region or ()), (*(place or ()), *(cell or ())), grid)
         declared = views_of_image(image_path(image), condition, evidence, thumbnail, display)
+        if mpp and condition == "V1":
+            raise ArgumentError("V1 is sized by --thumbnail; --mpp goes with V2, V3 or V4")
+        if mpp:
+            declared = [(path, view.model_copy(update={"sizing": f"mpp:{mpp:g}"})) for path, view in declared]
     else:
         raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")
     _write(declared, entry.visual_budget, output, json)
@@ -122,12 +129,10 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
 
 
 def _ground_of(path: Path) -> str:
-    """Say where a file's image lies; nothing of slides that OpenSlide alone reads."""
+    """Say where a file's image lies."""
     from gigavqa.tiling.headers import read_stored_header  # noqa: PLC0415
     from gigavqa.tiling.places import describe_ground  # noqa: PLC0415
 
-    if path.suffix.lower() in OPENSLIDE_ONLY:
-        return ""
     header = read_stored_header(path, is_declared=True).oriented
     return describe_ground(header.geotags, header.size)
 
@@ -153,6 +158,7 @@ def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
         "region": str(raster.region),
         "sizing": raster.view.sizing,
         "source": list(raster.source_size),
+        **({"microns_per_pixel": list(microns)} if (microns := raster.source_size.microns_per_pixel) else {}),
         "format": raster.source_format,
         "level": raster.level,
         "downsample": raster.downsample,
