@@ -12,6 +12,8 @@ from gigavqa.runtime.home import Home
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.opening import remote_images
+from gigavqa.tiling.remote.addresses import is_remote_name
 
 
 def catalogue() -> Catalogue:
@@ -28,10 +30,13 @@ def model_entry(name: str) -> CatalogueEntry:
 
 
 def image_path(name: str) -> Path:
-    """Return a file on disk.
+    """Return a file on disk, or what stands here for one elsewhere.
 
-    The path itself, else the path below the data root. Raises ArgumentError when neither exists.
+    The path itself, else the path below the data root. Raises ArgumentError when neither exists, TilingError for what
+    cannot be found elsewhere.
     """
+    if is_remote_name(name):
+        return remote_images().locate(name)
     path = Path(name).expanduser()
     if path.is_file():
         return path

@@ -153,7 +153,7 @@ async def list_images(
 def _image_card(image: str, num_samples: int, found: ImageInfo | str) -> ImageCard:
     if isinstance(found, str):
         return ImageCard(name=image, num_samples=num_samples, error=found)
-    (width, height), kind, num_bytes = found
+    (width, height), kind, num_bytes, _ = found
     return ImageCard(name=image, width=width, height=height, format=kind, num_bytes=num_bytes, num_samples=num_samples)
 
 

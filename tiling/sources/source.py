@@ -14,6 +14,7 @@ from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
 from gigavqa.tiling.limits import check_pixels
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.orientation import orient_pixels, orient_size, region_s_from_oriented
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
@@ -104,7 +105,7 @@ def open_source(path: Path, digest: str | None = None, tone: Tone | None = None)
     ImageChangedError.
     """
     try:
-        file = OpenFile(path)
+        file = open_file(path)
     except ImageNotFoundError as error:
         raise (image_changed_error(path) if digest else error) from error
     with ExitStack() as on_error:
