@@ -40,6 +40,7 @@ class BlockStore:
         self._capacity = capacity
         self._lock = threading.Lock()
         self._unlooked = capacity  # nobody knows yet what is there
+        self._coming = 0
 
     def read(self, digest: str, span: Span) -> bytes | None:
         """Return these bytes of a version; None unless all of them are there as they were written."""
@@ -71,18 +72,26 @@ class BlockStore:
 
         What the disk does not take is not kept.
         """
-        if not self._make_room(len(data)):
-            return
         try:
+            if not self._make_room(len(data)):
+                return
             for number, first, last in _segments((start, start + len(data))):
                 offset = number * _SEGMENT + first * PAGE - start
                 self._write(digest, number, first, data[offset : offset + (last - first) * PAGE])
         except OSError as error:
             log.warning("%s takes nothing: %s", self.folder, error)
+        finally:
+            with self._lock:
+                self._coming -= len(data)
 
     def make_room(self, num_bytes: int) -> bool:
         """Return whether there is room for a file of so many bytes, now that older ones have left."""
-        return num_bytes <= self._capacity and self._make_room(num_bytes)
+        if num_bytes > self._capacity:
+            return False
+        has_room = self._make_room(num_bytes)
+        with self._lock:
+            self._coming -= num_bytes
+        return has_room
 
     def _table(self, digest: str, number: int) -> tuple[int, ...] | None:
         with suppress(OSError), self._path(digest, number).open("rb", buffering=0) as file:
@@ -100,10 +109,14 @@ class BlockStore:
         except OSError:
             return None
         data = data.ljust((last - first) * PAGE, b"\0")
-        is_whole = table and all(
-            table[first + at] == _checksum(data[at * PAGE : (at + 1) * PAGE]) for at in range(last - first)
-        )
-        return data if is_whole else None
+        told = table[first:last]
+        if not all(told):
+            return None
+        if told != tuple(_checksum(data[at : at + PAGE]) for at in range(0, len(data), PAGE)):
+            log.warning("%s is damaged, and is deleted", path)
+            path.unlink(missing_ok=True)
+            return None
+        return data
 
     def _write(self, digest: str, number: int, first: int, data: bytes) -> None:
         path = self._path(digest, number)
@@ -121,10 +134,11 @@ class BlockStore:
 
     def _make_room(self, num_bytes: int) -> bool:
         with self._lock:
+            self._coming += num_bytes
             self._unlooked += num_bytes
             if self._unlooked * _LOOKS > self._capacity:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                self._evict(num_bytes)
+                self._evict(self._coming)
                 self._unlooked = num_bytes
             return shutil.disk_usage(self.folder).free - num_bytes > _LEAST_FREE_BYTES
 
@@ -158,7 +172,7 @@ def _segments(span: Span) -> Iterator[tuple[int, int, int]]:
         yield number, max(start - base, 0), min(stop - base, _PAGES)
 
 
-def _read_table(descriptor: int) -> tuple[int, ...] | None:
+def _read_table(descriptor: int) -> tuple[int, ...]:
     table = os.pread(descriptor, _TABLE, 0).ljust(_TABLE, b"\0")
     return struct.unpack(f"<{_PAGES}I", table)
 

@@ -241,7 +241,11 @@ class RemoteImages:
             return
 
         def put(span: Span) -> None:
-            _write_all(descriptor, self._fetch(version, span), span[0])
+            gaps = merge_spans(_clip(gap, version.size) for gap in self._store.missing(version.digest, span))
+            for gap in gaps:
+                _write_all(descriptor, self._fetch(version, gap), gap[0])
+            for part in _without(span, gaps):
+                _write_all(descriptor, self.read(version, part), part[0])
 
         spans = [_clip((at, at + RUN_BYTES), version.size) for at in range(0, version.size, RUN_BYTES)]
         parts = [self._pool.submit(partial(put, span)) for span in spans]
