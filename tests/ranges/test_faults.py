@@ -1,4 +1,4 @@
-"""Whatever a server does, an image elsewhere is the one that was meant, or none with a sentence, within a stated time."""
+"""Whatever a server does, an image elsewhere is the one that was meant, or none with a sentence, and in a stated time."""
 
 import time
 from pathlib import Path
@@ -150,7 +150,7 @@ def test_a_file_that_vanished_is_not_found(root: ImageRoot, server: FileServer, 
         ({"tag": "none"}, ImageUnavailableError, "neither ETag nor Last-Modified"),
     ],
 )
-def test_what_will_not_be_right_is_refused_at_once(
+def test_what_will_not_be_right_is_refused_at_once(  # noqa: PLR0917 - two fixtures and a case
     root: ImageRoot,
     server: FileServer,
     read_remote: ReadRemote,
