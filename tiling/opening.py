@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from gigavqa.tiling.errors import ImageAddressError
 from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.remote.addresses import check_remote_name, unlisted_error
 from gigavqa.tiling.remote.file import RemoteFile
-from gigavqa.tiling.remote.images import RemoteImages, digest_at
+from gigavqa.tiling.remote.images import RemoteImages, RemoteStats, digest_at
 
 _MADE: list[RemoteImages] = []
 _MAKERS: list[Callable[[], RemoteImages]] = []
@@ -18,13 +18,21 @@ def use_remote_images(make: Callable[[], RemoteImages]) -> None:
     _MAKERS[:] = [make]
 
 
-def remote_images() -> RemoteImages:
-    """Return the images elsewhere that this process reads. Raises ImageAddressError where it reads none."""
+def locate_remote(url: str, pin: str = "") -> Path:
+    """Return what stands here for a file elsewhere, of the version `pin` where one is meant.
+
+    Raises as `RemoteImages.locate` does, and for all of them ImageAddressError in a process that reads none.
+    """
     if not _MAKERS:
-        raise ImageAddressError("images elsewhere are not read here")
+        raise unlisted_error(check_remote_name(url), "none")
     if not _MADE:
         _MADE.append(_MAKERS[0]())
-    return _MADE[0]
+    return _MADE[0].locate(url, pin)
+
+
+def remote_stats() -> RemoteStats:
+    """Return what this process fetched of images elsewhere so far."""
+    return _MADE[0].stats() if _MADE else RemoteStats()
 
 
 def open_file(path: Path) -> OpenFile:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from gigavqa.tiling.errors import ImageNotFoundError, PathEscapesError, quote_text
-from gigavqa.tiling.opening import remote_images
+from gigavqa.tiling.opening import locate_remote
 from gigavqa.tiling.remote.addresses import check_remote_name, is_remote_name
 
 UPLOAD_PREFIX = "upload:"
@@ -45,7 +45,7 @@ class ImageRoot:
         `RemoteImages.locate` does.
         """
         if is_remote_name(name):
-            return remote_images().locate(name, pin)
+            return locate_remote(name, pin)
         if self._uploads and name.startswith(UPLOAD_PREFIX):
             return self._uploads.locate(name.removeprefix(UPLOAD_PREFIX))
         pure = _relative(name)

@@ -12,7 +12,7 @@ from gigavqa.runtime.home import Home
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.geometry import Size
-from gigavqa.tiling.opening import remote_images
+from gigavqa.tiling.opening import locate_remote
 from gigavqa.tiling.remote.addresses import is_remote_name
 
 
@@ -36,7 +36,7 @@ def image_path(name: str) -> Path:
     cannot be found elsewhere.
     """
     if is_remote_name(name):
-        return remote_images().locate(name)
+        return locate_remote(name)
     path = Path(name).expanduser()
     if path.is_file():
         return path

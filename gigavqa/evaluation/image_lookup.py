@@ -9,7 +9,7 @@ from gigavqa.evaluation.record_context import stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, list_files, order_pages
 from gigavqa.tiling.errors import TilingError
-from gigavqa.tiling.opening import remote_images
+from gigavqa.tiling.opening import locate_remote
 from gigavqa.tiling.remote.addresses import is_remote_name
 
 LONGEST_NAME, _SHOWN = 1024, 60
@@ -153,7 +153,7 @@ class ImageLookup:
             told = f"the image's name has {len(name)} characters, and may have {LONGEST_NAME}"
             return f"{name[:_SHOWN]}...", told
         if is_remote_name(name):
-            return name, self._verdict(name, lambda: remote_images().locate(name))
+            return name, self._verdict(name, lambda: locate_remote(name))
         if (message := self._ambiguous(name)) or not (place := self._place_of(name)):
             return name, message or self._missing(name)
         candidate, path = place
@@ -220,7 +220,7 @@ class ImageLookup:
     def path_of(self, name: str) -> Path:
         """Return where an image lies that was found, by its name in the data set."""
         if is_remote_name(name):
-            return remote_images().locate(name)
+            return locate_remote(name)
         drawn = self._draft / name
         return drawn if _is_file(drawn) else self._folder / name.removeprefix("images/")
 

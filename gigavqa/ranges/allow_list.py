@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 
-from gigavqa.tiling.errors import ImageAddressError, quote_text
+from gigavqa.tiling.remote.addresses import unlisted_error
 
-SETTING = "GIGAVQA_REMOTE_IMAGES"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -22,9 +21,7 @@ class AllowList:
         place = _place(parts)
         if any(place == listed and parts.path.startswith(folder) for listed, folder in self._prefixes):
             return
-        raise ImageAddressError(
-            f"image '{quote_text(url)}' is below no listed address; {SETTING} lists them: {quote_text(self._listed)}"
-        )
+        raise unlisted_error(url, self._listed)
 
 
 def _place(parts: SplitResult) -> tuple[str, str, int | None]:

@@ -72,7 +72,7 @@ def read_remote(tmp_path: Path, server: FileServer) -> Iterator[ReadRemote]:
             tmp_path / "remote", reader, capacity=capacity, most_whole=most_whole, look_seconds=look_seconds
         )
         use_remote_images(lambda: images)
-        return opening.remote_images()
+        return images
 
     yield read
     opening._MAKERS[:], opening._MADE[:] = before

@@ -1,4 +1,4 @@
-"""Whatever a server does, an image elsewhere is the one that was meant, or none with a sentence, and in a stated time."""
+"""Whatever a server does, an image elsewhere is the one that was meant, or none with a sentence, in a stated time."""
 
 import time
 from pathlib import Path

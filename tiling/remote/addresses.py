@@ -41,6 +41,13 @@ def check_remote_name(name: str) -> str:
     return name
 
 
+def unlisted_error(name: str, listed: str) -> ImageAddressError:
+    """Return what is said of an address that the operator does not list."""
+    return ImageAddressError(
+        f"image '{quote_text(name)}' is below no listed address; GIGAVQA_REMOTE_IMAGES lists them: {quote_text(listed)}"
+    )
+
+
 def without_secrets(address: str) -> str:
     """Return an address without what may be secret in it: for messages."""
     shown = re.sub(r"(?<=//)[^/@\s]*@", "...@", address)
