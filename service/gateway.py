@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gigavqa.contract.errors import JobActiveError, JobNotFoundError
+from gigavqa.ranges.sources import read_remote_images
 from gigavqa.runtime.embedded_store import ensure_store
 from gigavqa.service.openai.batch_input import BatchReader
 from gigavqa.service.openai.batch_runner import BatchRunner
@@ -109,6 +110,7 @@ class Gateway:
         self._datasets = Datasets(settings.data)
         self._importer = DatasetImporter(settings.data, self._datasets, settings.max_body_bytes)
         self._verdict_files = VerdictFiles()
+        read_remote_images(settings)
         self._headers = ImageHeaders(settings.data, settings.header_threads)
         self._submissions = self._make_submissions()
         self._openai = self._make_openai()

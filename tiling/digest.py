@@ -14,6 +14,7 @@ from cachetools import LRUCache
 
 from gigavqa.tiling.decode_threads import decode_pool
 from gigavqa.tiling.files import FilePart, OpenFile, image_changed_error
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous
 
 WHOLE_BYTES = 256 * 2**20  # decision 0007
@@ -45,13 +46,13 @@ def content_digest(path: Path) -> str:
     Blocks. Raises ImageNotFoundError, ImageUnreadableError, ImageChangedError where the file does not stay the same
     meanwhile, and OSError.
     """
-    with OpenFile(path) as file:
+    with open_file(path) as file:
         return digest_of(file)
 
 
 def digest_of(file: OpenFile) -> str:
-    """Name the content of an open file, likewise."""
-    return _DIGEST_CACHE.of(file)
+    """Name the content of an open file, likewise; of a file elsewhere it names the version."""
+    return file.stated_digest or _DIGEST_CACHE.of(file)
 
 
 def require_content(file: OpenFile, digest: str) -> None:
@@ -69,8 +70,8 @@ def renew_digest(path: Path) -> bool:
 
     So it is where somebody wrote through a mapping and no time of the file changed. Blocks, and raises as above.
     """
-    with OpenFile(path) as file:
-        return _DIGEST_CACHE.renew(file)
+    with open_file(path) as file:
+        return not file.is_remote and _DIGEST_CACHE.renew(file)
 
 
 UNSEEN_CHANGE_MESSAGE = (
@@ -84,13 +85,13 @@ def matches_digest(path: Path, digest: str) -> bool:
 
     Raises as that does.
     """
-    with OpenFile(path) as file, file.unchanging():
+    with open_file(path) as file, file.unchanging():
         return file_matches_digest(file, digest)
 
 
 def file_matches_digest(file: OpenFile, digest: str) -> bool:
     """Return the same of an open file."""
-    if not is_sampled_digest(digest):
+    if file.is_remote or not is_sampled_digest(digest):
         return digest_of(file) == digest
     stamp = file.version[0]
     alone = FilePart("", file, stamp.size)

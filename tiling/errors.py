@@ -52,6 +52,18 @@ class ImageChangedError(TilingError):
     """The file was replaced or written to while it was being read: what it shows now is another picture."""
 
 
+class ImageReplacedError(TilingError):
+    """The file elsewhere is no longer the one that was looked at first, which a job is asked about to its end."""
+
+
+class ImageUnavailableError(TilingError):
+    """The server that holds the file does not give it: silent, failing, or refusing."""
+
+
+class ImageAddressError(TilingError):
+    """The image's address is none that files are read from here."""
+
+
 class ImageUnsupportedError(TilingError):
     """The file is an image, of a format, layout or pixel type that is not served."""
 

@@ -16,6 +16,7 @@ from gigavqa.tiling.files import OpenFile, image_changed_error
 from gigavqa.tiling.geometry import resolve_region
 from gigavqa.tiling.level_comparison import LevelAgreement, compare_levels
 from gigavqa.tiling.levels import ReadPlan, plan_reading
+from gigavqa.tiling.opening import open_file, pinned_digest
 from gigavqa.tiling.recipes import ImageIdentity, identity_of
 from gigavqa.tiling.sources import native_source_of, source_of
 from gigavqa.tiling.statistics import sample_pixels
@@ -88,6 +89,7 @@ def name_image_in_errors(image: str, path: Path, pyramids: Path) -> Iterator[Non
 
 def _recall(look: "_lru_cache_wrapper[_Fact]", path: Path, named: str | None, *more: object) -> _Fact:
     """Return what is told of a file as it is now; a file that may change without a trace is looked at again."""
+    named = named or pinned_digest(path)
     try:
         seen = named if named and path.exists() else version_of(path)
     except FileNotFoundError as error:
@@ -101,7 +103,7 @@ def _recall(look: "_lru_cache_wrapper[_Fact]", path: Path, named: str | None, *m
 @contextmanager
 def _open_version(path: Path, seen: _VersionKey) -> Iterator[OpenFile]:
     """The file that was seen; what is read of any other one, or of two versions, belongs to neither."""
-    with OpenFile(path) as file:
+    with open_file(path) as file:
         if isinstance(seen, str):
             yield file
             return

@@ -1,6 +1,5 @@
 """Remarks for people on an image's file that its header and its last bytes tell, without decoding a pixel."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from tifffile import TiffFile
 from gigavqa.tiling.errors import translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import container_of
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.tiff import is_read_by_openslide, tiff_layout
 
 _TAIL = 1 << 16
@@ -24,7 +24,7 @@ def file_remarks(path: Path) -> tuple[str, ...]:
 
     Sentences go on from the file's name. Raises as `gigavqa.tiling.headers.read_header` does.
     """
-    with OpenFile(path) as file:
+    with open_file(path) as file:
         return tuple(_remarks(file))
 
 
@@ -32,6 +32,11 @@ def _remarks(file: OpenFile) -> Iterator[str]:
     container = container_of(file)
     if container in ("slide", "zarr"):
         return
+    if file.is_remote and not (container == "tiff" and file.has_ranges):
+        yield (
+            f"it lies elsewhere and is not read in parts, so that all {file.size / 1e6:.1f} MB of it are fetched; a "
+            "tiled TIFF pyramid on a server that gives ranges is read in parts"
+        )
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
             if is_read_by_openslide(tiff):
@@ -40,9 +45,9 @@ def _remarks(file: OpenFile) -> Iterator[str]:
         if others:
             yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
         return
-    size = os.fstat(file.descriptor).st_size
-    head = os.pread(file.descriptor, _HEAD, 0)
-    if _is_cut(container, head, os.pread(file.descriptor, _TAIL, max(0, size - _TAIL)), size):
+    size = file.size
+    head = file.read_at(0, _HEAD)
+    if _is_cut(container, head, file.read_at(max(0, size - _TAIL), _TAIL), size):
         yield "its end is missing, as where a file was not copied whole; `gigavqa dataset check --pixels` decodes it"
     if _is_animated(container, head):
         yield "it is an animation; its first frame is shown"

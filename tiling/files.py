@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -63,6 +63,13 @@ class OpenFile(Closeable, os.PathLike[str]):
     a DICOM series, and the folder of a Zarr store. Raises ImageNotFoundError and ImageUnreadableError.
     """
 
+    is_remote = False
+    """Whether it lies elsewhere, so that a read of what is not here takes a request."""
+    has_ranges: bool = True
+    """Whether parts of it can be read without the rest."""
+    stated_digest: str | None = None
+    """The name of its content, where that is known without reading it."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.folder_kind = folder_kind(path)
@@ -70,7 +77,7 @@ class OpenFile(Closeable, os.PathLike[str]):
         main = main_file(self._place) if self._place else path
         self._by_name = self._place if self.folder_kind == "zarr" else main if self._place else None
         self._mounts = mounts()
-        self.descriptor = _open(main if self.folder_kind else path)
+        self._descriptor = _open(main if self.folder_kind else path)
         try:
             self.version: FileVersion = self._look()
         except BaseException:
@@ -81,6 +88,23 @@ class OpenFile(Closeable, os.PathLike[str]):
         if self.descriptor == _CLOSED:
             raise ValueError(f"{self.path}: the file is closed")
         return str(self._by_name or f"{_DESCRIPTORS}/{self.descriptor}")
+
+    @property
+    def descriptor(self) -> int:
+        """Its number to the operating system; -1 once it is closed."""
+        return self._descriptor
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return os.fstat(self.descriptor).st_size
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Read bytes from an offset on, fewer at the end of the file. Raises OSError."""
+        return os.pread(self.descriptor, count, offset)
+
+    def expect(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Say which bytes will be read soon, as first ones and those behind the last: of a file elsewhere they come."""
 
     def stream(self) -> IO[bytes]:
         """Open the same file once more, with a position of its own, under its own name."""
@@ -140,7 +164,7 @@ class OpenFile(Closeable, os.PathLike[str]):
 
     def close(self) -> None:
         """Release the file, be it for the second time."""
-        descriptor, self.descriptor = self.descriptor, _CLOSED
+        descriptor, self._descriptor = self._descriptor, _CLOSED
         if descriptor != _CLOSED:
             os.close(descriptor)
 

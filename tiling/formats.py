@@ -1,6 +1,5 @@
 """Recognize a file's format by its first bytes; names lie, so an extension decides only where bytes cannot."""
 
-import os
 from typing import Literal
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError
@@ -48,7 +47,7 @@ def container_of(file: OpenFile) -> Container:
 
 def _first_bytes(file: OpenFile) -> bytes:
     try:
-        return os.pread(file.descriptor, _DICOM_AT + len(_DICOM), 0)
+        return file.read_at(0, _DICOM_AT + len(_DICOM))
     except OSError as error:
         raise ImageUnreadableError(f"{file.path}: {error.strerror}") from error
 

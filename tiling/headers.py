@@ -1,8 +1,9 @@
 """Size and format of an image from its header alone, with libraries that every machine has."""
 
-import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tifffile import TiffFile
 
 from gigavqa.tiling import jpeg, jpeg2000
 from gigavqa.tiling.display import parse_display
-from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
+from gigavqa.tiling.errors import DECODER_ERRORS, TilingError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
 from gigavqa.tiling.geometry import ImageFrame, MicronsPerPixel, Size
@@ -22,9 +23,12 @@ from gigavqa.tiling.jpeg2000_ground import ground_of
 from gigavqa.tiling.limits import PixelLayout, check_pixels
 from gigavqa.tiling.microns import micron_resolvers
 from gigavqa.tiling.ngff import read_ngff
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, oriented_microns, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.places import place_resolvers
+from gigavqa.tiling.remote.addresses import is_remote_name
+from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.samples import native_samples
 from gigavqa.tiling.slide_facts import SLIDE_PIXELS, SlideFacts, read_slide_facts, size_of_part
 from gigavqa.tiling.tiff import is_read_by_openslide, tiff_format, tiff_layout
@@ -38,6 +42,7 @@ _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
     "jp2": Jpeg2KImagePlugin.Jpeg2KImageFile,
 }
 
+_HEADERS_AT_ONCE = 8
 _PNG_TAIL_BYTES = 256 * 1024
 _PNG_BITS_AT = 24  # and what its colours are
 _PNG_COLOURS: dict[int, tuple[ColourKind, int]] = {
@@ -107,9 +112,24 @@ def read_header(path: Path, show: str = "") -> Header:
     return found.oriented
 
 
+def look_at_remote(root: ImageRoot, names: Iterable[str]) -> None:
+    """Read the headers of all images elsewhere among these, eight at a time; what is wrong, whoever reads it is told.
+
+    Blocks.
+    """
+
+    def look(name: str) -> None:
+        with suppress(TilingError):
+            read_stored_header(root.locate(name), is_declared=True)
+
+    with ThreadPoolExecutor(_HEADERS_AT_ONCE, thread_name_prefix="headers") as pool:
+        for _ in pool.map(look, dict.fromkeys(filter(is_remote_name, names))):
+            pass
+
+
 def read_stored_header(path: Path, part: ImagePart = WHOLE, *, is_declared: bool = False) -> StoredHeader:
     """Read the header of a part of a file in the stored frame; raises as `read_header` does."""
-    with OpenFile(path) as file:
+    with open_file(path) as file:
         return header_of(file, part, is_declared=is_declared)
 
 
@@ -213,7 +233,7 @@ def _declared_pixel_type(file: OpenFile, container: Container) -> PixelType | No
 
 def _png_pixel_type(file: OpenFile) -> PixelType:
     """As the file says it, of which Pillow tells the depth only in part. A colour that stands for alpha is no band."""
-    bits, kind = os.pread(file.descriptor, 2, _PNG_BITS_AT)
+    bits, kind = file.read_at(_PNG_BITS_AT, 2)
     colours, bands = _PNG_COLOURS[kind]
     return PixelType(bits, colours, bands, has_alpha=bands > CHANNELS[colours])
 
@@ -237,7 +257,7 @@ def _exif_behind_pixels(file: OpenFile) -> bytes:
 
     Pillow's own `getexif` would decode the whole image to get there.
     """
-    tail = os.pread(file.descriptor, _PNG_TAIL_BYTES, max(0, os.fstat(file.descriptor).st_size - _PNG_TAIL_BYTES))
+    tail = file.read_at(max(0, file.size - _PNG_TAIL_BYTES), _PNG_TAIL_BYTES)
     at = tail.rfind(b"eXIf")
     if at < 4:
         return b""

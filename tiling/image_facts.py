@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gigavqa.tiling.files import OpenFile
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.headers import header_of, slide_facts_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.slide_facts import SlideFacts
@@ -17,7 +17,7 @@ def image_facts(path: Path, part: ImagePart = WHOLE) -> ImageFacts:
 
     Raises as `gigavqa.tiling.headers.read_header` does.
     """
-    with OpenFile(path) as file:
+    with open_file(path) as file:
         header = header_of(file, part, is_declared=True).oriented
         slide = slide_facts_of(file)
     microns = header.size.microns_per_pixel

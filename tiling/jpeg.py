@@ -1,6 +1,5 @@
 """Read a JPEG's frame header, without a codec."""
 
-import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -63,7 +62,7 @@ def find_exif(file: OpenFile) -> bytes:
     """Return the EXIF data before the first frame, nothing where there is none. Raises OSError."""
     for at, segment in _segments(file):
         if segment[1] == _APP1 and segment[4:].startswith(_EXIF):
-            return os.pread(file.descriptor, int.from_bytes(segment[2:4]) - 2, at + 4)
+            return file.read_at(at + 4, int.from_bytes(segment[2:4]) - 2)
     return b""
 
 
@@ -75,7 +74,7 @@ def find_frame(file: OpenFile) -> JpegFrame | None:
 def _segments(file: OpenFile) -> Iterator[tuple[int, bytes]]:
     """Offsets and first bytes of the segments up to the first frame's."""
     at = 2
-    while (segment := os.pread(file.descriptor, _SEGMENT_BYTES, at))[:1] == b"\xff" and len(segment) > _FIRST:
+    while (segment := file.read_at(at, _SEGMENT_BYTES))[:1] == b"\xff" and len(segment) > _FIRST:
         if segment[1] != _FILL:
             yield at, segment
         if segment[1] in _FRAMES:

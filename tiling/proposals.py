@@ -9,10 +9,10 @@ from gigavqa.tiling.budgets.base import RasterPlan
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.file_facts import cached_identity
-from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, fit_longest_side
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.ingest import find_render_source
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.rendering import render_recipe
 from gigavqa.tiling.sources import native_source_of
@@ -29,7 +29,7 @@ _GAP, _CAPTION = 12, 28
 
 def look_at_samples(path: Path, part: ImagePart = WHOLE) -> SampledPixels:
     """Read evenly spaced pixels of a part of an image as they lie in its file. Raises TilingError subclasses."""
-    with OpenFile(path) as file:
+    with open_file(path) as file:
         source = native_source_of(file, part)
         with source.decoder:
             return sample_pixels(source)

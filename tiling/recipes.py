@@ -10,6 +10,7 @@ from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import Header, header_of
 from gigavqa.tiling.image_part import WHOLE
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
@@ -58,7 +59,7 @@ class ImageIdentity:
 
 def identify(path: Path) -> ImageIdentity:
     """Read an image's identity. Raises TilingError subclasses."""
-    with OpenFile(path) as file, file.unchanging():
+    with open_file(path) as file, file.unchanging():
         return identity_of(file)
 
 

@@ -117,7 +117,7 @@ class Renderer:
         to_make: dict[ShownImage, list[Recipe]] = {}
         for look in looks:
             try:
-                path = self._root.locate(look.view.image)
+                path = self._root.locate(look.view.image, look.view.pin)
                 with name_image_in_errors(look.view.image, path, self._pyramids):
                     recipe = self._recipe(path, look, budget)
             except Exception as error:  # noqa: BLE001 - handed on to whoever waits
@@ -166,7 +166,7 @@ class Renderer:
 
     def _bytes_of(self, look: ViewRequest, budget: VisualBudget) -> int:
         try:
-            path = self._root.locate(look.view.image)
+            path = self._root.locate(look.view.image, look.view.pin)
             return 3 * self._recipe(path, look, budget).plan.raster.area
         except (TilingError, OSError):  # whoever renders it will say so
             return 0

@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from gigavqa.tiling.errors import ImageNotFoundError, PathEscapesError, quote_text
 from gigavqa.tiling.image_folders import folder_kind
+from gigavqa.tiling.opening import locate_remote
+from gigavqa.tiling.remote.addresses import check_remote_name, is_remote_name
 
 UPLOAD_PREFIX = "upload:"
 """What the names of pictures begin with that somebody sent; what follows is relative to the folder of uploads."""
@@ -36,13 +38,15 @@ class ImageRoot:
         stated = _BY_CONTENT.fullmatch(within)
         return stated[1] if stated else None
 
-    def locate(self, name: str) -> Path:
-        """Find the file called `name`, links followed.
+    def locate(self, name: str, pin: str = "") -> Path:
+        """Find the file called `name`, links followed; of an address what stands for it here, of the version `pin`.
 
         Or the folder that is an image. Raises PathEscapesError for absolute names, `..`, and links that lead out;
         ImageNotFoundError where neither is, and for all in hidden folders: those of the root are somebody's unfinished
-        work.
+        work. Files elsewhere raise as `RemoteImages.locate` does.
         """
+        if is_remote_name(name):
+            return locate_remote(name, pin)
         if self._uploads and name.startswith(UPLOAD_PREFIX):
             return self._uploads.locate(name.removeprefix(UPLOAD_PREFIX))
         pure = _relative(name)
@@ -61,12 +65,15 @@ class ImageRoot:
 def check_image_name(name: str) -> str:
     """Return what somebody wrote as the name of an image; only the service itself gives names to uploads.
 
-    Nothing is looked at, so that what exists is refused as what does not. Raises PathEscapesError.
+    Nothing is looked at, so that what exists is refused as what does not. Raises PathEscapesError and
+    ImageAddressError.
     """
     if name.startswith(UPLOAD_PREFIX):
         raise PathEscapesError(
             f"image '{quote_text(name)}' is no name of a picture; uploads are shown by their file_id"
         )
+    if is_remote_name(name):
+        return check_remote_name(name)
     _relative(name)
     return name
 

@@ -65,7 +65,10 @@ class View(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    image: str = Field(description="path of the image relative to the data root", examples=["plazas/images/plaza.jpg"])
+    image: str = Field(
+        description="path of the image relative to the data root, or address of one elsewhere",
+        examples=["plazas/images/plaza.jpg"],
+    )
     region: str = Field(default="full", examples=["full", "0,0,13376,7526", "pct:0,0,50,50", "um:0,0,500,500"])
     sizing: str = Field(default="native", examples=["native", "longest:1024", "mpp:0.5"])
     show: str = Field(
@@ -73,6 +76,13 @@ class View(BaseModel):
         exclude_if=operator.not_,
         description="how the image's samples become 8-bit colours; empty for as they are",
         examples=["bands=4,3,2 stretch=percentile:2:98"],
+    )
+
+    pin: str = Field(
+        default="",
+        pattern="^(v[0-9a-f]{32})?$",
+        exclude_if=operator.not_,
+        description="of an image elsewhere, the version that was looked at when the job was checked",
     )
 
     @field_validator("show")

@@ -16,11 +16,20 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gigavqa.ranges.sources import read_remote_images
 from gigavqa.runtime.embedded_store import ensure_store
 from gigavqa.runtime.hosts import TrustedHosts, host_fault
 from gigavqa.store.connection import connect
 from gigavqa.store.listen_settings import requires_keys, security_headers
-from gigavqa.tiling.errors import ImageChangedError, ImageNotFoundError, PathEscapesError, TilingError
+from gigavqa.tiling.errors import (
+    ImageAddressError,
+    ImageChangedError,
+    ImageNotFoundError,
+    ImageReplacedError,
+    ImageUnavailableError,
+    PathEscapesError,
+    TilingError,
+)
 from gigavqa.viewer.auth import AuthStore, ViewerAuthentication, begin_session
 from gigavqa.viewer.errors import ViewerBusyError, ViewerError
 from gigavqa.viewer.iiif import PREFIX, IiifService
@@ -40,6 +49,7 @@ def create_app(settings: ViewerSettings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        read_remote_images(settings)
         renderer = ImageRenderer(settings)
         app.state.iiif, app.state.counted = IiifService(settings, renderer), ViewerInstrumentation(renderer)
         app.state.settings = settings
@@ -142,9 +152,11 @@ async def _handle_known(request: Request, error: Exception) -> Response:
 
 
 async def _handle_file(request: Request, error: Exception) -> Response:
-    if isinstance(error, ImageChangedError):
+    if isinstance(error, ImageChangedError | ImageReplacedError):
         return PlainTextResponse(f"{error}; come again\n", 503, _RETRY_HEADERS)
-    missing = isinstance(error, ImageNotFoundError | PathEscapesError)
+    if isinstance(error, ImageUnavailableError):
+        return PlainTextResponse(f"{error}\n", 502, _RETRY_HEADERS)
+    missing = isinstance(error, ImageNotFoundError | PathEscapesError | ImageAddressError)
     return PlainTextResponse(f"{error}\n", 404 if missing else 422)
 
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from gigavqa.store.listen_settings import requires_keys
-from gigavqa.tiling.errors import ImageChangedError
+from gigavqa.tiling.errors import ImageChangedError, ImageReplacedError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.levels import half_size
 from gigavqa.viewer.drawing import TILE
@@ -55,7 +55,7 @@ class IiifService:
         if not identifier or (rest and rest != ["info.json"] and len(rest) != 4):
             raise NoSuchImageError("no such address: an identifier's own slashes are to be written as %2F")
         for _ in range(_MOST_ATTEMPTS - 1):
-            with suppress(ImageChangedError):
+            with suppress(ImageChangedError, ImageReplacedError):
                 return await self._look(request, identifier, rest)
         return await self._look(request, identifier, rest)
 

@@ -18,7 +18,7 @@ from gigavqa.store.chats import CHAT_ID_PREFIX
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.results import ResultStore
 from gigavqa.store.streaming import TokenPublisher
-from gigavqa.tiling.errors import ImageChangedError, TilingError
+from gigavqa.tiling.errors import ImageChangedError, ImageUnavailableError, TilingError
 from gigavqa.tiling.rendering import Raster
 from gigavqa.workers.chat import ChatPlayer
 from gigavqa.workers.closing_turn import ClosingTurn, can_close
@@ -123,7 +123,8 @@ class BundlePlayer:
         try:
             await self._play_chat(lease, request, priority, outcome, marks)
         except TilingError as error:
-            outcome.failure = make_failure(error, retryable=isinstance(error, ImageChangedError))
+            may_mend = isinstance(error, ImageChangedError | ImageUnavailableError)
+            outcome.failure = make_failure(error, retryable=may_mend)
         except EngineError as error:
             outcome.failure = make_failure(error, retryable=error.is_retryable)
         except EngineDeadError as error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.contract.errors import JobsError
+from gigavqa.ranges.sources import read_remote_images
 from gigavqa.retrieval.corpora import Corpora
 from gigavqa.retrieval.sources import SearchSource
 from gigavqa.runtime.embedded_store import ensure_store
@@ -78,6 +79,7 @@ async def _run(settings: WorkerSettings, named: Mapping[str, SearchSource]) -> b
     instruments = Instrumentation()
     store = RasterStore(settings.rasters, settings.raster_store_bytes) if settings.raster_store_bytes else None
     store_digests(settings.digests)
+    read_remote_images(settings)
     instruments.disk.set_function(lambda: free_bytes(settings.folder))
     root = ImageRoot(settings.data, settings.uploads)
     library = Renderer(root, settings.pyramids, settings.cache_bytes, store, instruments.count_pass)

@@ -13,6 +13,8 @@ from gigavqa.cli.help import CONTEXT
 from gigavqa.cli.lazy import lazy_group
 from gigavqa.cli.plugins import with_plugins
 from gigavqa.runtime.exit_statuses import ExitStatus
+from gigavqa.tiling.opening import use_remote_images
+from gigavqa.tiling.remote.images import RemoteImages
 
 _TEXT = "Visual question answering over gigapixel images: ask, follow, read reports."
 _EPILOG = """
@@ -20,6 +22,9 @@ _EPILOG = """
 
 Exit: 0 done, 1 failed, 2 wrong input, 3 no gateway, 4 not now, 5 partly.
 """
+
+_COMMAND_SECONDS = 24 * 3600.0
+"""A command looks at an image elsewhere once, however long it takes."""
 
 app = typer.Typer(
     cls=with_plugins(lazy_group(COMMANDS, older=ADMIN)),
@@ -50,11 +55,19 @@ def options(
 ) -> None:
     """Visual question answering over gigapixel images: ask, follow, read reports."""
     _DebugMode.debug = debug
+    use_remote_images(_remote_images)
     if context.invoked_subcommand is None:
         from gigavqa.cli.next_steps import describe, look_around  # noqa: PLC0415 - HTTP, which help does without
 
         for line in describe(look_around(), out.width):
             out.print(line, markup=False)
+
+
+def _remote_images() -> RemoteImages:
+    from gigavqa.ranges.sources import make_remote_images  # noqa: PLC0415 - HTTP, for images elsewhere alone
+    from gigavqa.runtime.home import Home  # noqa: PLC0415
+
+    return make_remote_images(Home.from_environment(), look_seconds=_COMMAND_SECONDS)
 
 
 class _DebugMode:

@@ -13,6 +13,8 @@ from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.tiling.errors import quote_text
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.image_folders import folder_kind
+from gigavqa.tiling.opening import locate_remote
+from gigavqa.tiling.remote.addresses import is_remote_name
 
 
 def catalogue() -> Catalogue:
@@ -29,10 +31,13 @@ def model_entry(name: str) -> CatalogueEntry:
 
 
 def image_path(name: str) -> Path:
-    """Return an image on disk, a file or a folder.
+    """Return an image on disk, a file or a folder, or what stands here for one elsewhere.
 
-    The path itself, else the path below the data root. Raises ArgumentError when neither exists.
+    The path itself, else the path below the data root. Raises ArgumentError when neither exists, TilingError for what
+    cannot be found elsewhere.
     """
+    if is_remote_name(name):
+        return locate_remote(name)
     path = Path(name).expanduser()
     below_root = Home.from_environment().data / name
     for place in (path, below_root):

@@ -26,6 +26,7 @@ from gigavqa.evaluation.reader_choice import best_reader
 from gigavqa.evaluation.sample_files import images_by_stem, list_pages, load_samples, record_files
 from gigavqa.evaluation.samples import Sample
 from gigavqa.tiling.displays import ImageDisplays, image_displays
+from gigavqa.tiling.remote.addresses import is_remote_name
 
 _PIECE_BYTES = 1 << 20
 _INDEX_BYTES = 400
@@ -59,8 +60,8 @@ class Dataset:
         return replace(self, benchmark=judging.judged_with(panel) if judging else self.benchmark, panel=panel)
 
     def image_of(self, image: str) -> str:
-        """Name of one of its images relative to the data root, as views name it."""
-        return f"{self.name}/{image}"
+        """Name of one of its images as views have it: relative to the data root, or the address of one elsewhere."""
+        return image if is_remote_name(image) else f"{self.name}/{image}"
 
     def show_of(self, image: str, asked: str = "") -> str:
         """Return how an image is shown, by its name as views have it: as is `asked` for, else as the data set declares.

@@ -290,6 +290,19 @@ def with_displays(turn: Turn, dataset: Dataset, shown: ViewOptions) -> Turn:
     return turn.model_copy(update={"parts": parts})
 
 
+def with_pins(request: InferenceRequest, pins: Mapping[str, str]) -> InferenceRequest:
+    """Return a request whose views say which versions of images elsewhere are meant, by the images' names."""
+    return request.model_copy(update={"turns": tuple(_with_pins(turn, pins) for turn in request.turns)})
+
+
+def _with_pins(turn: Turn, pins: Mapping[str, str]) -> Turn:
+    parts = tuple(
+        part.model_copy(update={"pin": pins[part.image]}) if isinstance(part, View) and part.image in pins else part
+        for part in turn.parts
+    )
+    return turn.model_copy(update={"parts": parts})
+
+
 def decoding_of(entry: CatalogueEntry, papers: Mapping[str, float | int], spec: JobSpec) -> Decoding:
     """Return the model's own decoding, over it what the benchmark's `papers` decode by, and over that the job's.
 

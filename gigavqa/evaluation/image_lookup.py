@@ -10,6 +10,8 @@ from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, list_files, order_pages
 from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.image_folders import folder_kind
+from gigavqa.tiling.opening import locate_remote
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.versions import files_of
 
 LONGEST_NAME, _SHOWN = 1024, 60
@@ -153,12 +155,14 @@ class ImageLookup:
         if len(name) > LONGEST_NAME:
             told = f"the image's name has {len(name)} characters, and may have {LONGEST_NAME}"
             return f"{name[:_SHOWN]}...", told
+        if is_remote_name(name):
+            return name, self._verdict(name, lambda: locate_remote(name))
         if (message := self._ambiguous(name)) or not (place := self._place_of(name)):
             return name, message or self._missing(name)
         candidate, path = place
         if any(map(self._leads_out, files_of(path))):
             return name, self._outside(name)
-        return f"images/{candidate}", self._verdict(f"images/{candidate}", path)
+        return f"images/{candidate}", self._verdict(f"images/{candidate}", lambda: path)
 
     def _place_of(self, name: str) -> tuple[str, Path] | None:
         """Return where an image lies, by its name below the folder; that of a record in the draft."""
@@ -205,17 +209,21 @@ class ImageLookup:
             message = message.replace(str(self._draft / image), f"picture {number} of the record")
         return message
 
-    def _verdict(self, name: str, path: Path) -> str | None:
+    def _verdict(self, name: str, locate: Callable[[], Path]) -> str | None:
         if name not in self._found:
+            path = Path(name)
             try:
+                path = locate()
                 self._check(path)
                 self._found[name] = None
             except TilingError as error:
-                self._found[name] = str(error)
+                self._found[name] = str(error).replace(str(path), name) if is_remote_name(name) else str(error)
         return self._found[name]
 
     def path_of(self, name: str) -> Path:
         """Return where an image lies that was found, by its name in the data set."""
+        if is_remote_name(name):
+            return locate_remote(name)
         drawn = self._draft / name
         return drawn if _is_file(drawn) or _is_image_folder(drawn) else self._folder / name.removeprefix("images/")
 

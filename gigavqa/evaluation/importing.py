@@ -38,6 +38,7 @@ from gigavqa.evaluation.truth_checks import (
 )
 from gigavqa.evaluation.unread_fields import report_unread_fields
 from gigavqa.runtime.work_progress import counted
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.versions import files_of
 
 _MOST_SHOWN = 20
@@ -260,7 +261,7 @@ def _remedy_for_letters(benchmark: Benchmark[Any, Any]) -> str:
 def _place_images(draft: Path, images: Collection[str], path_of: Callable[[str], Path], *, copy: bool) -> None:
     """Bring the images into the draft, and remove pictures of records that were left out."""
     brought: set[Path] = set()
-    for image in counted(images, "images brought in"):
+    for image in counted([one for one in images if not is_remote_name(one)], "images brought in"):
         path, place = path_of(image), draft / image
         within = path if path.is_dir() else path.parent
         for file in files_of(path):  # a slide may have several

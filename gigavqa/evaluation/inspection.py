@@ -1,6 +1,6 @@
 """Looks at a data set's folder as closely as its files allow, before any model is asked."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,13 +39,20 @@ ImageRemarks = Callable[[str], Sequence[str]]
 
 
 def inspect_dataset(
-    folder: Path, size_of: SizeOf, *, checklists: bool = True, remarks_on: ImageRemarks = lambda image: ()
+    folder: Path,
+    size_of: SizeOf,
+    *,
+    checklists: bool = True,
+    remarks_on: ImageRemarks = lambda image: (),
+    look_ahead: Callable[[Iterable[str]], None] = lambda images: None,
 ) -> Inspection:
     """Check every record, every image, evidence inside the image, and the benchmark's own checklists.
 
-    Without `checklists`, only what keeps a sample from being asked, or from being shown, is told.
+    Without `checklists`, only what keeps a sample from being asked, or from being shown, is told. `look_ahead` hears of
+    all images before the first is looked at.
     """
     reading = read_dataset(folder)
+    look_ahead(image for sample in reading.samples for image in sample.images)
     found, places = Inspection(reading.dataset, [*reading.problems]), reading.places
     if reading.benchmark:
         sizes, rules, forms = _SizeReader(size_of), CellRules.of(reading.benchmark), AnswerForms.of(reading.benchmark)

@@ -5,11 +5,22 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from gigavqa.tiling.errors import ImageAddressError
+from gigavqa.tiling.remote.addresses import check_remote_name, is_remote_name
+
+
+def _check_address(image: str) -> None:
+    try:
+        check_remote_name(image)
+    except ImageAddressError as error:
+        raise ValueError(str(error)) from error
+
 
 class Sample(BaseModel):
-    """One question about one image, or several; image names are relative to the data set's folder.
+    """One question about one image, or several.
 
-    `extra` keeps the record's other keys as they were.
+    Names of images are relative to the data set's folder, or addresses of images elsewhere. `extra` keeps the record's
+    other keys as they were.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,7 +50,9 @@ class Sample(BaseModel):
     @classmethod
     def _images_stay_inside(cls, images: tuple[str, ...]) -> tuple[str, ...]:
         for image in images:
-            if not image or image.startswith(("/", "\\", "~")) or ".." in image.replace("\\", "/").split("/"):
+            if is_remote_name(image):
+                _check_address(image)
+            elif not image or image.startswith(("/", "\\", "~")) or ".." in image.replace("\\", "/").split("/"):
                 raise ValueError(
                     f"image '{image}' does not lie in the data set's folder: absolute paths and '..' are refused"
                 )

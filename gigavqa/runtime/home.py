@@ -1,13 +1,14 @@
 """The paths of an installation: one folder, and the few addresses that stand apart from it."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, ByteSize, Field, PositiveFloat, StringConstraints
 
 from gigavqa.runtime.logs import LogFormat
-from gigavqa.runtime.settings import FieldSpelling, ProcessSettings
+from gigavqa.runtime.settings import CommaSeparated, FieldSpelling, ProcessSettings
 
 
 def _absolute(path: Path) -> Path:
@@ -39,6 +40,15 @@ def _require_port_and_database(url: str) -> None:
         raise ValueError("has a port that is no number from 1 to 65535; write redis://HOST:6379")
     if (database := parts.path.strip("/")) and not database.isdecimal():
         raise ValueError(f"ends with '{database}' where the number of a database may stand; write redis://HOST:6379/0")
+
+
+def _require_prefixes(prefixes: tuple[str, ...]) -> tuple[str, ...]:
+    for prefix in prefixes:
+        if not re.fullmatch(r"(?:https?|s3|gs|az)://[^/?#@\s]+(?:/[^?#\s]*)?", prefix):
+            raise ValueError(
+                f"'{prefix}' is no beginning of addresses; write https://HOST/FOLDER/ or s3://, gs://, az://BUCKET/FOLDER/"
+            )
+    return prefixes
 
 
 StoreAddress = Annotated[str, AfterValidator(_with_scheme)]
@@ -78,6 +88,33 @@ class Home(ProcessSettings):
         description="pictures and files that clients sent; workers on other machines need it, too",
     )
 
+    remote_images: Annotated[
+        CommaSeparated, AfterValidator(_require_prefixes), FieldSpelling("remote-images", "PREFIX", "none")
+    ] = Field(
+        default=(),
+        validation_alias="gigavqa_remote_images",
+        description="addresses below which images elsewhere may be read: https://tiles.example.org/, s3://bucket/folder/",
+    )
+    remote_private_hosts: Annotated[CommaSeparated, FieldSpelling("remote-private-host", "NAME", "none")] = Field(
+        default=(),
+        validation_alias="gigavqa_remote_private_hosts",
+        description="hosts of these that may have private addresses",
+    )
+    remote_bytes: ByteSize = Field(
+        default=ByteSize(8 * 2**30),
+        validation_alias="gigavqa_remote_bytes",
+        description="what is kept on this machine's disk of images elsewhere",
+    )
+    remote_file_bytes: ByteSize = Field(
+        default=ByteSize(512 * 2**20),
+        validation_alias="gigavqa_remote_file_bytes",
+        description="largest image elsewhere that is fetched whole, if it cannot be read in parts",
+    )
+    remote_seconds: PositiveFloat = Field(
+        default=60.0,
+        validation_alias="gigavqa_remote_seconds",
+        description="how long one read of an image elsewhere may take, with its retries",
+    )
     log_format: LogFormat = Field(
         default="text",
         validation_alias="gigavqa_log_format",
@@ -108,6 +145,11 @@ class Home(ProcessSettings):
     def indexes(self) -> Path:
         """Folder of the indexes that are made of corpora."""
         return self.folder / "indexes"
+
+    @property
+    def remote(self) -> Path:
+        """Folder of what is kept of images elsewhere."""
+        return self.folder / "remote"
 
     @property
     def checkpoints(self) -> Path:

@@ -10,18 +10,23 @@ from gigavqa.service.http.freshness import StampedCache, file_stamp
 from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.opening import open_file, pinned_digest
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.roots import ImageRoot
-from gigavqa.tiling.versions import may_have_companions, version_of
 
 _KEPT_HEADERS = 100_000
 
 
 class ImageInfo(NamedTuple):
-    """An image before a pixel of it is decoded: level-0 size in the oriented frame, format, and length of its files."""
+    """An image before a pixel of it is decoded: level-0 size in the oriented frame, format, and length of its files.
+
+    `pin` names the version of a file elsewhere that was looked at.
+    """
 
     size: Size
     format: str
     num_bytes: int
+    pin: str = ""
 
 
 class ImageHeaders:
@@ -54,14 +59,16 @@ class ImageHeaders:
     def _look(self, name: str, show: str) -> ImageInfo | str:
         if self._stopping.is_set():
             raise InterruptedError("the gateway is stopping")
+        path = self._root.folder / "none"
         try:
-            return self.read(self._root.locate(name), show)
+            return self.read(path := self._root.locate(name), show)
         except TilingError as error:
-            # A client has no business with where the data root lies.
-            return str(error).replace(f"{self._root.folder}/", "")
+            # A client has no business with where the data root lies, or what is kept of a file elsewhere.
+            told = str(error).replace(str(path), name) if is_remote_name(name) else str(error)
+            return told.replace(f"{self._root.folder}/", "")
 
 
 def _read(path: Path, show: str) -> ImageInfo:
     header = read_header(path, show)
-    num_bytes = sum(stamp.size for stamp in version_of(path)) if may_have_companions(path) else path.stat().st_size
-    return ImageInfo(header.size, header.format, num_bytes)
+    with open_file(path) as file:
+        return ImageInfo(header.size, header.format, file.num_bytes, pinned_digest(path) or "")

@@ -18,13 +18,13 @@ from gigavqa.contract.tool_loops import SearchTool
 from gigavqa.evaluation.capabilities import ChatDetails, PaperSettings
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError
-from gigavqa.evaluation.expansion import Expansion, prepare_expansion, read_choices
+from gigavqa.evaluation.expansion import Expansion, prepare_expansion, read_choices, with_pins
 from gigavqa.evaluation.judge_expansion import JudgingExpansion, judge_prompt_of, judging_of, prepare_judging
 from gigavqa.evaluation.replies import Reply
 from gigavqa.service.errors import MAX_FINDINGS, DatasetNotFoundError, ProblemFinding, SubmissionInvalidError
 from gigavqa.service.operations.bundling import RequestOfImage
 from gigavqa.service.operations.datasets import Datasets
-from gigavqa.service.operations.image_headers import ImageHeaders
+from gigavqa.service.operations.image_headers import ImageHeaders, ImageInfo
 from gigavqa.service.submission.context_windows import ContextCheck
 from gigavqa.store.worker_registry import WorkerStatus
 from gigavqa.tiling.errors import TilingError
@@ -70,12 +70,14 @@ class ValidatedJob:
     """What a client should know of how the job asks."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """What workers' operators must have named, each with the first sample whose chat may search there."""
+    pins: Mapping[str, str] = field(default_factory=dict)
+    """The versions of images elsewhere that were looked at, which the job is asked about to its end."""
 
     def requests(self, without: Container[str] = ()) -> Iterator[RequestOfImage]:
         """Yield the requests one after the other, the same every time; `without` leaves out those of these ids."""
         for image, request in self.kept or self.draft.expansion.requests(self.sizes.__getitem__):
             if request.id not in without:
-                yield image, request
+                yield image, with_pins(request, self.pins) if self.pins else request
 
 
 class JobValidator:
@@ -151,7 +153,8 @@ class JobValidator:
 
     def check(self, draft: ResolvedJob) -> ValidatedJob:
         """Look at every image and every chat. Raises SubmissionInvalidError naming samples and images."""
-        sizes, repeats = self._sizes(draft.expansion), draft.expansion.spec.repeats
+        found, repeats = self._survey(draft.expansion), draft.expansion.spec.repeats
+        sizes = {name: image.size for name, image in found.items()}
         contexts = ContextCheck(draft.catalogue, sizes.__getitem__, repeats)
         remark = ChatDetails.of(draft.dataset.benchmark).remark
         keeps = repeats == 1 and draft.num_requests <= _MOST_KEPT
@@ -174,20 +177,21 @@ class JobValidator:
             raise _submission_error(findings)
         told = (f"{number} of {draft.num_requests} requests: {text}" for text, number in remarks.items() if text)
         remarked = (*contexts.remarks(), *draft.expansion.remarks(), *told, *_budget_warnings(draft))
-        return ValidatedJob(draft, sizes, kept, remarked, sources)
+        pins = {name: image.pin for name, image in found.items() if image.pin}
+        return ValidatedJob(draft, sizes, kept, remarked, sources, pins)
 
-    def _sizes(self, expansion: Expansion | JudgingExpansion) -> Mapping[str, Size]:
+    def _survey(self, expansion: Expansion | JudgingExpansion) -> Mapping[str, ImageInfo]:
         image_of = expansion.dataset.image_of
         users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
         found = self._images.survey(users, expansion.show_of)
-        sizes = {name: image.size for name, image in found.items() if not isinstance(image, str)}
-        if len(sizes) < len(found):
+        images = {name: image for name, image in found.items() if not isinstance(image, str)}
+        if len(images) < len(found):
             raise _submission_error(
                 ProblemFinding(detail=detail, image=name, sample=users[name])
                 for name, detail in found.items()
                 if isinstance(detail, str)
             )
-        return sizes
+        return images
 
 
 def _budget_warnings(draft: ResolvedJob) -> Iterator[str]:

@@ -1,9 +1,7 @@
 """A bucket that results cannot be written to is told from one that is away, by what an S3-speaking server says."""
 
 import os
-import shutil
 import socket
-import subprocess
 from collections.abc import Iterator
 from time import monotonic
 
@@ -16,7 +14,7 @@ from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.store import object_stores
 from gigavqa.store.object_stores import results_fault
 from gigavqa.store.parquet_parts import PartStore
-from tests.waiting import wait_until
+from tests.store.s3_server import s3_server
 
 pytestmark = pytest.mark.slow
 
@@ -28,28 +26,13 @@ _URI = "s3://answers/gigavqa"
 def store() -> Iterator[str]:
     """The address of moto's server, named to the driver with credentials; no instance is kept by fsspec."""
     s3fs = pytest.importorskip("s3fs")
-    program = shutil.which("moto_server")
-    if program is None:
-        pytest.skip("moto_server is not installed on this machine (pip install 'moto[server]', anywhere on PATH)")
-    port = free_port("127.0.0.1")
-    url = f"http://127.0.0.1:{port}"
-    os.environ.update(dict(zip(_NAMES, (url, "operator", "secret", "us-east-1", os.devnull), strict=True)))
-    s3fs.S3FileSystem.clear_instance_cache()
-    output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([program, "-p", str(port)], **output) as process:  # type: ignore[call-overload]
-        wait_until(lambda: _answers(url), timeout=30, what="moto's server")
+    with s3_server() as url:
+        os.environ.update(dict(zip(_NAMES, (url, "operator", "secret", "us-east-1", os.devnull), strict=True)))
+        s3fs.S3FileSystem.clear_instance_cache()
         yield url
-        process.terminate()
     for name in _NAMES:
         del os.environ[name]
     s3fs.S3FileSystem.clear_instance_cache()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/moto-api/data.json").is_success
-    except httpx.TransportError:
-        return False
 
 
 def test_a_bucket_is_missing_until_it_is_made_and_refuses_accounts_that_it_does_not_know(store: str) -> None:

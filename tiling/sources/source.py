@@ -15,6 +15,7 @@ from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.ngff import read_ngff
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.orientation import orient_pixels, orient_size, oriented_microns, region_s_from_oriented
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
@@ -117,7 +118,7 @@ def open_source(path: Path, digest: str | None = None, tone: Tone | None = None)
     ImageChangedError.
     """
     try:
-        file = OpenFile(path)
+        file = open_file(path)
     except ImageNotFoundError as error:
         raise (image_changed_error(path) if digest else error) from error
     with ExitStack() as on_error:

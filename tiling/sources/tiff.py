@@ -1,10 +1,10 @@
 """TIFF containers through tifffile and imagecodecs: a damaged tile raises, where libvips silently reads it as grey."""
 
-import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
-from itertools import pairwise, product
+from itertools import pairwise, product, repeat
 from math import prod
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ _BAND_ROWS = 256
 _MOST_SCANNED_BYTES = 64 * 2**20
 _LEAST_SCANNED_BYTES = 1024
 _COMPRESSION_OVERHEAD = 64 * 1024
+_EXPECTED_BYTES = 16 * 2**20  # of a file elsewhere, ahead of what is decoded
 _GDAL_NODATA = 42113  # a text
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
@@ -50,8 +51,8 @@ class TiffDecoder(Decoder):
         self._colours = _colours(layout.pages[0])
         self._native = _native(layout.pages[0], layout.pixel_type, self._colours.palette)
         self._changes_of: dict[int, list[float]] = {}
-        self._descriptor = file.descriptor
-        self._num_bytes = os.fstat(self._descriptor).st_size
+        self._file = file
+        self._num_bytes = file.size
 
     @property
     def native(self) -> NativeSamples:
@@ -127,11 +128,12 @@ class TiffDecoder(Decoder):
         """Bands of whole rows of tiles or strips; the next one is decoded while the caller works on this one."""
         height = page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength)
         step = height * max(1, _BAND_ROWS // height)
+        bands = list(_rows_of(region, step))
+        expecting = self._expect_ahead(page, bands, height) if self._file.is_remote else repeat(None)
         ahead: _PendingBand | None = None
         try:
-            for top in range(region.y // step * step, region.y + region.height, step):
-                first, last = max(top, region.y), min(top + step, region.y + region.height)
-                ready, ahead = ahead, self._start(page, Region(region.x, first, region.width, last - first), height)
+            for band, _ in zip(bands, expecting, strict=False):
+                ready, ahead = ahead, self._start(page, band, height)
                 if ready:
                     yield ready.result()
             if ahead:
@@ -139,6 +141,37 @@ class TiffDecoder(Decoder):
         finally:
             if ahead:
                 wait(ahead.tasks)  # they read from the file that will be closed
+
+    def _expect_ahead(self, page: TiffPage, bands: Sequence[Region], segment_height: int) -> Iterator[None]:
+        """Say before each band which bytes it and those behind it will read, as far as they may lie here unread."""
+        ends, unread = deque[int](), 0
+        coming = iter(bands)
+        for _ in bands:
+            expected: list[tuple[int, int]] = []
+            most = _EXPECTED_BYTES if not ends or unread < _EXPECTED_BYTES // 2 else 0
+            while unread < most and (band := next(coming, None)):
+                spans = self._spans(page, band, segment_height)
+                ends.append(sum(stop - start for start, stop in spans))
+                unread += ends[-1]
+                expected += spans
+            self._file.expect(expected)
+            yield
+            unread -= ends.popleft()
+
+    def _spans(self, page: TiffPage, region: Region, segment_height: int) -> list[tuple[int, int]]:
+        """Return where the tiles or strips lie that a region of a page touches."""
+        width = page.tilewidth if page.is_tiled else page.imagewidth
+        per_row = -(-page.imagewidth // width)
+        per_plane = len(page.dataoffsets) // (page.samplesperpixel if page.planarconfig != 1 else 1)
+        indices = [
+            first + row * per_row + column
+            for first in range(0, len(page.dataoffsets), per_plane)
+            for row in range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
+            for column in range(region.x // width, (region.x + region.width - 1) // width + 1)
+        ]
+        places = ((page.dataoffsets[index], page.databytecounts[index]) for index in indices)
+        most = _most_encoded_bytes(page)
+        return [(at, at + count) for at, count in places if 0 < count <= most and at + count <= self._num_bytes]
 
     def _start(self, page: TiffPage, region: Region, segment_height: int) -> "_PendingBand":
         """Begin to decode the region of a page whose tiles or strips are `segment_height` high."""
@@ -169,7 +202,7 @@ class TiffDecoder(Decoder):
 
     def _plane(self, page: TiffPage, index: int) -> NDArray[Any]:
         offset, count = page.dataoffsets[index], page.databytecounts[index]
-        if count > 2 * prod(page.chunks) * page.dtype.itemsize + _COMPRESSION_OVERHEAD:
+        if count > _most_encoded_bytes(page):
             raise ImageUnreadableError(f"{self._path}: a tile or strip claims {count} bytes, more than its pixels have")
         data = self._read(offset, count) if count else None
         samples, _, shape = page.decode(data, index, jpegtables=page.jpegtables)
@@ -179,7 +212,7 @@ class TiffDecoder(Decoder):
         return plane
 
     def _read(self, offset: int, count: int) -> bytes:
-        data = os.pread(self._descriptor, count, offset) if offset + count <= self._num_bytes else b""
+        data = self._file.read_at(offset, count) if offset + count <= self._num_bytes else b""
         if len(data) < count:
             raise ImageUnreadableError(f"{self._path}: the file ends within its pixels")
         return data
@@ -197,6 +230,19 @@ class _PendingBand(NamedTuple):
         for task in self.tasks:
             task.result()
         return self.pixels
+
+
+def _rows_of(region: Region, step: int) -> Iterator[Region]:
+    """Cut a region where rows of tiles or strips end, each `step` pixels high."""
+    below = region.y + region.height
+    for top in range(region.y // step * step, below, step):
+        first = max(top, region.y)
+        yield Region(region.x, first, region.width, min(top + step, below) - first)
+
+
+def _most_encoded_bytes(page: TiffPage) -> int:
+    """Return the most that a tile or strip of a page may claim to take."""
+    return int(2 * prod(page.chunks) * page.dtype.itemsize + _COMPRESSION_OVERHEAD)
 
 
 def _copy(tile: Pixels, x: int, y: int, pixels: Pixels, region: Region) -> None:

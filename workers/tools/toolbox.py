@@ -71,4 +71,4 @@ class Toolbox:
 def _zoom_view(call: Call, tool: ZoomTool, scene: ToolContext) -> View:
     seen = scene.views[tool.image]
     region = region_of_box(call.box or (), scene.sizes[seen.image], tool.unit)
-    return View(image=seen.image, region=str(region), sizing=tool.sizing, show=seen.show)
+    return View(image=seen.image, region=str(region), sizing=tool.sizing, show=seen.show, pin=seen.pin)

@@ -9,6 +9,7 @@ from typing import Any
 
 from gigavqa.benchmarks.questions.columns import RecordColumns, parse_list, text_of
 from gigavqa.evaluation.benchmark import RecordContext
+from gigavqa.tiling.remote.addresses import is_remote_name
 
 _DATA_URI = re.compile(r"data:image/[\w.+-]+;base64,")
 _BASE64 = re.compile(r"(?:/9j/|iVBORw0KGgo|UklGR|SUkq|TU0A|R0lGOD|Qk0|AAAADGpQ)[A-Za-z0-9+/=\s]{56,}")
@@ -76,8 +77,10 @@ def _images_of_value(value: Any, index: str, origin: RecordContext) -> Iterator[
 def _image_from_text(text: str, index: str, origin: RecordContext) -> Iterator[str]:
     if (uri := _DATA_URI.match(text)) or _BASE64.match(text[:200]):
         yield origin.keep(_decode_base64(text[uri.end() :] if uri else text))
+    elif is_remote_name(text):
+        yield text
     elif _ADDRESS.match(text):
-        raise ValueError(f"'{text[:80]}' is an address; fetch the picture, and name its file")
+        raise ValueError(f"'{text[:80]}' is an address that no images are read from; name a file, or https, s3, gs, az")
     elif other := _images_of_row(text, index, origin):
         yield from other
     else:

@@ -25,6 +25,7 @@ from gigavqa.contract.tool_loops import (
 from gigavqa.evaluation.benchmark import Chat, Scene
 from gigavqa.evaluation.errors import EvidenceMissingError, ProtocolUnavailableError
 from gigavqa.retrieval.sources import MAX_HITS
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.views import View
 
 DIRECT, SEARCH, SEARCH_CROP = "direct", "search", "search_crop"
@@ -178,6 +179,10 @@ def search_source(image: str, options: VistaHopOptions, beside: Sidecars) -> tup
     if beside.corpus is None:
         raise EvidenceMissingError(
             "nothing can be searched: the data set has no folder corpus/ with pages, and the job names no `source`"
+        )
+    if is_remote_name(image):
+        raise EvidenceMissingError(
+            f"the corpus beside the records is not found by an image elsewhere, '{image}': the job must name a `source`"
         )
     dataset = image.partition("/")[0]
     return f"{dataset}/{beside.corpus.folder}", beside.corpus.digest

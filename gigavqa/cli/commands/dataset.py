@@ -46,12 +46,14 @@ from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import report_progress
-from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.errors import TilingError, quote_text
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
     from gigavqa.evaluation.benchmark import Benchmark
     from gigavqa.evaluation.capabilities import ConfiguredDataset
+    from gigavqa.tiling.geometry import Size
     from gigavqa.tiling.headers import Header
 
 app = typer.Typer(
@@ -125,7 +127,7 @@ def check(
     from gigavqa.evaluation.inspection import inspect_dataset
     from gigavqa.tiling.digest import store_digests
     from gigavqa.tiling.displays import show_below
-    from gigavqa.tiling.headers import read_header
+    from gigavqa.tiling.headers import look_at_remote, read_header
 
     store_digests(Home.from_environment().digests)
     path = dataset_folder(dataset)
@@ -138,11 +140,21 @@ def check(
     with work_line():
         found = inspect_dataset(
             path,
-            lambda image: read(root.locate(image), show_of(image)).size,
+            lambda image: _size_of(read, root, image, show_of(image)),
             checklists=checklists,
+            look_ahead=partial(look_at_remote, root),
             remarks_on=cache(lambda image: _image_remarks(root.locate(image), show_of(image), pixels=pixels)),
         )
     report_findings(path, found, strict=strict, json=json)
+
+
+def _size_of(read: "Callable[[Path, str], Header]", root: ImageRoot, image: str, show: str) -> "Size":
+    """Return an image's size; errors call one elsewhere by its address, and not by what is kept of it."""
+    path = root.locate(image)
+    try:
+        return read(path, show).size
+    except TilingError as error:
+        raise type(error)(str(error).replace(str(path), image) if is_remote_name(image) else str(error)) from error
 
 
 def _image_remarks(image: Path, show: str, *, pixels: bool) -> tuple[str, ...]:
@@ -152,11 +164,11 @@ def _image_remarks(image: Path, show: str, *, pixels: bool) -> tuple[str, ...]:
     """
     from gigavqa.tiling.digest import UNSEEN_CHANGE_MESSAGE, renew_digest
     from gigavqa.tiling.file_remarks import file_remarks
-    from gigavqa.tiling.files import OpenFile
     from gigavqa.tiling.formats import container_of
+    from gigavqa.tiling.opening import open_file
 
     unseen = (UNSEEN_CHANGE_MESSAGE,) if pixels and renew_digest(image) else ()
-    with OpenFile(image) as file:
+    with open_file(image) as file:
         container = container_of(file)
     if find_spec("pyvips") is None or container not in ("tiff", "slide", "zarr"):
         return unseen + file_remarks(image)

@@ -15,7 +15,8 @@ GOOD = "good,red.jpg,Which?,x,y,A\n"
 BAD = {
     "q,gone.jpg,Which?,x,y,A": "q: images: there is no image 'gone.jpg'",
     "q,broken.jpg,Which?,x,y,A": "broken.jpg",
-    "q,http://a.b/c.jpg,Which?,x,y,A": "image: 'http://a.b/c.jpg' is an address; fetch the picture, and name its file",
+    "q,http://a.b/c.jpg,Which?,x,y,A": "images: image 'http://a.b/c.jpg' is below no listed address",
+    "q,ftp://a.b/c.jpg,Which?,x,y,A": "image: 'ftp://a.b/c.jpg' is an address that no images are read from",
     "q,red.jpg,Which?,x,y,E": "answer: 'E' is none of the options A, B",
     "q,red.jpg,Which?,x,y,7": "answer: '7' is none of the options A, B; numbers count from 0, in a column",
     "q,red.jpg,Which?,1,0,1": "answer: '1' is option A's text, and counted from 0 it is option B; name the column",
@@ -117,7 +118,11 @@ def test_a_row_that_is_wrong_all_over_is_told_at_once(tmp_path: Path) -> None:
     source, pictures = _write(tmp_path, '"q\tq",http://a.b/c.jpg,,x,y,E')
     with pytest.raises(DatasetInvalidError) as caught:
         bring(source, pictures, tmp_path / "data" / "made")
-    told = ["image: 'http://a.b/c.jpg' is an address", "question: is empty here", "answer: 'E' is none of the options"]
+    told = [
+        "image 'http://a.b/c.jpg' is below no listed",
+        "question: is empty here",
+        "answer: 'E' is none of the options",
+    ]
     lines = [str(problem) for problem in caught.value.problems]
     assert all(line.startswith("bad.csv:3: ") for line in lines)
     assert [any(words in line for line in lines) for words in told] == [True] * len(told)

@@ -1,0 +1,1 @@
+"""Reads ranges of files that lie elsewhere: behind HTTP, and in object stores."""
