@@ -21,6 +21,7 @@ from gigavqa.tiling.limits import PixelLayout, check_pixels
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.samples import native_samples
+from gigavqa.tiling.scale import ImageScale
 from gigavqa.tiling.tiff import tiff_layout
 from gigavqa.tiling.tones import check_display
 
@@ -32,6 +33,8 @@ _PLUGINS: dict[Container, Callable[..., ImageFile]] = {
     "jp2": Jpeg2KImagePlugin.Jpeg2KImageFile,
 }
 
+_FORMATS_OF_SPECIMENS = ("svs", "ndpi", "ome-tiff")
+"""Whose resolution is that of the specimen; a plain TIFF's may be that of a print."""
 _PNG_TAIL_BYTES = 256 * 1024
 _PNG_BITS_AT = 24  # and what its colours are
 _PNG_COLOURS: dict[int, tuple[ColourKind, int]] = {
@@ -46,10 +49,14 @@ _PNG_EXACT_BITS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Header:
-    """Size in the oriented frame, in pixels, and format: jpeg, png, webp, jp2, tiff, ome-tiff, svs, ndpi or philips."""
+    """Size in the oriented frame, in pixels, and format: jpeg, png, webp, jp2, tiff, ome-tiff, svs, ndpi or philips.
+
+    `scale` says what a pixel is in the world, where the file does.
+    """
 
     size: Size
     format: str
+    scale: ImageScale | None = None
 
 
 @dataclass(frozen=True)
@@ -61,11 +68,13 @@ class StoredHeader:
     size_s: Size
     orientation: int
     pixel_type: PixelType
+    scale: ImageScale | None = None
 
     @property
     def oriented(self) -> Header:
         """The same in the oriented frame."""
-        return Header(orient_size(self.size_s, self.orientation), self.format)
+        scale = self.scale.oriented(self.orientation) if self.scale else None
+        return Header(orient_size(self.size_s, self.orientation), self.format, scale)
 
 
 def read_header(path: Path, show: str = "") -> Header:
@@ -103,7 +112,8 @@ def _tiff_header(file: OpenFile, *, is_declared: bool) -> tuple[StoredHeader, Pi
     with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
         found = tiff_layout(tiff, file.path, is_declared=is_declared)
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
-    return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type), layout
+    scale = ImageScale.of_microns(found.microns_per_pixel) if found.format in _FORMATS_OF_SPECIMENS else None
+    return StoredHeader("tiff", found.format, found.size_s, found.orientation, found.pixel_type, scale), layout
 
 
 def _flat_header(file: OpenFile, *, container: Container, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:

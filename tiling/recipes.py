@@ -10,6 +10,7 @@ from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import Header, header_of
+from gigavqa.tiling.scale import ImageScale
 from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
@@ -72,7 +73,8 @@ def identity_of(file: OpenFile, digest: str | None = None, tone: Tone | None = N
 
         source = source_of(file)
         with source.decoder:
-            return ImageIdentity(Header(source.size, source.format), digest or digest_of(file), tone)
+            header = Header(source.size, source.format, ImageScale.of_microns(source.microns_per_pixel))
+            return ImageIdentity(header, digest or digest_of(file), tone)
     header = header_of(file, is_declared=tone is not None).oriented
     return ImageIdentity(header, digest or digest_of(file), tone)
 

@@ -218,10 +218,12 @@ def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:
 
 
 def _microns_per_pixel(file: TiffFile, page: TiffPage) -> float | None:
-    if file.is_svs and (match := re.search(r"MPP\s*=\s*([\d.]+)", page.description)):
-        return float(match.group(1))
-    if file.is_ome and (match := re.search(r'PhysicalSizeX="([\d.eE+-]+)"', file.ome_metadata or "")):
-        return float(match.group(1)) if 'PhysicalSizeXUnit="' not in (file.ome_metadata or "") else None
+    if file.is_svs:
+        match = re.search(r"MPP\s*=\s*([\d.]+)", page.description)
+        return float(match.group(1)) if match else None
+    if file.is_ome:
+        match = re.search(r'PhysicalSizeX="([\d.eE+-]+)"', file.ome_metadata or "")
+        return float(match.group(1)) if match and 'PhysicalSizeXUnit="' not in (file.ome_metadata or "") else None
     resolution, unit = page.tags.valueof(282), page.tags.valueof(296)
     if unit == 3 and resolution and resolution[0]:
         return float(10_000 * resolution[1] / resolution[0])

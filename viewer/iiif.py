@@ -18,6 +18,7 @@ from gigavqa.store.listen_settings import requires_keys
 from gigavqa.tiling.errors import ImageChangedError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.levels import half_size
+from gigavqa.tiling.scale import ImageScale
 from gigavqa.viewer.drawing import TILE
 from gigavqa.viewer.errors import NoSuchImageError, RequestInvalidError
 from gigavqa.viewer.images import ViewerImage
@@ -72,14 +73,13 @@ class IiifService:
     def _describe(self, request: Request, picture: ViewerImage, address: str) -> Response:
         accepts = request.headers.get("accept", "")
         media = _LINKED_DATA if "application/ld+json" in accepts else "application/json"
-        told = f"{self._settings.max_pixels} {address} {media}"
+        told = f"{self._settings.max_pixels} {address} {media} {picture.scale}"
         tag = f"{picture.digest}-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
         headers = {"Link": _PROFILE, "Vary": "Accept", **self._freshness(picture, tag)}
         if _matches_etag(tag, request):
             return Response(status_code=304, headers=headers)
-        return JSONResponse(
-            image_info(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media
-        )
+        info = image_info(picture.size, address, self._settings.max_pixels) | scale_info(picture.scale)
+        return JSONResponse(info, 200, headers, media_type=media)
 
     async def _draw(self, request: Request, picture: ViewerImage, address: str, words: IiifSegments) -> Response:
         is_raster = request.query_params.get("as") == "raster"
@@ -139,6 +139,14 @@ def image_info(size: Size, address: str, most: int) -> dict[str, Any]:
         "extraQualities": ["bitonal"],
         "extraFeatures": ["canonicalLinkHeader", "mirroring", "profileLinkHeader"],
     }
+
+
+def scale_info(scale: ImageScale | None) -> dict[str, Any]:
+    """Return what an image's description says beyond IIIF: what a pixel is in the world, as far as it is known."""
+    if scale is None:
+        return {}
+    told = {"x": scale.x, "y": scale.y, "north": scale.north, "place": scale.place and scale.place._asdict()}
+    return {"scale": {name: value for name, value in told.items() if value is not None}}
 
 
 def external_url(request: Request, settings: ViewerSettings) -> str:

@@ -16,6 +16,7 @@ from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.ingest import RenderSource, find_render_source
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.scale import ImageScale
 from gigavqa.tiling.sources import Source, open_source
 from gigavqa.tiling.tone import Tone
 from gigavqa.viewer.errors import NoSuchImageError
@@ -29,7 +30,7 @@ class ViewerImage:
     """A picture as it is now: what lies at `path`, and what is read for it: itself, or the pyramid made of it.
 
     `is_pinned`: its address names its content, so that answers never change. `show` is what its data set declares of
-    it, and `tone` what its samples are shown in.
+    it, `tone` what its samples are shown in, and `scale` what a pixel is in the world.
     """
 
     name: str
@@ -41,6 +42,7 @@ class ViewerImage:
     is_pinned: bool
     show: str = ""
     tone: Tone | None = None
+    scale: ImageScale | None = None
 
     @property
     def content(self) -> str:
@@ -84,7 +86,7 @@ class ImagePool:
             original = find_render_source(path, found.digest, self.pyramids, tone=found.tone)
             header = found.header
             is_pinned = pinned is not None and not show  # what its data set declares may change
-            how = is_pinned, show, found.tone
+            how = is_pinned, show, found.tone, header.scale
             return ViewerImage(name, path, original, found.digest, header.size, header.format, *how)
 
     def of_region(self, picture: ViewerImage, region: Region) -> ViewerImage:
