@@ -17,7 +17,7 @@ from gigavqa.tiling.recipes import ImageIdentity, identity_of
 from gigavqa.tiling.sources import native_source_of, source_of
 from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.tone import Tone
-from gigavqa.tiling.tones import check_display, find_tone, needs_statistics
+from gigavqa.tiling.tones import SampledPixels, check_display, find_tone, needs_statistics
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")
@@ -60,6 +60,14 @@ def cached_remarks(path: Path, tone: Tone | None = None) -> tuple[str, ...]:
     return file_remarks(path) + cached_read_plan(path, tone=tone).remarks
 
 
+def cached_samples(path: Path, named: str | None = None) -> SampledPixels:
+    """Return evenly spaced pixels of an image as they lie in its file; those of the last image are remembered.
+
+    Whoever chooses how it is shown looks at them again and again. Raises TilingError subclasses.
+    """
+    return _recall(_samples, path, named)
+
+
 def matches_recorded_digest(path: Path, digest: str, content: str) -> bool:
     """Return whether a file of this content is the one that a response recorded by a digest, be it of an earlier
     release.
@@ -83,6 +91,10 @@ def _recall(look: "_lru_cache_wrapper[_Fact]", path: Path, named: str | None, *m
         seen = named if named and path.is_file() else version_of(path)
     except FileNotFoundError as error:
         raise ImageNotFoundError(f"{path}: no such file") from error
+    return _recall_version(look, path, seen, *more)
+
+
+def _recall_version(look: "_lru_cache_wrapper[_Fact]", path: Path, seen: _VersionKey, *more: object) -> _Fact:
     if isinstance(seen, str):
         return look(path, seen, 0, *more)
     age = 0 if is_unambiguous(seen) else mounts()
@@ -116,8 +128,21 @@ def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -
         with source.decoder as decoder:
             check_display(path, display, decoder.native)
             part = resolve_region(region, source.size)
-            pixels = sample_pixels(source, part) if needs_statistics(display) else None
+            if not needs_statistics(display):
+                pixels = None
+            elif part.size == source.size:
+                pixels = _recall_version(_samples, path, seen)
+            else:
+                pixels = sample_pixels(source, part)
             return find_tone(path, display, decoder.native, pixels)
+
+
+@lru_cache(maxsize=1)  # they may take 128 MiB
+def _samples(path: Path, seen: _VersionKey, mounted: int) -> SampledPixels:
+    with _open_version(path, seen) as file:
+        source = native_source_of(file)
+        with source.decoder:
+            return sample_pixels(source)
 
 
 @lru_cache(maxsize=4096)

@@ -9,14 +9,11 @@ from gigavqa.tiling.budgets.base import RasterPlan
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
 from gigavqa.tiling.display import parse_display
 from gigavqa.tiling.file_facts import cached_identity
-from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, fit_longest_side
 from gigavqa.tiling.ingest import find_render_source
 from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.rendering import render_recipe
-from gigavqa.tiling.sources import native_source_of
 from gigavqa.tiling.sources.base import Pixels
-from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.tones import SampledPixels
 from gigavqa.tiling.views import View
 
@@ -24,14 +21,6 @@ _STRETCH = "stretch=percentile:2:98"
 _HOUNSFIELD = (-1100, -500, 4100)
 """Least of a CT at the lowest and the highest (air, and what lies around it), and the most that there is."""
 _GAP, _CAPTION = 12, 28
-
-
-def look_at_samples(path: Path) -> SampledPixels:
-    """Read evenly spaced pixels of an image as they lie in its file. Raises TilingError subclasses."""
-    with OpenFile(path) as file:
-        source = native_source_of(file)
-        with source.decoder:
-            return sample_pixels(source)
 
 
 def propose_displays(path: Path, pixels: SampledPixels) -> list[str]:

@@ -213,7 +213,7 @@ def test_hostile_addresses_are_refused(viewer: Viewing, path: str, status: int) 
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).decode().partition("\r\n\r\n")
     assert int(head.split()[1]) == status
     assert body.count("\n") == 1
-    assert len(body) < 500
+    assert len(body) < 600
     assert str(viewer.home) not in body
 
 

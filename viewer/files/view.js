@@ -13,6 +13,15 @@ const el = (name, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
+// Refusals are problem documents, proxies' own are not.
+const sentence = async (answer) => {
+  const said = (await answer.text()).trim();
+  try {
+    return JSON.parse(said).detail ?? said;
+  } catch {
+    return said;
+  }
+};
 const svg = (name, attributes) => {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -246,7 +255,7 @@ byId("key").addEventListener("submit", async (event) => {
   byId("secret").value = "";
   const answer = await fetch("session", { method: "POST", headers: { Authorization: `Bearer ${key}` } });
   if (answer.ok) location.reload();
-  else say(`The key was refused: ${(await answer.text()).trim()}`);
+  else say(`The key was refused: ${await sentence(answer)}`);
 });
 // A picture does not say why it does not come.
 const isOver = async () => {
@@ -279,7 +288,7 @@ const begin = async () => {
     return;
   }
   if (!answer.ok) {
-    say(`The picture cannot be shown: ${(await answer.text()).trim()}`);
+    say(`The picture cannot be shown: ${await sentence(answer)}`);
     return;
   }
   info = await answer.json();

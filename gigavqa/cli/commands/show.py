@@ -43,11 +43,12 @@ def show(
     gigavqa show scene.tif --show "bands=4,3,2 stretch=percentile:2:98" --show "bands=8,4,3 stretch=sigma:2" -o two.png
     gigavqa show head.tif --show window=40:80 -o brain.png
     """
-    from gigavqa.tiling.proposals import draw_side_by_side, look_at_samples, propose_displays  # noqa: PLC0415
+    from gigavqa.tiling.file_facts import cached_samples  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.proposals import draw_side_by_side, propose_displays  # noqa: PLC0415
 
     store_digests(Home.from_environment().digests)
     path = image_path(image)
-    pixels = look_at_samples(path)
+    pixels = cached_samples(path)
     lines = display or propose_displays(path, pixels)
     if output:
         try:
@@ -74,15 +75,12 @@ _FIGURES = ("least", "2 %", "median", "98 %", "most")
 
 
 def _describe(pixels: "SampledPixels", band: int) -> dict[str, Any]:
-    import numpy as np  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.histograms import band_histogram  # noqa: PLC0415 - completion need not wait for it
 
-    values = pixels.values(band, pixels.native.nodata, (band,))
-    told: dict[str, Any] = {"band": band + 1, "is_alpha": band == pixels.native.alpha, "values": int(values.size)}
-    if not values.size:
-        return {**told, "histogram": [], **dict.fromkeys(_FIGURES)}
-    figures = [float(one) for one in np.percentile(values, [0, 2, 50, 98, 100])]
-    counts, _ = np.histogram(np.clip(values, figures[1], figures[3]), _BINS)
-    return {**told, "histogram": counts.tolist(), **dict(zip(_FIGURES, figures, strict=True))}
+    found = band_histogram(pixels, band, (band,), nodata=pixels.native.nodata, bins=_BINS)
+    figures = found.least, found.low, found.median, found.high, found.most
+    told = {"band": found.band, "is_alpha": found.is_alpha, "values": found.num_values}
+    return {**told, "histogram": list(found.counts), **dict(zip(_FIGURES, figures, strict=True))}
 
 
 def _row(band: dict[str, Any]) -> list[str]:
