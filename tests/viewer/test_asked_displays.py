@@ -1,39 +1,21 @@
 """A display in the address shows a picture as it says, whatever its data set declares, and is part of every name."""
 
 import io
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import httpx
 import numpy as np
 import pytest
-import tifffile
 from PIL import Image
 
 from gigavqa.tiling.rendering import render
 from gigavqa.tiling.views import View
 from tests.tiling.pictures import SMALL_BUDGET, Pixels
-from tests.viewer.viewing import Viewing, viewing
+from tests.viewer.conftest import SCENE
+from tests.viewer.viewing import Viewing
 
-SCENE = "set/images/scene.tif"
 DISPLAY = "bands=4,3,2 stretch=percentile:2:98"
 REGION = "128,64,256,256"
-
-
-@pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewing]:
-    """A viewer over a scene of five bands of 16 bits, of which nothing is declared, and a radiograph of which is."""
-    home = tmp_path_factory.mktemp("scenes")
-    images = home / "data" / "set" / "images"
-    images.mkdir(parents=True)
-    y, x = np.mgrid[:448, :512]
-    bands = [((7 + band) * x + 5 * y + 900 * (x // 64 % 2)).astype(np.uint16) for band in range(5)]
-    tifffile.imwrite(images / "scene.tif", np.stack(bands, -1), tile=(64, 64), photometric="minisblack",
-                     planarconfig="contig", extrasamples=[0] * 4)  # fmt: skip
-    tifffile.imwrite(images / "chest.tif", bands[0], tile=(64, 64))
-    (images.parent / "dataset.toml").write_text('[show]\n"images/chest*" = "stretch=minmax"\n', "utf-8")
-    with viewing(home) as running:
-        yield running
 
 
 def ask(viewer: Viewing, wish: str, show: str, name: str = SCENE, **headers: str) -> httpx.Response:
