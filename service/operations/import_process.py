@@ -8,6 +8,7 @@ import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -35,6 +36,7 @@ class ImportWish(BaseModel):
     decimal: str | None = None
     leave_out_bad: bool = False
     title: str = ""
+    show: str = ""
 
 
 class ShownSample(BaseModel):
@@ -92,12 +94,13 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
             source,
             images_folder(folder),
             wish.target,
-            check_image=read_header,
+            check_image=partial(read_header, show=wish.show),
             remarks_on=file_remarks,
             columns=wish.columns,
             decimal=wish.decimal,
             leave_out_bad=wish.leave_out_bad,
             title=wish.title,
+            show=wish.show,
         )
     except DatasetInvalidError as error:
         return ImportOutcome(problems=tuple(error.problems), others=error.others)
