@@ -76,6 +76,11 @@ class StoredHeader:
         scale = self.scale.oriented(self.orientation) if self.scale else None
         return Header(orient_size(self.size_s, self.orientation), self.format, scale)
 
+    @property
+    def has_table(self) -> bool:
+        """Whether samples are classes, of which the file has a table of colours that decoders leave to displays."""
+        return self.container == "tiff" and self.pixel_type.colours == "palette"
+
 
 def read_header(path: Path, show: str = "") -> Header:
     """Read an image's size and format without decoding a pixel; `show` declares how it is shown, if not as it is.
@@ -85,8 +90,7 @@ def read_header(path: Path, show: str = "") -> Header:
     """
     found = read_stored_header(path, is_declared=bool(show))
     if show:
-        has_table = found.container == "tiff" and found.pixel_type.colours == "palette"
-        check_display(path, parse_display(show), native_samples(found.pixel_type, has_table=has_table))
+        check_display(path, parse_display(show), native_samples(found.pixel_type, has_table=found.has_table))
     return found.oriented
 
 

@@ -28,7 +28,7 @@ def describe_samples(path: Path, show: str, refused: str) -> dict[str, Any]:
         "alpha": None if native.alpha is None else native.alpha + 1,
         "nodata": None if native.nodata is None else str(native.nodata),  # JSON has no NaN
         "palette": bool(native.table),
-        "proposals": propose_displays(path, pixels),
+        "proposals": propose_displays(native, pixels),
         "shown": [] if refused and not show else _shown_bands(path, pixels, parse_display(show) if show else None),
     }
 

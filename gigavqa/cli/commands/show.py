@@ -43,13 +43,14 @@ def show(
     gigavqa show scene.tif --show "bands=4,3,2 stretch=percentile:2:98" --show "bands=8,4,3 stretch=sigma:2" -o two.png
     gigavqa show head.tif --show window=40:80 -o brain.png
     """
-    from gigavqa.tiling.file_facts import cached_samples  # noqa: PLC0415 - completion need not wait for it
-    from gigavqa.tiling.proposals import draw_side_by_side, propose_displays  # noqa: PLC0415
+    from gigavqa.tiling.display_sheet import draw_side_by_side  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.file_facts import cached_samples  # noqa: PLC0415
+    from gigavqa.tiling.proposals import propose_displays  # noqa: PLC0415
 
     store_digests(Home.from_environment().digests)
     path = image_path(image)
     pixels = cached_samples(path)
-    lines = display or propose_displays(path, pixels)
+    lines = display or propose_displays(pixels.native, pixels)
     if output:
         try:
             draw_side_by_side(path, lines, side).save(output)
