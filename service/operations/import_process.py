@@ -8,7 +8,6 @@ import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -94,7 +93,7 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
             source,
             images_folder(folder),
             wish.target,
-            check_image=partial(read_header, show=wish.show),
+            check_image=read_header,
             remarks_on=file_remarks,
             columns=wish.columns,
             decimal=wish.decimal,

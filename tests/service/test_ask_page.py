@@ -143,6 +143,12 @@ def test_a_deep_picture_is_asked_about_under_a_display_that_was_chosen(
         [display],
         ["bands=1 stretch=minmax"],
     ]
+    tab.get_by_role("button", name="Keep as a sample").last.click()
+    tab.locator("#name").fill("deep")
+    tab.get_by_role("button", name="Make a data set").click()
+    expect(tab.locator("#made")).to_contain_text("Made: deep")
+    kept = served.client.get("/v1/datasets/deep/samples/q1").json()
+    assert kept["record"]["show"] == ["bands=1 stretch=minmax"]
     tab.reload()
     expect(tab.locator("#display")).to_have_value("bands=1 stretch=minmax")
     expect(tab.locator("#proposals button")).to_have_count(3)
