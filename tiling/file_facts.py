@@ -15,6 +15,7 @@ from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.files import OpenFile, image_changed_error
 from gigavqa.tiling.geometry import resolve_region
 from gigavqa.tiling.level_comparison import LevelAgreement, compare_levels
+from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.levels import ReadPlan, plan_reading
 from gigavqa.tiling.opening import open_file, pinned_digest
 from gigavqa.tiling.recipes import ImageIdentity, identity_of
@@ -22,7 +23,7 @@ from gigavqa.tiling.sources import native_source_of, source_of
 from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.stored_facts import StoredFact
 from gigavqa.tiling.tone import Limits, Tone
-from gigavqa.tiling.tones import check_display, find_limits, find_tone, needs_limits
+from gigavqa.tiling.tones import SampledPixels, check_display, find_limits, find_tone, needs_limits
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")
@@ -70,6 +71,14 @@ def cached_remarks(path: Path, tone: Tone | None = None) -> tuple[str, ...]:
     return file_remarks(path) + cached_read_plan(path, tone=tone).remarks
 
 
+def cached_samples(path: Path, part: ImagePart = WHOLE) -> SampledPixels:
+    """Return evenly spaced pixels of a part of an image as they lie in its file; those of the last are remembered.
+
+    Whoever chooses how it is shown looks at them again and again. Raises TilingError subclasses.
+    """
+    return _recall(_samples, path, None, part)
+
+
 def matches_recorded_digest(path: Path, digest: str, content: str) -> bool:
     """Return whether a file of this content is the one that a response recorded by a digest, be it of an earlier
     release.
@@ -94,6 +103,10 @@ def _recall(look: "_lru_cache_wrapper[_Fact]", path: Path, named: str | None, *m
         seen = named if named and path.exists() else version_of(path)
     except FileNotFoundError as error:
         raise ImageNotFoundError(f"{path}: no such file") from error
+    return _recall_version(look, path, seen, *more)
+
+
+def _recall_version(look: "_lru_cache_wrapper[_Fact]", path: Path, seen: _VersionKey, *more: object) -> _Fact:
     if isinstance(seen, str):
         return look(path, seen, 0, *more)
     age = 0 if is_unambiguous(seen) else mounts()
@@ -126,15 +139,25 @@ def _tone(path: Path, seen: _VersionKey, mounted: int, show: str, region: str) -
         source = native_source_of(file, display.part)
         with source.decoder as decoder:
             check_display(path, display, decoder.native)
-            part = resolve_region(region, source.frame)
+            region_l0 = resolve_region(region, source.frame)
             if not needs_limits(display):
                 return find_tone(path, display, decoder.native)
             digest = seen if isinstance(seen, str) else digest_of(file)
-            stored = StoredFact(_LIMITS, digest, "limits", _LIMITS_VERSION, display, part)
+            stored = StoredFact(_LIMITS, digest, "limits", _LIMITS_VERSION, display, region_l0)
             if (limits := stored.read()) is None:
-                limits = find_limits(path, display, sample_pixels(source, part))
+                is_whole = region_l0.size == source.size
+                pixels = _recall_version(_samples, path, seen, display.part) if is_whole else None
+                limits = find_limits(path, display, pixels or sample_pixels(source, region_l0))
                 stored.write(limits)
             return find_tone(path, display, decoder.native, limits)
+
+
+@lru_cache(maxsize=1)  # they may take 128 MiB
+def _samples(path: Path, seen: _VersionKey, mounted: int, part: ImagePart) -> SampledPixels:
+    with _open_version(path, seen) as file:
+        source = native_source_of(file, part)
+        with source.decoder:
+            return sample_pixels(source)
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ Frames of coordinates, and the suffix that a name carries in each:
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -118,7 +119,7 @@ def resolve_region(text: str, size: Size) -> Region:
     if asked.scheme == "pixels":
         region = Region(*map(int, asked.numbers))
     elif asked.scheme == "pct":
-        region = _from_percent(asked.numbers, size)
+        region = _from_percent(asked, size)
     elif resolver := size.resolvers.get(asked.scheme):
         region = resolver(asked, size)
     else:
@@ -141,10 +142,11 @@ def canonical_region(text: str, size: Size) -> str:
     return text if parse_region(text).scheme in PLACE_SCHEMES else str(region)
 
 
-def _from_percent(percent: Sequence[float], size: Size) -> Region:
-    x, y, w, h = percent
+def _from_percent(asked: RegionText, size: Size) -> Region:
+    """Round percentages outwards, as they are written: what binary numbers make of them may lie a pixel beside."""
+    x, y, w, h = map(Fraction, asked.text.removeprefix("pct:").split(","))
     if x + w > 100 or y + h > 100:
-        raise RegionError(f"region 'pct:{x:g},{y:g},{w:g},{h:g}' reaches beyond 100 %")
+        raise RegionError(f"region '{asked}' reaches beyond 100 %")
     left, top = math.floor(x * size.width / 100), math.floor(y * size.height / 100)
     right = min(size.width, math.ceil((x + w) * size.width / 100))
     bottom = min(size.height, math.ceil((y + h) * size.height / 100))
@@ -155,7 +157,8 @@ def region_of_box(box: Sequence[float], size: Size, unit: float = 1000) -> Regio
     """Return the pixels of a box [x1, y1, x2, y2] in parts of the full image's sides, of which each has `unit`.
 
     The first corner is raised to 0 and the second lowered to `unit`; edges are cut to whole pixels towards 0, where
-    `pct:` of the region grammar is rounded outwards. Raises RegionError for what is empty.
+    `pct:` of the region grammar is rounded outwards: by a division first and in binary, as VistaHop's own tool does it,
+    which at times is a pixel less than exact. Raises RegionError for what is empty.
     """
     left, top = (
         int(max(0, part) / unit * side) if part < unit else side for part, side in zip(box[:2], size, strict=True)

@@ -97,6 +97,11 @@ class StoredHeader:
         frame = ImageFrame.of(size, resolvers, microns) if resolvers else size
         return Header(frame, self.format, tags, self.has_profile)
 
+    @property
+    def has_table(self) -> bool:
+        """Whether samples are classes, of which the file has a table of colours that decoders leave to displays."""
+        return self.container == "tiff" and self.pixel_type.colours == "palette"
+
 
 def read_header(path: Path, show: str = "") -> Header:
     """Read an image's size and format without decoding a pixel; `show` declares how it is shown, if not as it is.
@@ -107,8 +112,7 @@ def read_header(path: Path, show: str = "") -> Header:
     display = parse_display(show) if show else None
     found = read_stored_header(path, display.part if display else WHOLE, is_declared=display is not None)
     if display:
-        has_table = found.container == "tiff" and found.pixel_type.colours == "palette"
-        check_display(path, display, native_samples(found.pixel_type, has_table=has_table))
+        check_display(path, display, native_samples(found.pixel_type, has_table=found.has_table))
     return found.oriented
 
 

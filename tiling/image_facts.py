@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.headers import header_of, slide_facts_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
+from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.slide_facts import SlideFacts
 
 ImageFacts = dict[str, Any]

@@ -21,9 +21,14 @@ def valid_orientation(value: object) -> int:
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
+def is_transposed(orientation: int) -> bool:
+    """Return whether an orientation exchanges the axes."""
+    return orientation in _TRANSPOSED
+
+
 def orient_size(size: Size, orientation: int) -> Size:
     """Exchange width and height where the orientation transposes; the same in both directions."""
-    return Size(size.height, size.width) if orientation in _TRANSPOSED else size
+    return Size(size.height, size.width) if is_transposed(orientation) else size
 
 
 def oriented_microns(microns: MicronsPerPixel, orientation: int) -> MicronsPerPixel:

@@ -21,6 +21,7 @@ from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
 
 _MAX_PAGES = 64
+_COARSEST_SPECIMEN = 10.0  # microns; scans and prints have more, and so has what libraries write by themselves
 _CENTIMETRE = 3
 _REDUCED, _PAGE, _MASK = 1, 2, 4  # NewSubfileType, a sum of these
 _OLD_REDUCED, _OLD_PAGE = 2, 3  # SubfileType, which was before
@@ -266,5 +267,6 @@ def _microns_per_pixel(file: TiffFile, page: TiffPage) -> MicronsPerPixel | None
         return MicronsPerPixel(float(match[1]), float(match[1]))
     x, y = page.tags.valueof(282), page.tags.valueof(283)
     if page.tags.valueof(296) == _CENTIMETRE and x and x[0] and y and y[0]:
-        return MicronsPerPixel(float(10_000 * x[1] / x[0]), float(10_000 * y[1] / y[0]))
+        microns = MicronsPerPixel(float(10_000 * x[1] / x[0]), float(10_000 * y[1] / y[0]))
+        return microns if max(microns) < _COARSEST_SPECIMEN else None
     return None

@@ -32,9 +32,10 @@ from gigavqa.tiling.errors import (
 )
 from gigavqa.viewer.auth import AuthStore, ViewerAuthentication, begin_session
 from gigavqa.viewer.errors import ViewerBusyError, ViewerError
-from gigavqa.viewer.iiif import PREFIX, IiifService
+from gigavqa.viewer.iiif import PREFIX, SAMPLES, IiifService
 from gigavqa.viewer.instrumentation import ViewerInstrumentation
 from gigavqa.viewer.page import page_routes
+from gigavqa.viewer.problems import problem_response
 from gigavqa.viewer.renderer import ImageRenderer
 from gigavqa.viewer.settings import ViewerSettings
 
@@ -62,6 +63,7 @@ def create_app(settings: ViewerSettings) -> Starlette:
     return Starlette(
         routes=[
             Route(f"{PREFIX}/{{rest:path}}", _iiif, methods=_METHODS),
+            Route(f"{SAMPLES}/{{rest:path}}", _samples),
             Route("/session", begin_session, methods=["POST"]),
             Route("/healthz", _healthz),
             Route("/metrics", _metrics),
@@ -112,12 +114,12 @@ class HostGuard:
 
         host = Headers(scope=scope).get("host", "")
         if wrong := host_fault(scope):
-            await PlainTextResponse(f"{wrong}\n", 400)(scope, receive, noted)
+            await problem_response(400, wrong)(scope, receive, noted)
         elif self._names.trusts(host):
             await self.app(scope, receive, noted)
         else:
-            told = f"'{host[:200]}' is no name of this viewer; add it to GIGAVQA_VIEWER_TRUSTED_HOSTS if it should be\n"
-            await PlainTextResponse(told, 421)(scope, receive, noted)
+            told = f"'{host[:200]}' is no name of this viewer; add it to GIGAVQA_VIEWER_TRUSTED_HOSTS if it should be"
+            await problem_response(421, told)(scope, receive, noted)
 
     def _add_headers(self, headers: MutableHeaders, kind: str) -> None:
         headers.update(security_headers(headers))
@@ -137,6 +139,11 @@ async def _iiif(request: Request) -> Response:
     return await iiif.answer(request)
 
 
+async def _samples(request: Request) -> Response:
+    iiif: IiifService = request.app.state.iiif
+    return await iiif.describe_samples(request)
+
+
 async def _healthz(request: Request) -> Response:
     return PlainTextResponse("ok\n")
 
@@ -148,18 +155,19 @@ async def _metrics(request: Request) -> Response:
 
 async def _handle_known(request: Request, error: Exception) -> Response:
     headers = _RETRY_HEADERS if isinstance(error, ViewerBusyError) else None
-    return PlainTextResponse(f"{error}\n", error.status if isinstance(error, ViewerError) else 500, headers)
+    status, parameter = (error.status, error.parameter) if isinstance(error, ViewerError) else (500, "")
+    return problem_response(status, str(error), headers, kind=type(error), parameter=parameter)
 
 
 async def _handle_file(request: Request, error: Exception) -> Response:
     if isinstance(error, ImageChangedError | ImageReplacedError):
-        return PlainTextResponse(f"{error}; come again\n", 503, _RETRY_HEADERS)
+        return problem_response(503, f"{error}; come again", _RETRY_HEADERS, kind=type(error))
     if isinstance(error, ImageUnavailableError):
-        return PlainTextResponse(f"{error}\n", 502, _RETRY_HEADERS)
+        return problem_response(502, str(error), _RETRY_HEADERS, kind=type(error))
     missing = isinstance(error, ImageNotFoundError | PathEscapesError | ImageAddressError)
-    return PlainTextResponse(f"{error}\n", 404 if missing else 422)
+    return problem_response(404 if missing else 422, str(error), kind=type(error))
 
 
 async def _handle_unknown(request: Request, error: Exception) -> Response:
     log.error("%s failed", request.url.path.encode("unicode_escape").decode(), exc_info=error)
-    return PlainTextResponse(f"{type(error).__name__}; the viewer's log tells more\n", 500)
+    return problem_response(500, f"{type(error).__name__}; the viewer's log tells more")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gigavqa.contract.errors import KeyInvalidError
@@ -19,6 +19,7 @@ from gigavqa.store.api_keys import ApiKey, ApiKeys
 from gigavqa.store.listen_settings import CHALLENGE, presented_key, proxy_fault, requires_keys
 from gigavqa.store.sessions import Sessions
 from gigavqa.viewer.iiif import external_url
+from gigavqa.viewer.problems import problem_response
 from gigavqa.viewer.settings import ViewerSettings
 
 COOKIE = "gigavqa-viewer"
@@ -55,7 +56,7 @@ class ViewerAuthentication:
         if scope["type"] == "http" and self._asks:
             refusal = await self._refusal(scope)
         elif scope["type"] == "http" and (fault := proxy_fault(self._settings, scope)):
-            refusal = PlainTextResponse(f"{fault}\n", 403)
+            refusal = problem_response(403, fault)
         await (refusal or self.app)(scope, receive, send)
 
     async def _refusal(self, scope: Scope) -> Response | None:
@@ -66,12 +67,12 @@ class ViewerAuthentication:
         try:
             key = await _find_key(Request(scope))
         except KeyInvalidError as error:
-            return PlainTextResponse(f"{error}\n", 401, CHALLENGE)
+            return problem_response(401, str(error), CHALLENGE, kind=type(error))
         except RedisError:
-            told = "the server that knows the keys does not answer; come again\n"
-            return PlainTextResponse(told, 503, {"Retry-After": str(_RETRY_SECONDS)})
+            told = "the server that knows the keys does not answer; come again"
+            return problem_response(503, told, {"Retry-After": str(_RETRY_SECONDS)})
         if path in _OPERATOR_PATHS and not key.may("operate"):
-            return PlainTextResponse(f"the key's role is '{key.role}'; this needs 'operate'\n", 403)
+            return problem_response(403, f"the key's role is '{key.role}'; this needs 'operate'")
         scope[_SCOPE_KEY] = key
         return None
 

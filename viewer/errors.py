@@ -2,15 +2,26 @@
 
 
 class ViewerError(Exception):
-    """A request that the viewer does not answer with a picture; `status` is its HTTP status."""
+    """A request that the viewer does not answer with a picture.
+
+    `status` is its HTTP status, `parameter` what of the address's query is wrong, if that is it.
+    """
 
     status = 500
+    parameter = ""
 
 
 class RequestInvalidError(ViewerError):
     """The request is none of IIIF's: region, size, rotation, quality or format cannot be read, or are empty."""
 
     status = 400
+
+
+class DisplayInvalidError(ViewerError):
+    """`show` of the address is no display, or none of this picture."""
+
+    status = 400
+    parameter = "show"
 
 
 class RequestUnsupportedError(ViewerError):

@@ -8,18 +8,21 @@ import hashlib
 import re
 from collections.abc import Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlencode
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from gigavqa.store.listen_settings import requires_keys
+from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.errors import ImageChangedError, ImageReplacedError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.levels import half_size
+from gigavqa.tiling.scale import ImageScale
 from gigavqa.viewer.drawing import TILE
-from gigavqa.viewer.errors import NoSuchImageError, RequestInvalidError
+from gigavqa.viewer.errors import DisplayInvalidError, NoSuchImageError, RequestInvalidError
 from gigavqa.viewer.images import ViewerImage
 from gigavqa.viewer.renderer import ImageRenderer
 from gigavqa.viewer.request import MEDIA_TYPES, MOST_SIDE, IiifSegments, largest_size, parse_request
@@ -27,6 +30,7 @@ from gigavqa.viewer.settings import ViewerSettings
 from gigavqa.viewer.streaming import ChunkedResponse
 
 PREFIX = "/iiif/3"
+SAMPLES = "/samples"
 
 _CONTEXT = "http://iiif.io/api/image/3/context.json"
 _PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'
@@ -49,9 +53,7 @@ class IiifService:
         """Answer one request. Raises ViewerError and TilingError subclasses."""
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": "GET, HEAD, OPTIONS", **_PREFLIGHT})
-        # Frameworks decode paths, after which `%2F` in an identifier is no longer told from `/`.
-        raw = request.scope["raw_path"].decode("ascii", "replace")
-        identifier, *rest = raw.partition(f"{PREFIX}/")[2].split("/")
+        identifier, *rest = _segments_below(PREFIX, request)
         if not identifier or (rest and rest != ["info.json"] and len(rest) != 4):
             raise NoSuchImageError("no such address: an identifier's own slashes are to be written as %2F")
         for _ in range(_MOST_ATTEMPTS - 1):
@@ -59,12 +61,21 @@ class IiifService:
                 return await self._look(request, identifier, rest)
         return await self._look(request, identifier, rest)
 
+    async def describe_samples(self, request: Request) -> Response:
+        """Describe a picture's samples, for whoever chooses how they are shown. Raises as `answer` does."""
+        identifier, *rest = _segments_below(SAMPLES, request)
+        if not identifier or rest:
+            raise NoSuchImageError("no such address: an identifier's own slashes are to be written as %2F")
+        look = partial(self._renderer.pictures.describe_samples, _decode_segment(identifier), _asked_display(request))
+        return JSONResponse(await self._renderer.pool.do(look), headers={"Cache-Control": "no-store"})
+
     async def _look(self, request: Request, identifier: str, rest: list[str]) -> Response:
         """Answer of a picture as it is now. Raises ImageChangedError where it did not stay so."""
-        picture = await asyncio.to_thread(self._renderer.pictures.find, _decode_segment(identifier))
+        show = _asked_display(request)
+        picture = await asyncio.to_thread(self._renderer.pictures.find, _decode_segment(identifier), show)
         address = f"{external_url(request, self._settings)}{PREFIX}/{identifier}"
         if not rest:
-            return RedirectResponse(f"{address}/info.json", status_code=303)
+            return RedirectResponse(f"{address}/info.json{_query_of(show)}", status_code=303)
         if len(rest) == 1:
             return self._describe(request, picture, address)
         return await self._draw(request, picture, address, IiifSegments(*map(_decode_segment, rest)))
@@ -72,21 +83,21 @@ class IiifService:
     def _describe(self, request: Request, picture: ViewerImage, address: str) -> Response:
         accepts = request.headers.get("accept", "")
         media = _LINKED_DATA if "application/ld+json" in accepts else "application/json"
-        told = f"{self._settings.max_pixels} {address} {media}"
+        told = f"{self._settings.max_pixels} {address} {media} {picture.scale} {picture.show}"
         tag = f"{picture.digest}-{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
         headers = {"Link": _PROFILE, "Vary": "Accept", **self._freshness(picture, tag)}
         if _matches_etag(tag, request):
             return Response(status_code=304, headers=headers)
-        return JSONResponse(
-            image_info(picture.size, address, self._settings.max_pixels), 200, headers, media_type=media
-        )
+        info = image_info(picture.size, address, self._settings.max_pixels) | scale_info(picture.scale)
+        return JSONResponse(info, 200, headers, media_type=media)
 
     async def _draw(self, request: Request, picture: ViewerImage, address: str, words: IiifSegments) -> Response:
         is_raster = request.query_params.get("as") == "raster"
         iiif_request = parse_request(words, picture.size, self._settings.max_pixels, is_raster=is_raster)
         tag = self._renderer.tag(picture, iiif_request)
+        canonical = f"{address}/{iiif_request.canonical}{_query_of(_asked_display(request))}"
         headers = {
-            "Link": f'{_PROFILE}, <{address}/{iiif_request.canonical}>;rel="canonical"',
+            "Link": f'{_PROFILE}, <{canonical}>;rel="canonical"',
             **self._freshness(picture, tag),
         }
         if _matches_etag(tag, request):
@@ -141,9 +152,35 @@ def image_info(size: Size, address: str, most: int) -> dict[str, Any]:
     }
 
 
+def scale_info(scale: ImageScale | None) -> dict[str, Any]:
+    """Return what an image's description says beyond IIIF: what a pixel is in the world, as far as it is known."""
+    if scale is None:
+        return {}
+    told = {"x": scale.x, "y": scale.y, "north": scale.north, "place": scale.place and scale.place._asdict()}
+    return {"scale": {name: value for name, value in told.items() if value is not None}}
+
+
 def external_url(request: Request, settings: ViewerSettings) -> str:
     """Return the address that this client reaches the viewer by, without a slash at its end."""
     return settings.url.rstrip("/") if settings.url else str(request.base_url).rstrip("/")
+
+
+def _segments_below(prefix: str, request: Request) -> list[str]:
+    """Split the raw path: frameworks decode paths, after which an identifier's `%2F` is no longer told from `/`."""
+    raw: bytes = request.scope["raw_path"]
+    return raw.decode("ascii", "replace").partition(f"{prefix}/")[2].split("/")
+
+
+def _asked_display(request: Request) -> str:
+    """Return the one text of the display that an address asks for, if any."""
+    try:
+        return canonical_display(request.query_params.get("show", ""))
+    except ValueError as error:
+        raise DisplayInvalidError(str(error)) from error
+
+
+def _query_of(show: str) -> str:
+    return f"?{urlencode({'show': show})}" if show else ""
 
 
 def _decode_segment(segment: str) -> str:

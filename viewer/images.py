@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from gigavqa.tiling.digest import DIGEST_PATTERN
 from gigavqa.tiling.displays import show_below
-from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.errors import PixelTypeError, quote_text
 from gigavqa.tiling.file_facts import cached_identity, matches_recorded_digest, name_image_in_errors
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.ingest import RenderSource, find_render_source
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.scale import ImageScale, scale_of
 from gigavqa.tiling.sources import Source, open_source
 from gigavqa.tiling.tone import Tone
 from gigavqa.viewer.errors import NoSuchImageError
+from gigavqa.viewer.samples import describe_samples
 
 _SourceKey = tuple[Path, str, Tone | None]
 _PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
@@ -28,8 +31,8 @@ _PINNED_NAME = re.compile(rf"(.+)@({DIGEST_PATTERN})", re.DOTALL)
 class ViewerImage:
     """A picture as it is now: what lies at `path`, and what is read for it: itself, or the pyramid made of it.
 
-    `is_pinned`: its address names its content, so that answers never change. `show` is what its data set declares of
-    it, and `tone` what its samples are shown in.
+    `is_pinned`: its address names its content, so that answers never change. `show` is what is asked for, or
+    what its data set declares of it, `tone` what its samples are shown in, and `scale` what a pixel is in the world.
     """
 
     name: str
@@ -41,6 +44,7 @@ class ViewerImage:
     is_pinned: bool
     show: str = ""
     tone: Tone | None = None
+    scale: ImageScale | None = None
 
     @property
     def content(self) -> str:
@@ -68,24 +72,43 @@ class ImagePool:
         self._lock = threading.Lock()
         self._idle: OrderedDict[int, tuple[_SourceKey, Source]] = OrderedDict()
 
-    def find(self, identifier: str) -> ViewerImage:
-        """Find the picture called `NAME`, or `NAME@DIGEST` while that is its content.
+    def find(self, identifier: str, asked: str = "") -> ViewerImage:
+        """Find the picture called `NAME`, or `NAME@DIGEST` while that is its content, shown as is `asked` for.
 
-        Blocks: reads headers. Raises NoSuchImageError and TilingError subclasses.
+        Else it is shown as its data set declares. Blocks: reads headers. Raises ViewerError and TilingError subclasses.
         """
         pinned = _PINNED_NAME.fullmatch(identifier)
         name = pinned[1] if pinned else identifier
         path = self._root.locate(name)
         with self.naming(name, path):
-            show = show_below(self._root.folder, name)
+            show = asked or show_below(self._root.folder, name)
             found = cached_identity(path, None, show)
             if pinned and found.digest != pinned[2] and not matches_recorded_digest(path, pinned[2], found.digest):
                 raise NoSuchImageError(f"'{quote_text(name)}' has changed: its content is no longer {pinned[2]}")
             original = find_render_source(path, found.digest, self.pyramids, tone=found.tone)
             header = found.header
-            is_pinned = pinned is not None and not show  # what its data set declares may change
-            how = is_pinned, show, found.tone
+            is_pinned = pinned is not None and show == asked  # what its data set declares may change
+            how = is_pinned, show, found.tone, scale_of(header.size, header.geotags)
             return ViewerImage(name, path, original, found.digest, header.size, header.format, *how)
+
+    def describe_samples(self, identifier: str, asked: str = "") -> dict[str, Any]:
+        """Describe the samples of the picture of this name, and how they are shown. Blocks; raises as `find` does."""
+        pinned = _PINNED_NAME.fullmatch(identifier)
+        name = pinned[1] if pinned else identifier
+        path = self._root.locate(name)
+        with self.naming(name, path):
+            declared = show_below(self._root.folder, name)
+            told = describe_samples(path, asked or declared, self._refusal(name, path))
+            return {"image": name, "declared": declared, **told}
+
+    def _refusal(self, name: str, path: Path) -> str:
+        """Return why a picture is not shown as it is, if so."""
+        try:
+            with self.naming(name, path):
+                cached_identity(path)
+        except PixelTypeError as error:
+            return str(error)
+        return ""
 
     def of_region(self, picture: ViewerImage, region: Region) -> ViewerImage:
         """Return the picture in the colours that a model is shown of one region, which may have limits of its own."""

@@ -60,8 +60,8 @@ class ImageRenderer:
         self.waiting = 0
 
     def tag(self, picture: ViewerImage, request: IiifRequest) -> str:
-        """Names the bytes of an answer: content, canonical request, and how pixels become bytes."""
-        asked = request.canonical, request.is_raster
+        """Names the bytes of an answer: content, canonical request, display, and how pixels become bytes."""
+        asked = request.canonical, request.is_raster, picture.show
         parts = _VERSION, picture.content, *asked, self._settings.jpeg_quality, picture.original.path == picture.path
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from gigavqa.load.tally import Tally
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.digest import store_digests
+from gigavqa.tiling.displays import show_below
 from gigavqa.tiling.headers import read_header
 
 _WARMUP = 10
@@ -70,6 +71,7 @@ class LoadArguments:
     region_size: int
     repeated: int | None
     references: bool
+    show: str
     slo: str
     timeout: float
     key: str
@@ -126,10 +128,10 @@ def _prompts(arguments: LoadArguments) -> Prompts:
     home = Home.from_environment()
     store_digests(home.digests)
     if arguments.dataset:
-        questions = _dataset_questions(dataset_folder(arguments.dataset))
+        questions = _dataset_questions(dataset_folder(arguments.dataset), arguments.show)
     elif arguments.images:
         paths = [image_path(str(image)) for image in arguments.images]
-        questions = questions_about([Picture(str(path), str(path), read_header(path).size) for path in paths])
+        questions = questions_about([_picture(str(path), path, arguments.show) for path in paths])
     else:
         return TextPrompts(arguments.words, arguments.seed)
     if arguments.references:
@@ -139,13 +141,17 @@ def _prompts(arguments: LoadArguments) -> Prompts:
     return QuestionPrompts(questions, options, arguments.seed, show)
 
 
+def _picture(name: str, path: Path, show: str) -> Picture:
+    return Picture(name, str(path), read_header(path, show).size, show)
+
+
 def _region_cutter(pyramids: Path) -> ShowRegion:
     from gigavqa.load.cutting import region_cutter  # noqa: PLC0415 - the extra `pixels`
 
     return region_cutter(pyramids)
 
 
-def _dataset_questions(folder: Path) -> list[Question]:
+def _dataset_questions(folder: Path, show: str) -> list[Question]:
     from gigavqa.evaluation.datasets import read_dataset  # noqa: PLC0415 - texts alone need no benchmark
 
     pictures: dict[str, Picture] = {}
@@ -154,8 +160,7 @@ def _dataset_questions(folder: Path) -> list[Question]:
         options = [f"{letter}. {text}" for letter, text in (sample.options or {}).items()]
         name = sample.images[0] if sample.images else ""
         if name and name not in pictures:
-            path = folder / name
-            pictures[name] = Picture(name, str(path), read_header(path).size)
+            pictures[name] = _picture(name, folder / name, show or show_below(folder.parent, f"{folder.name}/{name}"))
         questions.append(Question("\n".join([sample.question, *options]), pictures.get(name)))
     if not questions:
         raise ArgumentError(f"{folder} has no sample; `gigavqa dataset check {folder.name}` says more")
@@ -168,7 +173,7 @@ def _named_in_root(question: Question, root: Path) -> Question:
         return question
     with suppress(ValueError):
         name = Path(picture.path).absolute().relative_to(root.absolute()).as_posix()
-        return Question(question.text, Picture(name, picture.path, picture.size))
+        return Question(question.text, replace(picture, name=name))
     raise ArgumentError(
         f"--references: {picture.path} does not lie in the data root {root}, so that it has no name there"
     )

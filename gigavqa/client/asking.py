@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +99,7 @@ class QuestionFile:
             if not target.exists():
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
-                    check_image=partial(read_header, show=self.show), remarks_on=file_remarks, columns=self.columns,
+                    check_image=read_header, remarks_on=file_remarks, columns=self.columns,
                     decimal=self.decimal,
                     follows_links=self.linked, title=self.title, show=self.show,
                     settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,

@@ -3,7 +3,7 @@
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,7 +38,7 @@ class Dataset:
     """A named set of samples.
 
     `digest` identifies by content what is asked (records, not images), `labels` what people said of replies since; ''
-    where nobody did. `displays` say which of its images are shown otherwise than as they are.
+    where nobody did. `displays` say which of its images are shown otherwise than as they are, unless a record does.
     """
 
     name: str
@@ -63,12 +63,22 @@ class Dataset:
         """Name of one of its images as views have it: relative to the data root, or the address of one elsewhere."""
         return image if is_remote_name(image) else f"{self.name}/{image}"
 
-    def show_of(self, image: str, asked: str = "") -> str:
-        """Return how an image is shown, by its name as views have it: as is `asked` for, else as the data set declares.
+    def show_of(self, image: str, asked: str = "", sample: Sample | None = None) -> str:
+        """Return how an image is shown, by its name as views have it; nothing where it is shown as it is.
 
-        Nothing where it is shown as it is.
+        As is `asked` for; else as the `sample` declares, or the first one where none is given; else as the data set.
         """
-        return asked or self.displays.show_of(image.removeprefix(f"{self.name}/"))
+        name = image.removeprefix(f"{self.name}/")
+        own = sample.show_of(name) if sample else next(iter(self.record_displays.get(name, ())), "")
+        return asked or own or self.displays.show_of(name)
+
+    def further_displays(self) -> Mapping[str, Sequence[str]]:
+        """Return the images that records show in several ways, by each display beyond the one that `show_of` tells."""
+        found: dict[str, list[str]] = {}
+        for image, shows in self.record_displays.items():
+            for show in list(shows)[1:]:
+                found.setdefault(show, []).append(self.image_of(image))
+        return found
 
     def by_image(self, samples: Sequence[Sample]) -> Mapping[str, Sequence[Sample]]:
         """Group samples by the name of their first image relative to the data root."""
@@ -87,6 +97,19 @@ class Dataset:
     def image_counts(self) -> Sequence[tuple[str, int]]:
         """The images that samples are about, by name, and how many samples show each."""
         return sorted(Counter(image for sample in self.samples for image in set(sample.images)).items())
+
+    @cached_property
+    def record_displays(self) -> Mapping[str, Collection[str]]:
+        """The displays that records themselves declare of their images, by name, in the order of samples."""
+        found: dict[str, dict[str, None]] = {}
+        samples = self.samples
+        if isinstance(samples, PackedSamples) and not samples.says("show"):
+            return found
+        for sample in samples:
+            for image, show in zip(sample.images, sample.show or (), strict=False):
+                if show:
+                    found.setdefault(image, {})[show] = None
+        return found
 
     @cached_property
     def positions(self) -> Mapping[str, int]:

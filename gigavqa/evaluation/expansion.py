@@ -274,15 +274,15 @@ def ask_sample(dataset: Dataset, sample: Sample, cell: Cell, size_of: SizeOf, ch
     chat = dataset.benchmark.ask(sample, cell, scene)
     first, *others = chat.turns
     turns = (first.model_copy(update={"parts": (*chat.views, *first.parts)}), *others)
-    return replace(chat, turns=tuple(with_displays(turn, dataset, choices.shown) for turn in turns))
+    return replace(chat, turns=tuple(with_displays(turn, dataset, choices.shown, sample) for turn in turns))
 
 
-def with_displays(turn: Turn, dataset: Dataset, shown: ViewOptions) -> Turn:
-    """Return a turn whose views say how their images are shown, as the job says, else as the data set does."""
-    if not turn.views or not (shown.show or dataset.displays.patterns):
+def with_displays(turn: Turn, dataset: Dataset, shown: ViewOptions, sample: Sample) -> Turn:
+    """Return a turn whose views say how their images are shown: as the job says, else the sample, else the data set."""
+    if not turn.views or not (shown.show or sample.show or dataset.displays.patterns):
         return turn
     parts = tuple(
-        part.model_copy(update={"show": part.show or dataset.show_of(part.image, shown.show)})
+        part.model_copy(update={"show": part.show or dataset.show_of(part.image, shown.show, sample)})
         if isinstance(part, View)
         else part
         for part in turn.parts

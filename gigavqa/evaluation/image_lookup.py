@@ -89,7 +89,7 @@ class ImageLookup:
         self,
         folder: Path | None,
         draft: Path,
-        check_image: Callable[[Path], object],
+        check_image: Callable[[Path, str], object],
         rendering: DocumentRendering | None = None,
         *,
         follows_links: bool = False,
@@ -101,7 +101,7 @@ class ImageLookup:
         self._rendering = rendering
         self._follows_links = follows_links
         self._documents: dict[Path, tuple[str, ...]] = {}
-        self._found: dict[str, str | None] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
         self.by_stem = _ImagesByStem(folder)
 
     def keep(self, content: bytes) -> str:
@@ -147,8 +147,8 @@ class ImageLookup:
             raise ValueError(str(error)) from error
         return tuple(page.relative_to(self._draft).as_posix() for page in pages)
 
-    def find(self, name: str) -> tuple[str, str | None]:
-        """Return an image's name in the data set, and what is wrong with it.
+    def find(self, name: str, show: str = "") -> tuple[str, str | None]:
+        """Return an image's name in the data set, and what is wrong with it as its record declares that it is shown.
 
         It is looked for below the folder by the whole name, and then by ever less of its beginning.
         """
@@ -156,13 +156,13 @@ class ImageLookup:
             told = f"the image's name has {len(name)} characters, and may have {LONGEST_NAME}"
             return f"{name[:_SHOWN]}...", told
         if is_remote_name(name):
-            return name, self._verdict(name, lambda: locate_remote(name))
+            return name, self._verdict(name, lambda: locate_remote(name), show)
         if (message := self._ambiguous(name)) or not (place := self._place_of(name)):
             return name, message or self._missing(name)
         candidate, path = place
         if any(map(self._leads_out, files_of(path))):
             return name, self._outside(name)
-        return f"images/{candidate}", self._verdict(f"images/{candidate}", lambda: path)
+        return f"images/{candidate}", self._verdict(f"images/{candidate}", lambda: path, show)
 
     def _place_of(self, name: str) -> tuple[str, Path] | None:
         """Return where an image lies, by its name below the folder; that of a record in the draft."""
@@ -198,9 +198,10 @@ class ImageLookup:
         where = path.resolve()
         return not any(where.is_relative_to(folder.resolve()) for folder in (self._folder, self._draft))
 
-    def check(self, images: Sequence[str]) -> Sequence[str]:
-        """Tell what is wrong with the images of a record."""
-        wrong = [message for _, message in map(self.find, images) if message]
+    def check(self, images: Sequence[str], shows: Sequence[str] = ()) -> Sequence[str]:
+        """Tell what is wrong with the images of a record, which declares of each how it is shown, or of none."""
+        found = map(self.find, images, shows or ("",) * len(images))
+        wrong = [message for _, message in found if message]
         return [f"images: {self._by_number(message, images)}" for message in wrong]
 
     def _by_number(self, message: str, images: Sequence[str]) -> str:
@@ -209,16 +210,17 @@ class ImageLookup:
             message = message.replace(str(self._draft / image), f"picture {number} of the record")
         return message
 
-    def _verdict(self, name: str, locate: Callable[[], Path]) -> str | None:
-        if name not in self._found:
+    def _verdict(self, name: str, locate: Callable[[], Path], show: str) -> str | None:
+        if (name, show) not in self._found:
             path = Path(name)
             try:
                 path = locate()
-                self._check(path)
-                self._found[name] = None
+                self._check(path, show)
+                self._found[name, show] = None
             except TilingError as error:
-                self._found[name] = str(error).replace(str(path), name) if is_remote_name(name) else str(error)
-        return self._found[name]
+                told = str(error).replace(str(path), name) if is_remote_name(name) else str(error)
+                self._found[name, show] = told
+        return self._found[name, show]
 
     def path_of(self, name: str) -> Path:
         """Return where an image lies that was found, by its name in the data set."""

@@ -20,7 +20,14 @@ from typing import Any, TextIO
 import tomli_w
 
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.capabilities import AnswerForms, ConfiguredDataset, DatasetFiles, ProgramFiles, RecordLayout
+from gigavqa.evaluation.capabilities import (
+    AnswerForms,
+    ConfiguredDataset,
+    DatasetFiles,
+    ProgramFiles,
+    RecordLayout,
+    whole_record,
+)
 from gigavqa.evaluation.dataset_names import require_dataset_name
 from gigavqa.evaluation.dataset_settings import read_settings, sidecar_names
 from gigavqa.evaluation.errors import DatasetInvalidError, FileProblem, Problem
@@ -68,7 +75,7 @@ def import_dataset(
     images: Path | None,
     target: Path,
     *,
-    check_image: Callable[[Path], object],
+    check_image: Callable[[Path, str], object],
     remarks_on: Callable[[Path], Sequence[str]] = lambda path: (),
     rendering: DocumentRendering | None = None,
     columns: Mapping[str, str] | None = None,
@@ -84,15 +91,15 @@ def import_dataset(
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
     Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image.
-    An image is hard-linked where the file system allows, else copied; one that lies in a record is written once, named
-    by its digest. `check_image` raises TilingError for one that cannot be read. `rendering` makes images of documents'
-    pages, once; without it, documents are refused. `columns` says as which field of the benchmark a column is read,
-    `decimal` what the decimal sign of its numbers is; `settings` are files that it reads beside `dataset.toml`, by
-    their names there; `described` is what a configuration says of the records; `title` is what people read instead of
-    the name; `show` declares how all images are shown. `follows_links` takes links out of the folder, which the caller
-    must have made. Nothing is made unless everything is good, or bad records may be left out; what is wrong with a file
-    as a whole is never left out. Raises DatasetInvalidError naming every bad record, DatasetNameInvalidError,
-    FileExistsError where `target` exists.
+    An image is hard-linked where the file system allows, else copied; one that lies in a record is written once,
+    named by its digest. `check_image` raises TilingError for one that cannot be read, or shown so. `rendering`
+    makes images of documents' pages, once; without it, documents are refused. `columns` says as which field of the
+    benchmark a column is read, `decimal` what the decimal sign of its numbers is; `settings` are files that it
+    reads beside `dataset.toml`, by their names there; `described` is what a configuration says of the records;
+    `title` is what people read instead of the name; `show` declares how all images are shown. `follows_links` takes
+    links out of the folder, which the caller must have made. Nothing is made unless everything is good, or bad
+    records may be left out; what is wrong with a file as a whole is never left out. Raises DatasetInvalidError
+    naming every bad record, DatasetNameInvalidError, FileExistsError where `target` exists.
     """
     require_dataset_name(target.name)
     if target.exists():
@@ -102,7 +109,9 @@ def import_dataset(
     told = _ImportNotes()
     with _draft_folder(target) as draft:
         benchmark = _configure_benchmark(benchmark, settings or {}, described.settings if described else {}, draft)
-        image_lookup = ImageLookup(images, draft, check_image, rendering, follows_links=follows_links)
+        image_lookup = ImageLookup(
+            images, draft, lambda path, own: check_image(path, own or show), rendering, follows_links=follows_links
+        )
         renamed = ImportColumns(columns or {}, described.stem if described else None, decimal)
         placed = PackedSamples(
             _locate_samples(benchmark, source, image_lookup, renamed, problems=problems, places=places, told=told)
@@ -220,7 +229,7 @@ def _locate_samples(
     )  # fmt: skip
     problems.extend(_check_truths(benchmark, found, places))
     for sample in counted(found.drain(), "questions whose images are found"):
-        wrong = image_lookup.check(sample.images)
+        wrong = image_lookup.check(sample.images, sample.show or ())
         if not sample.images:
             wrong = [f"images: {describe_missing_image(benchmark, columns)}"]
         problems.extend(Problem(*places[sample.id], sample.id, message) for message in wrong)
@@ -285,7 +294,7 @@ def _write(benchmark: Benchmark[Any, Any], draft: Path, settings: Mapping[str, A
             if name not in files:
                 path = draft / "samples" / f"{name}.jsonl"
                 files[name] = stack.enter_context(path.open("w", encoding="utf-8"))
-            files[name].write(json.dumps(layout.record(sample), ensure_ascii=False) + "\n")
+            files[name].write(json.dumps(whole_record(layout, sample), ensure_ascii=False) + "\n")
     (draft / "dataset.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
 
 

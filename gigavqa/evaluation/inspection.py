@@ -34,16 +34,21 @@ class Inspection:
     kinds: Mapping[str, int] = field(default_factory=dict)
 
 
-ImageRemarks = Callable[[str], Sequence[str]]
-"""What a person should know of an image's file, in sentences that go on from its name."""
+ImageRemarks = Callable[[str, str], Sequence[str]]
+"""What a person should know of an image's file, shown as a record itself declares, in sentences that go on from its
+name."""
+
+
+ShownSizeOf = Callable[[str, str], Size]
+"""Returns an image's size, as a record itself declares that it is shown, '' where it does not."""
 
 
 def inspect_dataset(
     folder: Path,
-    size_of: SizeOf,
+    size_of: ShownSizeOf,
     *,
     checklists: bool = True,
-    remarks_on: ImageRemarks = lambda image: (),
+    remarks_on: ImageRemarks = lambda image, show: (),
     look_ahead: Callable[[Iterable[str]], None] = lambda images: None,
 ) -> Inspection:
     """Check every record, every image, evidence inside the image, and the benchmark's own checklists.
@@ -58,11 +63,13 @@ def inspect_dataset(
         sizes, rules, forms = _SizeReader(size_of), CellRules.of(reading.benchmark), AnswerForms.of(reading.benchmark)
         for sample in counted(reading.samples, "questions checked"):
             file, line = places[sample.id]
-            wrong = [*_check_images(sample, sizes), *unreachable_truths(sample, forms.answer_form(sample))]
+            own_sizes = sizes.for_sample(sample)
+            wrong = [*_check_images(sample, own_sizes), *unreachable_truths(sample, forms.answer_form(sample))]
             found.errors.extend(Problem(file, line, sample.id, message) for message in wrong)
-            scene = Scene(sample.images, sizes.of, seed="inspection")
+            scene = Scene(sample.images, own_sizes, seed="inspection")
             warnings = [] if wrong else [*rules.warnings(sample, scene)]
-            warnings += [] if wrong else [f"{one}: {remark}" for one in sample.images for remark in remarks_on(one)]
+            remarks = ((one, remarks_on(one, sample.show_of(one))) for one in (() if wrong else sample.images))
+            warnings += [f"{one}: {remark}" for one, told in remarks for remark in told]
             found.warnings.extend(Problem(file, line, sample.id, message) for message in warnings)
     if found.dataset:
         form_of = AnswerForms.of(found.dataset.benchmark).answer_form
@@ -79,28 +86,31 @@ def inspect_dataset(
 
 
 class _SizeReader:
-    """Sizes that are read once an image, and what is wrong with the others."""
+    """Sizes that are read once an image and display, and what is wrong with the others."""
 
-    def __init__(self, size_of: SizeOf) -> None:
+    def __init__(self, size_of: ShownSizeOf) -> None:
         self._size_of = size_of
-        self._known: dict[str, Size | TilingError] = {}
+        self._known: dict[tuple[str, str], Size | TilingError] = {}
 
-    def of(self, image: str) -> Size:
-        """Return an image's size; raises the same TilingError every time."""
-        if image not in self._known:
+    def for_sample(self, sample: Sample) -> SizeOf:
+        """Return what gives sizes of images as a sample shows them; it raises the same TilingError every time."""
+        return lambda image: self._of(image, sample.show_of(image))
+
+    def _of(self, image: str, show: str) -> Size:
+        if (image, show) not in self._known:
             try:
-                self._known[image] = self._size_of(image)
+                self._known[image, show] = self._size_of(image, show)
             except TilingError as error:
-                self._known[image] = error
-        known = self._known[image]
+                self._known[image, show] = error
+        known = self._known[image, show]
         if isinstance(known, TilingError):
             raise known
         return known
 
 
-def _check_images(sample: Sample, sizes: _SizeReader) -> Iterator[str]:
+def _check_images(sample: Sample, size_of: SizeOf) -> Iterator[str]:
     for image in sample.images:
         try:
-            sizes.of(image)
+            size_of(image)
         except TilingError as error:
             yield str(error) if image in str(error) else f"{image}: {error}"

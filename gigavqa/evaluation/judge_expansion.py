@@ -91,7 +91,7 @@ class JudgingExpansion:
             condition="V2" if any(turn.views for turn in chat.turns) else "V0",
             prompt_version=chat.prompt_version,
             system=chat.system,
-            turns=tuple(with_displays(turn, self.dataset, self.shown) for turn in chat.turns),
+            turns=tuple(with_displays(turn, self.dataset, self.shown, sample) for turn in chat.turns),
             details={"truth": case.truth, "answer": case.answer, **chat.details},
             sampling=Sampling(**decoding.model_dump(), seed=request_seed(self.spec.seed, identity)),
         )

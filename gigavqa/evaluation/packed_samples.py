@@ -65,6 +65,10 @@ class PackedSamples(_SequenceOver[PackedT, bytes]):
         self._packed.append(packed)
         self.num_bytes += len(packed) + _OBJECT_BYTES
 
+    def says(self, field: str) -> bool:
+        """Return whether any sample was made with a value of a field, without a look at each."""
+        return any(field in told for _, _, told in self._shapes)
+
     def drain(self) -> Iterator[PackedT]:
         """Yield all samples in their order, each of which is then gone."""
         self._packed.reverse()

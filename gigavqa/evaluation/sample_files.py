@@ -136,7 +136,7 @@ def _read_record(
 ) -> Iterator[tuple[int, Sample] | Problem]:
     unread: set[str] = set()
     try:
-        for fields in benchmark.read(record, origin):
+        for fields in map(_with_display, benchmark.read(record, origin)):
             unread.update(fields.get("extra", ()))
             try:
                 yield record.line, benchmark.sample_type.model_validate(fields)
@@ -153,6 +153,15 @@ def _read_record(
             Problem(name, record.line, place, text) for text in (*found.faults, *origin.check_images(found.images))
         )
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
+
+
+def _with_display(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a sample's fields with how its images are shown, which readers of benchmarks leave to the core."""
+    extra = fields.get("extra") or {}
+    if "show" not in extra:
+        return fields
+    rest = {name: value for name, value in extra.items() if name != "show"}
+    return {**fields, "extra": rest, **({"show": extra["show"]} if extra["show"] else {})}
 
 
 def _validation_problems(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:

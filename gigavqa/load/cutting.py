@@ -44,7 +44,7 @@ def region_cutter(pyramids: Path) -> ShowRegion:
     budget = _OwnSize()
 
     def cut(picture: Picture, region: Region) -> str:
-        view = View(image=picture.name, region=str(region))
+        view = View(image=picture.name, region=str(region), show=picture.show)
         pixels = render(Path(picture.path), view, budget, pyramids=pyramids).pixels
         file = io.BytesIO()
         Image.fromarray(pixels).save(file, "JPEG", quality=_QUALITY)

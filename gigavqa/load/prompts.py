@@ -57,11 +57,14 @@ class TextPrompts:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that regions are cut of: its name for people and services, where it is, and its size in pixels."""
+    """A picture that regions are cut of: its name for people and services, where it is, its size in pixels, and how its
+    samples are shown, if not as they are.
+    """
 
     name: str
     path: str
     size: Size
+    show: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def questions_about(pictures: Sequence[Picture]) -> list[Question]:
 
 def name_region(picture: Picture, region: Region) -> str:
     """Return the name by which a gateway of gigavqa finds a region of a picture in its own data root."""
-    return f"gigavqa:{quote(picture.name)}?region={region}"
+    shown = f"&show={quote(picture.show)}" if picture.show else ""
+    return f"gigavqa:{quote(picture.name)}?region={region}{shown}"
 
 
 @dataclass(frozen=True)

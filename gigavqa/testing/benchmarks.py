@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from gigavqa.catalogue.load import load_catalogue
 from gigavqa.contract.jobs import Cell, JobSpec
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.capabilities import AnswerForms, CellRules, RecordLayout
+from gigavqa.evaluation.capabilities import AnswerForms, CellRules, RecordLayout, whole_record
 from gigavqa.evaluation.closing_turns import NO_ANSWER
 from gigavqa.evaluation.datasets import Dataset, load_dataset, load_for_scoring
 from gigavqa.evaluation.errors import EvaluationError
@@ -62,7 +62,9 @@ class BenchmarkSuite:
     def test_every_record_can_be_asked(self) -> None:
         """Each is read, its pictures are there, and no truth is out of the prompt's reach."""
         root = ImageRoot(self.folder.parent)
-        found = inspect_dataset(self.folder, lambda image: read_header(root.locate(self._named(image))).size)
+        found = inspect_dataset(
+            self.folder, lambda image, show: read_header(root.locate(self._named(image)), show).size
+        )
         assert not found.errors, "; ".join(map(str, found.errors))
         assert found.dataset and found.dataset.samples, f"{self.folder}: holds no sample"
 
@@ -70,7 +72,7 @@ class BenchmarkSuite:
         """A sample that the benchmark writes as a record is read as the same sample."""
         benchmark = self._dataset.benchmark
         for sample in self._dataset.samples:
-            again = json.loads(json.dumps(RecordLayout.of(benchmark).record(sample)))
+            again = json.loads(json.dumps(whole_record(RecordLayout.of(benchmark), sample)))
             read = [one for one in self._read(benchmark, again) if one.id == sample.id]
             assert read == [sample], f"{sample.id}: written as {again}, and read as {read}"
 

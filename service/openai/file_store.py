@@ -15,7 +15,9 @@ from gigavqa.service.http.parameters import component
 from gigavqa.store.files import FileRegistry, Purpose, StoredFile, new_file_id
 from gigavqa.tiling.errors import ImageTooLargeError, ImageUnsupportedError, PixelTypeError, TilingError
 from gigavqa.tiling.headers import read_stored_header
+from gigavqa.tiling.proposals import propose_displays
 from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
+from gigavqa.tiling.samples import native_samples
 from gigavqa.tiling.versions import is_one_of_several
 
 _FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,64}")
@@ -112,6 +114,18 @@ class FileStore:
     def path(self, file_id: str) -> Path:
         """Return where the bytes of a file lie."""
         return self._folder / file_id
+
+    def displays(self, file_id: str) -> Sequence[str]:
+        """Return proposals of how a picture could be shown that is not shown as it is; none of others. Blocks."""
+        path = self.path(file_id)
+        try:
+            read_stored_header(path)
+        except PixelTypeError:
+            found = read_stored_header(path, is_declared=True)
+            return propose_displays(native_samples(found.pixel_type, has_table=found.has_table))
+        except TilingError:  # no picture
+            pass
+        return []
 
     def _write(self, file_id: str, source: IO[bytes] | Path) -> int:
         """Write a file, and the SHA-256 of its bytes beside, by which it is the same picture as one in a body."""

@@ -2,11 +2,12 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
 from gigavqa.contract.errors import QuotaExceededError
@@ -22,7 +23,7 @@ from gigavqa.service.http.auth import CurrentCaller
 from gigavqa.service.http.forms import sent_name
 from gigavqa.service.http.openapi import example, openai_error_responses
 from gigavqa.service.openai import examples
-from gigavqa.service.openai.file_store import Files
+from gigavqa.service.openai.file_store import Files, FileStore
 from gigavqa.service.openai.lists import ListItem, ObjectList
 from gigavqa.store.files import Purpose, StoredFile
 
@@ -42,6 +43,10 @@ class FileObject(ListItem):
     purpose: Purpose
     status: Literal["processed"] = "processed"
     expires_at: int | None = None
+    displays: tuple[str, ...] = Field(
+        default=(),
+        description="of a picture that is not shown as it is, proposals for `show` of its address; only of one file",
+    )
 
 
 class FileList(ObjectList[FileObject]):
@@ -56,9 +61,15 @@ class FileDeletion(BaseModel):
     deleted: Literal[True] = True
 
 
-def file_object(file: StoredFile) -> FileObject:
+def file_object(file: StoredFile, displays: Sequence[str] = ()) -> FileObject:
     """Describe a file."""
-    return FileObject.model_validate(file.model_dump(exclude={"owner"}))
+    return FileObject.model_validate({**file.model_dump(exclude={"owner"}), "displays": tuple(displays)})
+
+
+async def _picture_object(files: FileStore, file: StoredFile) -> FileObject:
+    """Describe a file, with proposals where it is a picture that is not shown as it is."""
+    is_picture = file.purpose == "vision"
+    return file_object(file, await asyncio.to_thread(files.displays, file.id) if is_picture else ())
 
 
 _UPLOAD_BODY: dict[str, Any] = {
@@ -121,7 +132,7 @@ async def create_file(files: Files, caller: CurrentCaller, request: Request) -> 
             expires_at=None if seconds is None else int(time.time()) + seconds,
             most_bytes=caller.upload_bytes,
         )
-    return file_object(kept)
+    return await _picture_object(files, kept)
 
 
 @router.get(
@@ -157,7 +168,7 @@ async def list_files(
 )
 async def get_file(files: Files, caller: CurrentCaller, file_id: str) -> FileObject:
     """Return one file."""
-    return file_object(await files.get(file_id, caller.sees))
+    return await _picture_object(files, await files.get(file_id, caller.sees))
 
 
 @router.delete(

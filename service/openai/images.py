@@ -121,7 +121,8 @@ class ImageResolver:
         if rotation != "0":
             raise ChatInvalidError(f"rotation '{quote_text(rotation)}' is not shown to models; say 0")
         name = check_image_name(name)
-        view = View(image=name, region=region, show=show_below(self._root.folder, name))
+        asked = _read_display(dict(parse_qsl(parts.query)).get("show", ""))
+        view = View(image=name, region=region, show=asked or show_below(self._root.folder, name))
         shown = resolve_region(region, self._size(view))
         return view.model_copy(update={"sizing": _sizing_of_iiif(size, shown)})
 
@@ -141,10 +142,7 @@ def _parse_gigavqa_url(url: str) -> View:
         raise ChatInvalidError(
             f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing, condition and show"
         )
-    try:
-        show = canonical_display(asked.get("show", ""))
-    except ValueError as error:
-        raise ChatInvalidError(str(error)) from error
+    show = _read_display(asked.get("show", ""))
     sizing = asked.get("sizing", "native")
     if condition := asked.get("condition"):
         if condition not in _CONDITIONS:
@@ -161,6 +159,13 @@ def _parse_gigavqa_url(url: str) -> View:
         raise ChatInvalidError(
             f"sizing '{quote_text(sizing)}' is none of native, longest:N, mpp:MICRONS and fit:..."
         ) from error
+
+
+def _read_display(text: str) -> str:
+    try:
+        return canonical_display(text)
+    except ValueError as error:
+        raise ChatInvalidError(str(error)) from error
 
 
 def _sizing_of_iiif(size: str, region: Region) -> str:

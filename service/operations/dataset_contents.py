@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from gigavqa.evaluation.capabilities import RecordLayout
+from gigavqa.evaluation.capabilities import RecordLayout, whole_record
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.samples import Sample
@@ -125,7 +125,7 @@ async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> Sa
     """Return a sample with everything that its benchmark knows of it: steps, evidence, whatever the record has."""
     dataset = await asyncio.to_thread(datasets.load, name)
     sample = await asyncio.to_thread(_find_sample, dataset, sample_id)
-    return SampleDetail(**_sample_fields(sample), record=RecordLayout.of(dataset.benchmark).record(sample))
+    return SampleDetail(**_sample_fields(sample), record=whole_record(RecordLayout.of(dataset.benchmark), sample))
 
 
 @router.get(

@@ -13,6 +13,7 @@ from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.service.errors import BodyTooLargeError, ImportInvalidError, ProblemFinding
 from gigavqa.service.http.forms import sent_name
 from gigavqa.service.operations.import_process import ImportWish, images_folder, records_folder
+from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.roots import ImageRoot, check_image_name
 
@@ -38,6 +39,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "description": "COLUMN=FIELD: as which field of the benchmark a column is read",
     },
     "decimal": {"type": "string", "enum": [".", ","], "description": "the decimal sign of numbers"},
+    "show": {"type": "string", "description": "how samples of other than 8 bits, or of many bands, become colours"},
     "leave_out_bad": {"type": "boolean", "description": "take the good records beside bad ones"},
     "check": {"type": "boolean", "description": "see what it would be, and make nothing"},
 }
@@ -92,6 +94,7 @@ class ImportForm:
             decimal=decimal or None,
             leave_out_bad=self._switch("leave_out_bad"),
             title=self._text("title"),
+            show=self._display(),
         )
 
     def stage(self, folder: Path, wish: ImportWish, root: ImageRoot, most_bytes: int) -> None:
@@ -120,6 +123,12 @@ class ImportForm:
         if not isinstance(given, str):
             raise _field_error(field, f"'{field}' is a text, and no file")
         return given
+
+    def _display(self) -> str:
+        try:
+            return canonical_display(self._text("show"))
+        except ValueError as error:
+            raise _field_error("show", str(error)) from error
 
     def _switch(self, field: str) -> bool:
         given = self._text(field) or "false"

@@ -35,6 +35,7 @@ class ImportWish(BaseModel):
     decimal: str | None = None
     leave_out_bad: bool = False
     title: str = ""
+    show: str = ""
 
 
 class ShownSample(BaseModel):
@@ -98,6 +99,7 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
             decimal=wish.decimal,
             leave_out_bad=wish.leave_out_bad,
             title=wish.title,
+            show=wish.show,
         )
     except DatasetInvalidError as error:
         return ImportOutcome(problems=tuple(error.problems), others=error.others)

@@ -183,7 +183,11 @@ class JobValidator:
     def _survey(self, expansion: Expansion | JudgingExpansion) -> Mapping[str, ImageInfo]:
         image_of = expansion.dataset.image_of
         users = {image_of(image): sample.id for sample in expansion.samples for image in sample.images}
-        found = self._images.survey(users, expansion.show_of)
+        found = dict(self._images.survey(users, expansion.show_of))
+        further = {} if expansion.shown.show else expansion.dataset.further_displays()
+        for show, others in further.items():
+            shown = self._images.survey(others, dict.fromkeys(others, show).__getitem__)
+            found |= {name: detail for name, detail in shown.items() if isinstance(detail, str)}
         images = {name: image for name, image in found.items() if not isinstance(image, str)}
         if len(images) < len(found):
             raise _submission_error(

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tifffile
 
 from tests.cli.conftest import Service
-from tests.cli.installation import MODEL, Installation, hear_ctrl_c
+from tests.cli.installation import MODEL, Installation, hear_ctrl_c, sample, write_dataset
 from tests.cli.warm import warm_process
 from tests.load.streaming_server import PROMPT_TOKENS, TOKENS, StreamingServer, streaming_server
 from tests.waiting import wait_until
@@ -61,6 +63,9 @@ def test_a_key_goes_to_whom_it_is_for(installation: Installation, there: Streami
         ("--slo tttf=1s", "did you mean 'ttft'"),
         ("--url there:80", "is no address"),
         ("--references", "name them with --dataset or --image"),
+        ("--show stretch=minmax", "--show is about pictures"),
+        ("--image deep.tif", "has 16 bits a sample"),
+        ("--image deep.tif --show bands=2,2,2", "asks for band 2"),
         ("--dataset tyni", "did you mean 'tiny'"),
         ("--dataset tiny --region-size 4096", "images/plaza.png has 1 different region"),
         ("--api-key-env NOT_SET", "there is no such variable"),
@@ -70,6 +75,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_sent(
     installation: Installation, words: str, told: str
 ) -> None:
     """As wrong input, with its remedy."""
+    tifffile.imwrite(installation.home / "data" / "deep.tif", np.zeros((80, 80), np.uint16))
     run = installation.run("load", "-m", "steady", *words.split())
     assert (run.returncode, told in run.stderr) == (2, True), run.stderr
 
@@ -98,6 +104,19 @@ def test_ctrl_c_ends_with_what_was_measured(installation: Installation, there: S
     assert running.returncode == 130
     assert figures["interrupted"]
     assert figures["completed"] >= 1
+
+
+def test_a_data_set_is_shown_as_it_declares(installation: Installation, there: StreamingServer) -> None:
+    """Regions of its pictures reach the service as JPEG, whatever their depth."""
+    folder = write_dataset(installation.home / "data" / "deep", [sample(0, "images/deep.tif")])
+    tifffile.imwrite(folder / "images" / "deep.tif", np.zeros((400, 400), np.uint16))
+    settings = folder / "dataset.toml"
+    settings.write_text(settings.read_text("utf-8") + 'show = "stretch=range:0:9"\n', "utf-8")
+    words = ("--requests", "2", "--dataset", "deep", "--region-size", "64", "--json")
+    figures = installation.json("load", "--url", there.url, "-m", "steady", *words)
+    assert (figures["completed"], figures["failed_by_kind"]) == (2, {})
+    address = there.chats[-1]["messages"][0]["content"][0]["image_url"]["url"]
+    assert address.startswith("data:image/jpeg;base64,")
 
 
 @pytest.mark.parametrize("how", ["--words 5", "--dataset tiny --region-size 64", "--dataset tiny --references"])

@@ -87,7 +87,7 @@ def test_nothing_of_a_record_is_lost(tmp_path: Path, images: Path) -> None:
         step["ground_truth"] for step in record["reasoning_supervision"]["steps"]
     ]
     assert sample.evidence is not None
-    assert inspect_dataset(made.folder, lambda image: Size(60, 60)).errors == []
+    assert inspect_dataset(made.folder, lambda image, show: Size(60, 60)).errors == []
 
 
 def test_images_are_linked_unless_copies_are_asked_for(tmp_path: Path, images: Path) -> None:

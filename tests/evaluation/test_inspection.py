@@ -14,7 +14,7 @@ from tests.evaluation.folders import write_dataset
 
 def looked_at(folder: Path, **settings: Any) -> Inspection:
     """A data set whose images are all of one size."""
-    return inspect_dataset(folder, lambda image: Size(4000, 3000), **settings)
+    return inspect_dataset(folder, lambda image, show: Size(4000, 3000), **settings)
 
 
 def warned(folder: Path, **settings: Any) -> list[str]:
@@ -70,7 +70,7 @@ def test_an_image_that_is_missing_is_named_for_every_sample(tmp_path: Path) -> N
     """Both samples of the picture cannot be asked."""
     folder = write_dataset(tmp_path / "tiny", GOOD["cctv-comparison"], GOOD["cctv-logic"])
 
-    def missing(image: str) -> Size:
+    def missing(image: str, show: str) -> Size:
         raise ImageNotFoundError(f"there is no {image}")
 
     found = inspect_dataset(folder, missing, checklists=False)
@@ -93,7 +93,7 @@ def test_quirks_of_slide_records_are_read(
 ) -> None:
     """What templates T1 to T4 leave open, or write in another way."""
     record = good_record("wsi-comparison") | changes
-    found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image: Size(600, 600))
+    found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image, show: Size(600, 600))
 
     assert (found.errors, found.warnings) == ([], [])
     assert found.dataset is not None
@@ -124,7 +124,7 @@ def test_a_multi_select_may_be_one_text(tmp_path: Path, written: str, read: obje
     """Annotators join choices with commas or semicolons; a text with more than choices stays, and is named."""
     record = good_record("wsi-comparison")
     step_of(record, "Q1").update(ground_truth=written)
-    found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image: Size(600, 600))
+    found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image, show: Size(600, 600))
 
     assert found.dataset is not None
     assert found.dataset.samples[0].steps[0].ground_truth == read
@@ -135,7 +135,7 @@ def test_regions_may_be_one_text(tmp_path: Path) -> None:
     """ "9, 8" are two regions of the grid."""
     record = good_record("wsi-comparison")
     step_of(record, "Q2.1").update(ground_truth="9, 8")
-    found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image: Size(600, 600))
+    found = inspect_dataset(write_dataset(tmp_path / "tiny", record), lambda image, show: Size(600, 600))
 
     assert (found.errors, found.warnings) == ([], [])
 

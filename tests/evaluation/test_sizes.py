@@ -35,7 +35,7 @@ def test_finding_pictures_by_the_beginning_of_names_or_not_at_all_is_linear(tmp_
             path = pictures / stem.format(f"{at:04}")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
-        found = ImageLookup(pictures, tmp_path / "draft", check_image=lambda path: None)
+        found = ImageLookup(pictures, tmp_path / "draft", check_image=lambda path, show: None)
         return lambda: [
             found.find(f"elsewhere/slide-{at:04}.png") and found.by_stem.get(f"slide-{at:04}") for at in range(number)
         ]
@@ -48,7 +48,7 @@ def test_pictures_of_one_name_in_many_folders_are_counted_once(tmp_path: Path) -
         for at in range(number):
             (tmp_path / f"{number}/{at:04}").mkdir(parents=True)
             (tmp_path / f"{number}/{at:04}/slide.png").touch()
-        found = ImageLookup(tmp_path / str(number), tmp_path / "draft", check_image=lambda path: None)
+        found = ImageLookup(tmp_path / str(number), tmp_path / "draft", check_image=lambda path, show: None)
         return lambda: [found.find("elsewhere/slide.png") for _ in range(number)]
 
     assert growth(look_up, 50, 200) < LINEAR
@@ -83,10 +83,10 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
 def test_a_check_is_linear_and_reads_each_question_once(sizes: Callable[[int], Path]) -> None:
     told: dict[str, int] = {}
     with reported_to(told.__setitem__):
-        found = inspect_dataset(sizes(200), lambda image: Size(8, 8))
+        found = inspect_dataset(sizes(200), lambda image, show: Size(8, 8))
     assert found.dataset and not found.errors
     assert told == {"questions read": 200, "questions checked": 200}
-    assert growth(lambda number: lambda: inspect_dataset(sizes(number), lambda image: Size(8, 8)), 20, 80) < LINEAR
+    assert growth(lambda number: lambda: inspect_dataset(sizes(number), lambda *_: Size(8, 8)), 20, 80) < LINEAR
 
 
 def test_pages_of_images_and_samples_cost_the_same_in_any_data_set(sizes: Callable[[int], Path]) -> None:

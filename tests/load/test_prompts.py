@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tifffile
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -77,3 +78,13 @@ def test_a_region_is_sent_with_its_own_pixels(tmp_path: Path) -> None:
     own = np.asarray(Image.open(file).crop((40, 100, 104, 132))).astype(int)
     assert pixels.shape == own.shape
     assert abs(pixels - own).max() <= 8
+
+
+def test_a_region_is_shown_as_its_picture_declares(tmp_path: Path) -> None:
+    """By its pixels in the colours of the display, and by a name that asks for it."""
+    file, show = tmp_path / "deep.tif", "stretch=range:0:1000"
+    tifffile.imwrite(file, np.full((200, 300), 500, np.uint16))
+    picture, region = Picture("deep.tif", str(file), Size(300, 200), show), Region(40, 100, 64, 32)
+    content = region_cutter(tmp_path)(picture, region).partition(",")[2]
+    assert abs(np.asarray(Image.open(io.BytesIO(base64.b64decode(content)))).astype(int) - 128).max() <= 1
+    assert name_region(picture, region) == "gigavqa:deep.tif?region=40,100,64,32&show=stretch%3Drange%3A0%3A1000"

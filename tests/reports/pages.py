@@ -51,10 +51,10 @@ FORMS: dict[str, Literal["bars", "differences", "shares"]] = {
 }
 
 
-def raster(key: str = KEY, region: str = "full") -> RasterRecord:
+def raster(key: str = KEY, region: str = "full", show: str = "") -> RasterRecord:
     """Where a raster of the picture of c1 and c2 came from."""
     return RasterRecord(
-        view=View(image=DATASET.image_of("images/plaza.jpg"), region=region),
+        view=View(image=DATASET.image_of("images/plaza.jpg"), region=region, show=show),
         source_size=SIZE,
         source_format="jpeg",
         region=f"0,0,{SIZE.width},{SIZE.height}" if region == "full" else region,

@@ -90,6 +90,19 @@ def test_a_page_with_a_viewer_links_to_the_evidence_of_each_response(browser: Br
     visit.tab.close()
 
 
+def test_a_link_to_the_evidence_shows_it_in_the_colours_that_the_model_was_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Each raster in those of its request, and the picture so, too."""
+    file, show = tmp_path / "report.html", "bands=4,3,2 stretch=minmax"
+    given = [response("c1", "Final answer: B", rasters=(raster(show=show),), **asked("c1", "V2"))]
+    file.write_text(page(given, viewer="http://127.0.0.1:8471"), encoding="utf-8")
+    visit = Visit(browser, file, SEEN)
+    wish = json.loads(unquote(str(visit.tab.locator("#open .closer a").get_attribute("href")).partition("#")[2]))
+    assert (wish["show"], [seen["show"] for seen in wish["seen"]]) == (show, [show])
+    visit.tab.close()
+
+
 def test_a_page_that_is_mailed_shows_the_surroundings_of_the_evidence(browser: Browser, files: dict[str, Path]) -> None:
     """Cut out of the sharpest picture that the page holds, with the boxes over them."""
     visit = Visit(browser, files["few"], S2_OF_C1)

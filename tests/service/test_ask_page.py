@@ -4,8 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
+import tifffile
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from gigavqa.service.settings import GatewaySettings
@@ -108,6 +111,52 @@ def test_a_picture_of_this_disk_is_asked_about_and_looked_at_again(
     expect(tab.locator("#said")).to_have_text("harbour.png is ready")
     expect(tab.locator("#region")).to_have_value(f"{x},{y},{width},{height}")
     assert seen.told == []
+    tab.close()
+
+
+@with_browser
+@pytest.mark.slow
+def test_a_deep_picture_is_asked_about_under_a_display_that_was_chosen(
+    served: RunningGateway, browser: Browser, tmp_path: Path
+) -> None:
+    """It is taken, and not asked about before: proposals are a click each, and stand in message and address."""
+    deep = tmp_path / "scene.tif"
+    bands = {"photometric": "minisblack", "planarconfig": "contig", "extrasamples": [0] * 3}
+    tifffile.imwrite(deep, np.arange(64 * 64 * 4, dtype=np.uint16).reshape(64, 64, 4), **bands)
+    tab = browser.new_page()
+    seen, asked = Complaints(tab), chats(tab)
+    tab.goto(f"{served.url}/ask")
+    tab.locator("#file").set_input_files(deep)
+    expect(tab.locator("#shows")).to_contain_text("choose a display")
+    expect(tab.locator("#send")).to_be_disabled()
+    proposals = tab.locator("#proposals button")
+    expect(proposals).to_have_count(3)
+    proposals.filter(has_text="bands=4,3,2").click()
+    display = "bands=4,3,2 stretch=percentile:2:98"
+    expect(tab.locator("#display")).to_have_value(display)
+    expect(tab.locator("#shows")).to_contain_text(f"the whole picture, {display}")
+    put(tab, "What is this?")
+    tab.locator("#display").fill("bands=1 stretch=minmax")
+    put(tab, "And so?")
+    addresses = [turn[-1]["content"][0]["image_url"]["url"] for turn in asked]
+    assert [parse_qs(address.partition("?")[2])["show"] for address in addresses] == [
+        [display],
+        ["bands=1 stretch=minmax"],
+    ]
+    tab.get_by_role("button", name="Keep as a sample").last.click()
+    tab.locator("#name").fill("deep")
+    tab.get_by_role("button", name="Make a data set").click()
+    expect(tab.locator("#made")).to_contain_text("Made: deep")
+    kept = served.client.get("/v1/datasets/deep/samples/q1").json()
+    assert kept["record"]["show"] == ["bands=1 stretch=minmax"]
+    tab.reload()
+    expect(tab.locator("#display")).to_have_value("bands=1 stretch=minmax")
+    expect(tab.locator("#proposals button")).to_have_count(3)
+    tab.locator("#display").fill("bands=7")
+    tab.locator("#question").fill("And so?")
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".talk .failed")).to_contain_text("asks for band 7")
+    assert [told for told in seen.told if "400" not in told and "422" not in told] == []
     tab.close()
 
 
@@ -457,10 +506,13 @@ def test_a_data_set_is_asked_from_its_page(served: RunningGateway, browser: Brow
     expect(tab.locator("#next").get_by_role("link", name="New data set")).to_be_visible()
     tab.goto(f"{served.url}/datasets/{NAME}")
     tab.locator("#job").get_by_label("Title").fill("Mine\u202e turned")
+    tab.locator("#job").get_by_label("Display").fill("gamma=1.4")
     tab.get_by_role("button", name="Start the job").click()
     expect(tab.locator("#title")).to_have_text("Mine turned")
     (job,) = served.client.get("/v1/jobs").json()["data"]
     assert (job["spec"]["dataset"], job["spec"]["models"]) == (NAME, [MODEL])
+    spec = served.client.get(f"/v1/jobs/{job['id']}").json()["spec"]
+    assert spec["options"]["show"] == "gamma=1.4"
     assert tab.url == f"{served.url}/jobs/{job['id']}"
     tab.close()
 

@@ -1,13 +1,16 @@
 """New data sets of tables and pictures that somebody sends: checked, made, and refused by line."""
 
 import io
+import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from gigavqa.service.operations import dataset_imports
@@ -73,6 +76,28 @@ def test_a_table_is_checked_and_then_made(gateway: RunningGateway) -> None:
 
 
 @pytest.mark.slow
+def test_deep_pictures_are_taken_with_the_display_that_shows_them(gateway: RunningGateway) -> None:
+    """Refused without; the data set declares it for everybody."""
+    file = io.BytesIO()
+    tifffile.imwrite(file, np.zeros((48, 64), np.uint16))
+    parts = [
+        ("records", ("q.csv", b"image,question\ndeep.tif,What is it?\n")),
+        ("image", ("deep.tif", file.getvalue())),
+    ]
+
+    def made(**fields: str) -> httpx.Response:
+        return gateway.client.post("/v1/datasets", data={"name": "deep", **fields}, files=parts, timeout=120)
+
+    assert "has 16 bits a sample" in made().text
+    answer = made(show="stretch=minmax;gamma=1.4")
+    assert answer.status_code == 201, answer.text
+    settings = (gateway.settings.data / "deep" / "dataset.toml").read_text("utf-8")
+    assert tomllib.loads(settings)["show"] == "stretch=minmax gamma=1.4"
+    (image,) = gateway.client.get("/v1/datasets/deep/images").json()["data"]
+    assert (image["width"], image.get("error")) == (64, None)
+
+
+@pytest.mark.slow
 def test_bad_rows_are_named_and_may_be_left_out(gateway: RunningGateway) -> None:
     """By file and line, without where the file lay here; nothing is made of them in silence."""
     problem = problem_of(send(gateway, BAD), 422, "dataset-invalid")
@@ -113,6 +138,7 @@ def test_questions_about_pictures_of_another_data_set_share_them(gateway: Runnin
         ({"map": "foto"}, "foto=image"),
         ({"decimal": ";"}, "a comma"),
         ({"check": "yes"}, "true or false"),
+        ({"show": "strech=minmax"}, "show: 'strech' is none of"),
         ({"pictures": "x"}, "there is no field 'pictures'"),
     ],
 )

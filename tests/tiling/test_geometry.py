@@ -1,5 +1,7 @@
 """Regions of the IIIF grammar, and sizes."""
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ SIZE = Size(26753, 15052)
         ("pct:0,0,50,50", Region(0, 0, 13377, 7526)),
         ("pct:50,50,50,50", Region(13376, 7526, 13377, 7526)),
         ("pct:0,0,100,100", Region(0, 0, 26753, 15052)),
+        ("pct:10.1,0,0.1,100", Region(2702, 0, 27, 15052)),
     ],
 )
 def test_a_region_becomes_whole_pixels(text: str, region: Region) -> None:
@@ -65,3 +68,15 @@ def test_a_box_that_shows_nothing_is_an_error(box: list[float]) -> None:
     """Empty, inverted, or beside the image."""
     with pytest.raises(RegionError, match="shows nothing"):
         region_of_box(box, Size(60_000, 40_000))
+
+
+@given(
+    side=st.integers(1, 200_000),
+    start=st.decimals(0, 99, places=6),
+    length=st.decimals("0.000001", 1, places=6),
+)
+def test_percentages_are_rounded_outwards_as_they_are_written(side: int, start: Decimal, length: Decimal) -> None:
+    """Without a pixel more than the decimal numbers ask for."""
+    found = resolve_region(f"pct:{start:f},0,{length:f},100", Size(side, 1))
+    assert found.x == int(start * side // 100)
+    assert found.x + found.width == -int(-(start + length) * side // 100)

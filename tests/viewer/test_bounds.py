@@ -79,7 +79,7 @@ def test_a_flat_picture_that_is_damaged_is_found_out_once(narrow: Viewing) -> No
     """No pyramid is begun again for each of its tiles."""
     for _ in range(3):
         told = narrow.get("cut.png", "0,0,512,512/max/0/default.jpg")
-        assert (told.status_code, told.text.startswith("cut.png: ")) == (422, True)
+        assert (told.status_code, told.json()["detail"].startswith("cut.png: ")) == (422, True)
     assert (narrow.home / "viewer.log").read_text().count("no pyramid of cut.png") == 1
 
 

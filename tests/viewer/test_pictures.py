@@ -213,7 +213,7 @@ def test_hostile_addresses_are_refused(viewer: Viewing, path: str, status: int) 
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).decode().partition("\r\n\r\n")
     assert int(head.split()[1]) == status
     assert body.count("\n") == 1
-    assert len(body) < 500
+    assert len(body) < 600
     assert str(viewer.home) not in body
 
 
@@ -234,3 +234,9 @@ def test_a_name_that_the_viewer_is_not_called_by_is_refused(viewer: Viewing) -> 
     assert (refused.status_code, "evil.example.org" in refused.text) == (421, True)
     named = viewer.get("set/images/a.png", "info.json", host="localhost:1234")
     assert named.json()["id"] == "http://localhost:1234/iiif/3/set%2Fimages%2Fa.png"
+
+
+def test_a_description_tells_the_side_of_a_pixel_where_the_file_does(viewer: Viewing) -> None:
+    """In metres; of others nothing is said."""
+    assert viewer.get("set/images/slide.svs", "info.json").json()["scale"] == {"x": 0.5e-6, "y": 0.5e-6}
+    assert "scale" not in viewer.get("set/images/a.tif", "info.json").json()

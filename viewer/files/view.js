@@ -1,24 +1,15 @@
-"use strict";
 // Evidence in one picture. What is shown stands in the address behind `#`, as JSON, which no server is sent:
-//   image, digest, title, back: [address, name] of the page that led here, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption}],
-//   at: [x, y, w, h], where it opens
+//   image, digest, title, back: [address, name] of the page that led here, told: [[name, text]], boxes: [[kind, name, [x, y, w, h]]], seen: [{region, size, caption, show}],
+//   at: [x, y, w, h], where it opens, show: how it is shown, unless `?show=` of the address says so
+// `?image=` names a picture of which nothing else is to be told.
 // Boxes and regions are pixels of the full picture, as everywhere. Nothing of it is trusted: texts become text nodes.
+
+import { askedDisplay, begin as beginDisplay, offer, queryOf } from "./display.js";
+import { byId, el, problemOf, svg, whole } from "./dom.js";
+import { attachLegend } from "./legend.js";
 
 const KINDS = { true: "the truth", read: "the model's answer", zoom: "zooms of the chat", local: "local evidence (V3, V4)" };
 const MOST_BOXES = 2000;
-const byId = (id) => document.getElementById(id);
-const el = (name, attributes = {}, ...children) => {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-};
-const svg = (name, attributes) => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-};
-
 // --- the address ---------------------------------------------------------------------------------------------------
 
 const text = (value, most = 4000) => String(value ?? "").slice(0, most);
@@ -37,9 +28,10 @@ const pageOf = ([address, name]) => (/^https?:/.test(address) && URL.canParse(ad
 const wished = () => {
   const given = JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}") ?? {};
   const boxes = list(given.boxes).slice(0, MOST_BOXES).map((one) => ({ kind: one?.[0], name: text(one?.[1], 200), box: quadruple(one?.[2]) }));
-  const seen = list(given.seen).slice(0, 64).map((one) => ({ region: quadruple(one?.region), size: list(one?.size).map(Number), caption: text(one?.caption, 400) }));
+  const seen = list(given.seen).slice(0, 64).map((one) => ({ region: quadruple(one?.region), size: list(one?.size).map(Number), caption: text(one?.caption, 400), show: text(one?.show, 500) }));
   return {
-    image: text(given.image, 4000),
+    image: text(given.image || new URLSearchParams(location.search).get("image"), 4000),
+    show: askedDisplay() ?? text(given.show, 500),
     digest: /^([0-9a-f]{64}|v?[0-9a-f]{32})$/.test(given.digest) ? given.digest : "",
     title: text(given.title, 400),
     back: pageOf(list(given.back)),
@@ -56,10 +48,9 @@ const OPTIONS = {
   showNavigationControl: false, drawer: "canvas", animationTime: 0.4, maxZoomPixelRatio: 16, visibilityRatio: 0.2, minZoomImageRatio: 0.8,
   tileRetryMax: 40, tileRetryDelay: 2500, timeout: 60000, gestureSettingsMouse: { clickToZoom: false }, crossOriginPolicy: false,
 };
-let wish, info, size, full, model, leader = null, pointed = null;
+let wish, info, name, size, full, model, leader = null, pointed = null;
 
 const say = (words) => { byId("status").textContent = words; };
-const whole = (number) => Math.round(number).toLocaleString("en");
 
 // Boxes are one drawing as large as the pane, which follows the viewport: at 1 : 1 one as large as the picture would be too large.
 const overlay = (viewer) => {
@@ -108,7 +99,7 @@ const leadToQuestion = () => {
   if (!gateway) return;
   const [left, top, right, bottom] = seenPart(full.viewport.getBoundsNoRotate());
   const isPart = right > left && bottom > top && (left || top || right < size.x || bottom < size.y);
-  const query = new URLSearchParams({ image: wish.image, ...(isPart ? { region: [left, top, right - left, bottom - top].join(",") } : {}) });
+  const query = new URLSearchParams({ image: wish.image, ...(isPart ? { region: [left, top, right - left, bottom - top].join(",") } : {}), ...(wish.show ? { show: wish.show } : {}) });
   byId("ask").href = `${gateway}ask?${query}`;
 };
 
@@ -124,9 +115,10 @@ const follows = (one, other) => {
   });
 };
 
-const rasterAddress = ({ region, size: [width, height] }) => {
+// In the colours that the model was shown, whatever is chosen here.
+const rasterAddress = ({ region, size: [width, height], show }) => {
   const [x, y, w, h] = region.map(Math.round);
-  return `${info.id}/${x},${y},${w},${h}/${width},${height}/0/default.png?as=raster`;
+  return `${info.id}/${x},${y},${w},${h}/${width},${height}/0/default.png?${new URLSearchParams({ as: "raster", ...(show ? { show } : {}) })}`;
 };
 
 const showRaster = () => {
@@ -214,8 +206,9 @@ const geojson = () => ({
 });
 
 const drawWords = () => {
-  document.title = wish.title ? `${wish.title}: evidence` : "Evidence";
-  byId("title").textContent = wish.title || "Evidence";
+  const hasEvidence = wish.boxes.length + wish.told.length + wish.seen.length > 0 || !wish.image;
+  document.title = wish.title ? `${wish.title}${hasEvidence ? ": evidence" : ""}` : hasEvidence ? "Evidence" : wish.image;
+  byId("title").textContent = wish.title || (hasEvidence ? "Evidence" : "Picture");
   if (wish.back) {
     const { address, name } = wish.back;
     byId("back").href = address.href;
@@ -246,17 +239,56 @@ byId("key").addEventListener("submit", async (event) => {
   byId("secret").value = "";
   const answer = await fetch("session", { method: "POST", headers: { Authorization: `Bearer ${key}` } });
   if (answer.ok) location.reload();
-  else say(`The key was refused: ${(await answer.text()).trim()}`);
+  else say(`The key was refused: ${(await problemOf(answer)).detail}`);
 });
 // A picture does not say why it does not come.
 const isOver = async () => {
   if (!byId("key").hidden) return true;
-  const { status } = await fetch(`${info.id}/info.json`, { cache: "no-store" });
+  const { status } = await fetch(`${info.id}/info.json${queryOf(wish.show)}`, { cache: "no-store" });
   if (status === 401 && byId("key").hidden) askForKey("The session is over; the key opens another.");
   return status === 401;
 };
 
 // --- begin ---------------------------------------------------------------------------------------------------------
+
+// The tiles of the picture under a display, which stands in the address of each.
+const tilesOf = (show) => {
+  const { IIIFTileSource } = OpenSeadragon;
+  const tiles = new IIIFTileSource(IIIFTileSource.prototype.configure({ ...info }, info.id, null));
+  if (show) tiles.getTileUrl = (...tile) => `${IIIFTileSource.prototype.getTileUrl.apply(tiles, tile)}${queryOf(show)}`;
+  return tiles;
+};
+
+const showSo = (show) => {
+  wish.show = show;
+  full.preserveViewport = true;
+  full.open(tilesOf(show));
+};
+
+const refuse = async (answer) => {
+  const { type, detail } = await problemOf(answer);
+  if (/:(pixel-type|display-invalid)$/.test(type) && await offer(name, detail, () => location.reload())) {
+    byId("panes").hidden = document.querySelector(".tools").hidden = true;
+    say("");
+  } else say(`The picture cannot be shown: ${detail}`);
+};
+
+const open = () => {
+  full = OpenSeadragon({ element: byId("full"), ...OPTIONS });
+  full.addOnceHandler("open", () => {
+    label(full, wish.image);
+    overlay(full);
+    attachLegend(full, info, size);
+    if (wish.at) fit(wish.at, 0.1, true);
+  });
+  full.addHandler("open", () => {
+    tell();
+    full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
+  });
+  full.addHandler("animation-finish", tell);
+  full.addHandler("tile-load-failed", isOver);
+  full.open(tilesOf(wish.show));
+};
 
 const begin = async () => {
   try {
@@ -267,36 +299,28 @@ const begin = async () => {
   }
   drawWords();
   drawList();
+  byId("picture").textContent = wish.image;
   if (!wish.image) {
     say("No picture is named. Links in a report's samples lead here.");
     return;
   }
-  const name = encodeURIComponent(wish.digest ? `${wish.image}@${wish.digest}` : wish.image);
+  name = encodeURIComponent(wish.digest ? `${wish.image}@${wish.digest}` : wish.image);
   say("The picture is being opened.");
-  const answer = await fetch(`iiif/3/${name}/info.json`);
+  const answer = await fetch(`iiif/3/${name}/info.json${queryOf(wish.show)}`);
   if (answer.status === 401) {
     askForKey("Pictures are shown to those who have a key.");
     return;
   }
   if (!answer.ok) {
-    say(`The picture cannot be shown: ${(await answer.text()).trim()}`);
+    await refuse(answer);
     return;
   }
   info = await answer.json();
   info.id = new URL(`iiif/3/${name}`, location.href).href; // the very address that this page has reached, whatever proxies say
   size = new OpenSeadragon.Point(info.width, info.height);
   byId("picture").textContent = `${wish.image}, ${whole(size.x)} × ${whole(size.y)} pixels`;
-  full = OpenSeadragon({ element: byId("full"), ...OPTIONS });
-  full.addHandler("open", () => {
-    label(full, wish.image);
-    overlay(full);
-    if (wish.at) fit(wish.at, 0.1, true);
-    tell();
-    full.world.getItemAt(0).addHandler("fully-loaded-change", tell);
-  });
-  full.addHandler("animation-finish", tell);
-  full.addHandler("tile-load-failed", isOver);
-  full.open(info);
+  open();
+  beginDisplay(name, wish.show, showSo);
 };
 
 byId("in").addEventListener("click", () => full?.viewport.zoomBy(1.6));

@@ -140,10 +140,12 @@ def check(
     with work_line():
         found = inspect_dataset(
             path,
-            lambda image: _size_of(read, root, image, show_of(image)),
+            lambda image, own: _size_of(read, root, image, own or show_of(image)),
             checklists=checklists,
             look_ahead=partial(look_at_remote, root),
-            remarks_on=cache(lambda image: _image_remarks(root.locate(image), show_of(image), pixels=pixels)),
+            remarks_on=cache(
+                lambda image, own: _image_remarks(root.locate(image), own or show_of(image), pixels=pixels)
+            ),
         )
     report_findings(path, found, strict=strict, json=json)
 
@@ -214,17 +216,17 @@ def show(
     gigavqa dataset show demo --json | jq -r '.[].id'
     """
     from gigavqa.cli.datasets import load_checked, sample_in
-    from gigavqa.evaluation.capabilities import RecordLayout
+    from gigavqa.evaluation.capabilities import RecordLayout, whole_record
 
     with work_line():
         loaded = load_checked(dataset_folder(dataset))
     layout = RecordLayout.of(loaded.benchmark)
     if not sample and json:
-        print_json_list(map(layout.record, loaded.samples))
+        print_json_list(whole_record(layout, one) for one in loaded.samples)
     elif not sample:
         print_samples(loaded)
     elif json:
-        print_json(layout.record(sample_in(loaded, sample)))
+        print_json(whole_record(layout, sample_in(loaded, sample)))
     else:
         print_sample(loaded, sample_in(loaded, sample))
 
@@ -318,7 +320,7 @@ def import_(
             reader, found = _describe_source(source, name, images, benchmark, columns)
             beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
             made = import_dataset(
-                reader, found.records, found.images, target, check_image=partial(read_header, show=display),
+                reader, found.records, found.images, target, check_image=read_header,
                 remarks_on=file_remarks,
                 rendering=DocumentRendering(_render, dpi),
                 columns=columns, decimal=decimal, settings={path.name: path for path in beside},

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gigavqa.cli.arguments import JsonOption, SettingsOption, parse_setting
+from gigavqa.cli.arguments import DisplayOption, JsonOption, SettingsOption, parse_setting
 from gigavqa.cli.completion import complete_datasets, complete_models
 from gigavqa.cli.console import err, print_json
 from gigavqa.cli.errors import ArgumentError, CommandError
@@ -139,6 +139,7 @@ def load(
     region_size: RegionSize = 1024,
     repeat_pictures: Repeat = None,
     references: References = False,
+    show: DisplayOption = "",
     max_tokens: MaxTokens = 128,
     set_: SettingsOption = None,
     slo: Slo = None,
@@ -156,6 +157,7 @@ def load(
     gigavqa load --url http://127.0.0.1:8000 -m Qwen/Qwen3-VL-8B-Instruct --users 50
     gigavqa load -m qwen3-vl-8b --rate 4 --duration 5m --slo ttft=500ms,tpot=50ms -o load.json
     gigavqa load -m qwen3-vl-8b --users 8 --image slide.svs --regions 4 --requests 200
+    gigavqa load -m qwen3-vl-8b --image scene.tif --show "bands=4,3,2 stretch=percentile:2:98"
     gigavqa load -m qwen3-vl-8b --users 50 --dataset demo --references --json | jq .p99_ttft_ms
     """
     from gigavqa.cli.measuring import LoadArguments, measure, print_figures  # noqa: PLC0415 - completion
@@ -164,10 +166,12 @@ def load(
         url=url, model=model, users=users, rate=rate, requests=requests,
         seconds=_seconds(duration, requests), warmup=warmup, seed=seed, words=words, dataset=dataset,
         images=tuple(image or ()), regions=regions, region_size=region_size, repeated=repeat_pictures,
-        references=references, slo=slo or "", timeout=timeout, key=_key(url, api_key_env),
+        references=references, show=show, slo=slo or "", timeout=timeout, key=_key(url, api_key_env),
         fields={"max_tokens": max_tokens, **dict(parse_setting(text, "--set", "temperature=0") for text in set_ or ())},
     )  # fmt: skip
-    _require_together(arguments.users, arguments.rate, dataset, image, references=references, repeated=repeat_pictures)
+    _require_together(
+        arguments.users, arguments.rate, dataset, image, references=references, repeated=repeat_pictures, show=show
+    )
     if output and not output.absolute().parent.is_dir():
         raise ArgumentError(f"--output {output}: there is no folder {output.parent}")
     run, figures = asyncio.run(measure(arguments))
@@ -201,12 +205,19 @@ def _key(url: str, name: str | None) -> str:
 
 
 def _require_together(
-    users: int | None, rate: float | None, dataset: str | None, image: Any, *, references: bool, repeated: int | None
+    users: int | None,
+    rate: float | None,
+    dataset: str | None,
+    image: Any,
+    *,
+    references: bool,
+    repeated: int | None,
+    show: str,
 ) -> None:
     if users and rate:
         raise ArgumentError("--users and --rate are two kinds of load: say one of them")
     if dataset and image:
         raise ArgumentError("--dataset and --image both say what is asked about: say one of them")
-    if (references or repeated) and not (dataset or image):
-        option = "--references" if references else "--repeat-pictures"
+    about_pictures = {"--references": references, "--repeat-pictures": repeated, "--show": show}
+    if (option := next((name for name, given in about_pictures.items() if given), "")) and not (dataset or image):
         raise ArgumentError(f"{option} is about pictures: name them with --dataset or --image")

@@ -48,17 +48,19 @@ def show(
     gigavqa show head.tif --show window=40:80 -o brain.png
     gigavqa show slide.mrxs --show associated=label -o label.png
     """
+    from gigavqa.tiling.display_sheet import draw_side_by_side  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.file_facts import cached_samples  # noqa: PLC0415
     from gigavqa.tiling.headers import read_header  # noqa: PLC0415
-    from gigavqa.tiling.image_facts import describe_facts, image_facts  # noqa: PLC0415 - completion need not wait
+    from gigavqa.tiling.image_facts import describe_facts, image_facts  # noqa: PLC0415
     from gigavqa.tiling.places import describe_ground, ground_record  # noqa: PLC0415
-    from gigavqa.tiling.proposals import draw_side_by_side, look_at_samples, propose_displays  # noqa: PLC0415
+    from gigavqa.tiling.proposals import propose_displays  # noqa: PLC0415
 
     store_digests(Home.from_environment().digests)
     path = image_path(image)
     part = _part_of(display[0]) if display else WHOLE
     facts = image_facts(path, part)
-    pixels = look_at_samples(path, part)
-    lines = display or propose_displays(path, pixels)
+    pixels = cached_samples(path, part)
+    lines = display or propose_displays(pixels.native, pixels)
     if output:
         try:
             draw_side_by_side(path, lines, side).save(output)
@@ -98,15 +100,12 @@ _FIGURES = ("least", "2 %", "median", "98 %", "most")
 
 
 def _describe(pixels: "SampledPixels", band: int) -> dict[str, Any]:
-    import numpy as np  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.histograms import band_histogram  # noqa: PLC0415 - completion need not wait for it
 
-    values = pixels.values(band, pixels.native.nodata, (band,))
-    told: dict[str, Any] = {"band": band + 1, "is_alpha": band == pixels.native.alpha, "values": int(values.size)}
-    if not values.size:
-        return {**told, "histogram": [], **dict.fromkeys(_FIGURES)}
-    figures = [float(one) for one in np.percentile(values, [0, 2, 50, 98, 100])]
-    counts, _ = np.histogram(np.clip(values, figures[1], figures[3]), _BINS)
-    return {**told, "histogram": counts.tolist(), **dict(zip(_FIGURES, figures, strict=True))}
+    found = band_histogram(pixels, band, (band,), nodata=pixels.native.nodata, bins=_BINS)
+    figures = found.least, found.low, found.median, found.high, found.most
+    told = {"band": found.band, "is_alpha": found.is_alpha, "values": found.num_values}
+    return {**told, "histogram": list(found.counts), **dict(zip(_FIGURES, figures, strict=True))}
 
 
 def _row(band: dict[str, Any]) -> list[str]:

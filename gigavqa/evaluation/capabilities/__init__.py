@@ -10,7 +10,7 @@ from gigavqa.evaluation.capabilities.model_judging import ModelJudging, judgemen
 from gigavqa.evaluation.capabilities.paper_settings import PaperSettings
 from gigavqa.evaluation.capabilities.program_files import ConfiguredDataset, ProgramFiles
 from gigavqa.evaluation.capabilities.reader_versions import ReaderVersions
-from gigavqa.evaluation.capabilities.record_layout import RecordLayout
+from gigavqa.evaluation.capabilities.record_layout import RecordLayout, whole_record
 from gigavqa.evaluation.capabilities.sample_display import Evidence, SampleDisplay
 
 CAPABILITIES: tuple[type[Capability], ...] = (
@@ -45,4 +45,5 @@ __all__ = [
     "SampleDisplay",
     "explain_unfit",
     "judgement_reader",
+    "whole_record",
 ]

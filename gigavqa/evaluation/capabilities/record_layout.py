@@ -22,3 +22,8 @@ class RecordLayout(DefaultCapability, Generic[OfferSampleT]):
         """Write a sample as a record that reads as the same sample."""
         fields = sample.model_dump(mode="json", exclude_none=True, exclude={"extra"})
         return {**sample.extra, **fields}
+
+
+def whole_record(layout: RecordLayout[OfferSampleT], sample: OfferSampleT) -> dict[str, Any]:
+    """Write a sample as its layout does, with what the core itself reads of records: how images are shown."""
+    return {**layout.record(sample), **({"show": list(sample.show)} if sample.show else {})}

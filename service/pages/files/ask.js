@@ -3,10 +3,10 @@
 import { costOf, play } from "./chat.js";
 import { drawKept, keepForm } from "./kept.js";
 import { byId, el, link, section, takeDrops } from "./parts.js";
-import { choose, current, drawPicture, drawRegion, faultOf, find, named, reference, shownPart } from "./picture.js";
+import { choose, current, displayFault, drawPicture, drawRegion, faultOf, find, named, reference, shownPart } from "./picture.js";
 import { attempt, chosenIn, get, keepChosen, Refusal, repeat, say, show } from "./shell.js";
 
-const chosen = chosenIn({ model: "", image: "", region: "", question: "" });
+const chosen = chosenIn({ model: "", image: "", region: "", show: "", question: "" });
 const keep = (changes) => {
   Object.assign(chosen, changes);
   keepChosen(chosen);
@@ -33,7 +33,7 @@ const unserved = () => el("div", { class: "next", id: "unserved", hidden: true }
 // --- the conversation -----------------------------------------------------------------------------------------------
 
 let messages = []; // as the model is sent them
-let shown = null; // the region that was shown last; null before anything was
+let shown = null; // region and display that were shown last; null before anything was
 let stopping = null;
 let bringing = 0; // the picture that is being brought, by number; 0 where none is
 let brought = 0;
@@ -47,9 +47,11 @@ const begin = (changes) => {
 };
 
 const wanted = () => byId("region").value.trim();
-const showsMore = () => current() && shown !== wanted();
+const display = () => byId("display").value.trim();
+const showsMore = () => current() && (shown?.region !== wanted() || shown.show !== display());
+const faultNow = () => faultOf(wanted()) || displayFault(display());
 const tellNext = () => {
-  const fault = faultOf(wanted());
+  const fault = faultNow();
   byId("send").disabled = Boolean(bringing || fault || isAway());
   const words = bringing ? "Another picture is being brought; the question can be asked once it is there."
     : isAway() ? `${chosen.model} is served by nobody now: wait, or choose another model, which begins a new conversation.`
@@ -58,19 +60,19 @@ const tellNext = () => {
 };
 const tellShown = () => (!current() ? "The question is asked without a picture."
     : !showsMore() ? "The question goes on about what was shown."
-    : wanted() ? `The question shows region ${wanted()}.` : "The question shows the whole picture.");
+    : `The question shows ${wanted() ? `region ${wanted()}` : "the whole picture"}${display() ? `, ${display()}` : ""}.`);
 
 const turn = (who, ...told) => el("li", {}, el("b", {}, who), ...told);
 
 const questionTurn = (question, region) => {
-  const part = region === null ? null : shownPart(region, 240);
+  const part = region === null ? null : shownPart(region, 240, display());
   return turn("You", part && el("div", { class: "shown" }, part),
     region === null ? null : el("span", { class: "soft" }, region ? ` showed region ${region} of ${current().name}` : ` showed ${current().name}`),
     el("p", { class: "question" }, question));
 };
 
 const content = (question, region) => [
-  ...(region === null ? [] : [{ type: "image_url", image_url: { url: reference(region) } }]),
+  ...(region === null ? [] : [{ type: "image_url", image_url: { url: reference(region, display()) } }]),
   { type: "text", text: question },
 ];
 
@@ -82,9 +84,10 @@ const busy = (isBusy) => {
 
 const askNow = async () => {
   const question = byId("question").value.trim();
-  if (!question || stopping || bringing || isAway() || faultOf(wanted())) return;
+  if (!question || stopping || bringing || isAway() || faultNow()) return;
   const region = showsMore() ? wanted() : null;
-  const about = current() && { picture: current(), region: region ?? shown, question };
+  const show = display();
+  const about = current() && { picture: current(), region: wanted(), show, question };
   const title = served.find((one) => one.id === chosen.model).title;
   const asked = questionTurn(question, region);
   const text = el("p", { class: "answer" });
@@ -103,7 +106,7 @@ const askNow = async () => {
     const told = await play(chosen.model, sent, (piece) => text.append(piece), stopping.signal);
     if (messages === before) {
       messages = [...sent, { role: "assistant", content: told.text }];
-      shown = region ?? shown;
+      shown = region === null ? shown : { region, show };
     } // else another conversation began meanwhile
     cost.textContent = costOf(told);
     say(`${title} has answered`);
@@ -132,13 +135,22 @@ const setRegion = (region) => {
   tellNext();
 };
 
+const setDisplay = (show) => {
+  byId("display").value = show;
+  keep({ show });
+  byId("picture").replaceChildren(...drawPicture(setRegion, show));
+  byId("proposals").replaceChildren(...(current()?.displays ?? []).map((line) => el("button", { type: "button", "aria-pressed": String(line === show), onclick: () => setDisplay(line) }, line)));
+  drawRegion(wanted());
+  tellNext();
+};
+
 // The picture that was wanted last counts, whatever comes first; until it is there nothing is asked.
-const bring = (given, region = "") => attempt(async () => {
+const bring = (given, region = "", show = "") => attempt(async () => {
   const mine = bringing = ++brought;
   tellNext();
   try {
-    const found = await find(given);
-    if (mine === brought) draw(found, region);
+    const found = await find(given, show);
+    if (mine === brought) draw(found, region, show);
   } catch (error) {
     if (mine === brought) throw error;
   } finally {
@@ -147,10 +159,10 @@ const bring = (given, region = "") => attempt(async () => {
   }
 });
 
-const draw = (found, region) => {
+const draw = (found, region, show) => {
   choose(found);
-  begin({ image: found?.id ?? "", region: "" });
-  byId("picture").replaceChildren(...drawPicture(setRegion));
+  begin({ image: found?.id ?? "", region: "", show: "" });
+  setDisplay(current() ? show : "");
   byId("drop").classList.toggle("small", Boolean(current()));
   byId("regions").hidden = !current();
   setRegion(current() ? region : "");
@@ -168,6 +180,8 @@ const drop = () => {
 };
 
 const regions = () => el("div", { class: "actions", id: "regions", hidden: true },
+  el("div", { id: "proposals", class: "actions", role: "group", "aria-label": "Proposed displays" }),
+  el("label", {}, "Display: how samples become colours, where not as they are", el("input", { id: "display", spellcheck: "false", autocomplete: "off", maxlength: 500, placeholder: "as it is, or as its data set declares", onchange: () => setDisplay(display()), oninput: tellNext })),
   el("label", {}, "Region: draw it, or write x,y,width,height", el("input", { id: "region", spellcheck: "false", autocomplete: "off", placeholder: "the whole picture", oninput: () => setRegion(byId("region").value.trim()) })),
   el("button", { type: "button", onclick: () => setRegion("") }, "Whole picture"),
   el("button", { type: "button", onclick: () => bring("") }, "No picture"));
@@ -201,7 +215,7 @@ show(
   el("div", { id: "kept" }));
 drawKept();
 say("Ask a model about a picture or a region of it; the answer comes as it is written");
-if (chosen.image) bring(chosen.image, chosen.region);
+if (chosen.image) bring(chosen.image, chosen.region, chosen.show);
 
 let listed = "";
 repeat(async () => {

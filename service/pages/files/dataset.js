@@ -114,6 +114,8 @@ const submit = async (key) => {
   const spec = { dataset: name, models: [byId("model").value], plan: byId("plan").value };
   const words = byId("named").value.trim();
   if (words) spec.metadata = { title: words };
+  const display = byId("display").value.trim();
+  if (display) spec.options = { show: display };
   const answer = await ask("/v1/jobs", { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": key }, body: JSON.stringify(spec) });
   location.assign(fromRoot(`/jobs/${encodeURIComponent((await answer.json()).id)}`));
 };
@@ -138,5 +140,6 @@ const jobForm = (plans, models) => {
     el("label", {}, "Plan", el("select", { id: "plan" }, plans.map((plan) => el("option", { value: plan.name }, plan.name)))),
     el("label", {}, "Model", el("select", { id: "model" }, served.map((one) => el("option", { value: one.id }, one.title)))),
     el("label", {}, "Title", el("input", { id: "named", autocomplete: "off", maxlength: 512, placeholder: "data set and plan" })),
+    el("label", {}, "Display", el("input", { id: "display", autocomplete: "off", spellcheck: "false", maxlength: 500, placeholder: "as declared", title: "how samples become colours, in place of what the data set declares: bands=4,3,2 stretch=percentile:2:98" })),
     button, el("p", { id: "started", role: "status" }));
 };

@@ -54,8 +54,8 @@ const drawButtons = () => { byId("check").disabled = !records || isSending || Bo
 
 const formOf = (isCheck) => {
   const form = new FormData();
-  const { name, title, benchmark, map, decimal } = Object.fromEntries(["name", "title", "benchmark", "map", "decimal"].map((id) => [id, byId(id === "title" ? "named" : id).value.trim()]));
-  for (const [field, value] of Object.entries({ name, title, benchmark, decimal })) if (value) form.append(field, value);
+  const { name, title, benchmark, map, decimal, display } = Object.fromEntries(["name", "title", "benchmark", "map", "decimal", "display"].map((id) => [id, byId(id === "title" ? "named" : id).value.trim()]));
+  for (const [field, value] of Object.entries({ name, title, benchmark, decimal, show: display })) if (value) form.append(field, value);
   for (const pair of map.split(/[\s,]+/).filter(Boolean)) form.append("map", pair);
   if (byId("leave").checked) form.append("leave_out_bad", "true");
   if (isCheck) form.append("check", "true");
@@ -151,6 +151,7 @@ show(
     field("Title", "named", { placeholder: "as the name" }),
     field("Columns called otherwise", "map", { placeholder: "foto=image label=answer" }),
     field("Read by", "benchmark", { placeholder: "found out" }),
+    field("Display of deep samples", "display", { placeholder: "as they are", title: "bands=4,3,2 stretch=percentile:2:98" }),
     el("label", {}, "Decimal sign", el("select", { id: "decimal", onchange: change }, [["", "as the file's"], [".", "a point"], [",", "a comma"]].map(([value, words]) => el("option", { value }, words)))),
     el("label", { class: "tick" }, el("input", { type: "checkbox", id: "leave", onchange: change }), " Leave out bad rows"),
     el("button", { id: "check" }, "Check"),

@@ -11,10 +11,10 @@ const put = (samples) => {
   drawKept();
 };
 
-// The same question about the same region of the same picture is kept once, by what was said of it last.
+// The same question about the same region of the same picture, shown alike, is kept once, by what was said of it last.
 const keep = (sample) => {
   const samples = all();
-  const at = samples.findIndex((one) => ["question", "region", "upload", "name"].every((field) => one[field] === sample[field]));
+  const at = samples.findIndex((one) => ["question", "region", "show", "upload", "name"].every((field) => one[field] === sample[field]));
   if (at < 0) put([...samples, sample]);
   else put(samples.with(at, { ...samples[at], ...Object.fromEntries(Object.entries(sample).filter(([, value]) => value)) }));
   return at < 0;
@@ -40,8 +40,8 @@ const fields = (sample, change, of = "") => {
   return [field("True answer", "answer", "if it is known"), el("label", {}, "Type", type), options];
 };
 
-export const keepForm = ({ picture, region, question }) => {
-  const sample = { question, region, upload: picture.dataset ? "" : picture.id, name: picture.name };
+export const keepForm = ({ picture, region, show, question }) => {
+  const sample = { question, region, show, upload: picture.dataset ? "" : picture.id, name: picture.name };
   const form = el("form", { onsubmit: (event) => {
     event.preventDefault();
     const isNew = keep(sample);
@@ -58,8 +58,8 @@ export const keepForm = ({ picture, region, question }) => {
 const imageName = (sample, samples) => (samples.some((other) => other.name === sample.name && other.upload !== sample.upload) && sample.upload ? `${sample.upload}-${sample.name}` : sample.name);
 const optionsOf = ({ type, options = "" }) => (type === "choice" ? options.split("|").map((one) => one.trim()).filter(Boolean) : []);
 const record = (sample, number, samples) => {
-  const { question, type, answer, region: regions } = sample;
-  const told = { id: `q${number + 1}`, image: imageName(sample, samples), question, type, options: optionsOf(sample), answer, regions };
+  const { question, type, answer, show, region: regions } = sample;
+  const told = { id: `q${number + 1}`, image: imageName(sample, samples), question, type, options: optionsOf(sample), answer, regions, show };
   return Object.fromEntries(Object.entries(told).filter(([, value]) => value?.length));
 };
 const lines = (samples) => new Blob(samples.map((...each) => `${JSON.stringify(record(...each))}\n`), { type: "application/x-ndjson" });
@@ -88,7 +88,7 @@ const download = () => {
 
 const row = (sample, number) => el("li", {},
   el("p", { class: "question" }, sample.question),
-  el("p", { class: "soft" }, `q${number + 1}: ${sample.name}${sample.region ? `, region ${sample.region}` : ""}`),
+  el("p", { class: "soft" }, `q${number + 1}: ${sample.name}${sample.region ? `, region ${sample.region}` : ""}${sample.show ? `, ${sample.show}` : ""}`),
   // It can be mended: a truth may be one that no data set is made with.
   el("p", { class: "actions" }, fields(sample, (changes) => {
     sessionStorage.setItem(PLACE, JSON.stringify(all().map((one, at) => (at === number ? { ...one, ...changes } : one))));

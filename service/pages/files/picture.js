@@ -38,8 +38,8 @@ const send = async (file) => {
   form.append("expires_after[seconds]", String(KEPT_SECONDS));
   form.append("file", file, file.name);
   say(`sending ${file.name}, ${bytes(file.size)}`);
-  const { id } = await (await ask("/v1/files", { method: "POST", body: form })).json();
-  return withBitmap({ id, name: file.name, bytes: file.size }, file);
+  const { id, displays } = await (await ask("/v1/files", { method: "POST", body: form })).json();
+  return withBitmap({ id, displays, name: file.name, bytes: file.size }, file);
 };
 
 const contentOf = (id) => `/v1/files/${encodeURIComponent(id)}/content`;
@@ -47,21 +47,21 @@ export const bringUpload = async (id) => (await ask(contentOf(id))).blob();
 
 const findUpload = async (id) => {
   const file = await get(`/v1/files/${encodeURIComponent(id)}`);
-  return withBitmap({ id, name: file.filename, bytes: file.bytes }, file.bytes <= LARGEST_DRAWN ? await bringUpload(id) : null);
+  return withBitmap({ id, displays: file.displays, name: file.filename, bytes: file.bytes }, file.bytes <= LARGEST_DRAWN ? await bringUpload(id) : null);
 };
 
-const findNamed = async (name) => {
+const findNamed = async (name, show) => {
   const [dataset, ...rest] = name.split("/");
   const image = rest.join("/");
   const { data } = await get(`/v1/datasets/${encodeURIComponent(dataset)}/images?image=${encodeURIComponent(image)}`);
   const found = data[0];
   if (!found) throw new Refusal(404, `No question of the data set '${dataset}' is about '${image}'.`);
-  if (found.error) throw new Refusal(404, found.error);
-  return { id: name, name, dataset, image, bytes: found.num_bytes, size: [found.width, found.height] };
+  if (found.error && !show) throw new Refusal(404, found.error);
+  return { id: name, name, dataset, image, bytes: found.num_bytes, size: found.width ? [found.width, found.height] : null };
 };
 
 // Find the picture of an address, or send a file. Nothing is none.
-export const find = async (wanted) => (!wanted ? null : wanted instanceof File ? send(wanted) : UPLOAD.test(wanted) ? findUpload(wanted) : findNamed(wanted));
+export const find = async (wanted, show) => (!wanted ? null : wanted instanceof File ? send(wanted) : UPLOAD.test(wanted) ? findUpload(wanted) : findNamed(wanted, show));
 
 const names = new Map();
 export const choose = (found) => {
@@ -71,8 +71,11 @@ export const choose = (found) => {
 // A message in which pictures are called as they were when they were sent.
 export const named = (text) => [...names].reduce((told, [id, name]) => told.replaceAll(id, name), text);
 
-// How a message names it, or a region of it.
-export const reference = (region) => `gigavqa:${encodeURIComponent(picture.id)}${region ? `?region=${encodeURIComponent(region)}` : ""}`;
+// How a message names it, or a region of it, shown so.
+export const reference = (region, show) => {
+  const wish = Object.entries({ region, show }).filter(([, value]) => value).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+  return `gigavqa:${encodeURIComponent(picture.id)}${wish ? `?${wish}` : ""}`;
+};
 
 // --- a region -------------------------------------------------------------------------------------------------------
 
@@ -93,6 +96,9 @@ const regionOf = ([x, y, width, height]) => {
 };
 const pixelsOf = (region) => (region && picture.size ? partsOf(region)?.map((part, at) => part * picture.size[at % 2]) : undefined);
 
+// Why a display is to be chosen first; nothing where the picture is shown as it is, or as its data set declares.
+export const displayFault = (show) => (picture?.displays?.length && !show ? "This picture has samples that are not shown as they are: choose a display below it, or write one." : "");
+
 // Why a region cannot be asked about; nothing where it can, as far as is known here.
 export const faultOf = (region) => {
   if (!region) return "";
@@ -104,10 +110,11 @@ export const faultOf = (region) => {
   return isOutside ? `Region ${region} reaches outside of the picture${picture.size ? `, which has ${picture.size.map(whole).join(" × ")} pixels` : ""}.` : "";
 };
 
-// A small picture of what is shown, where there is anything to make one of.
-export const shownPart = (region, side) => {
+// A small picture of what is shown, where there is anything to make one of: browsers know no displays.
+export const shownPart = (region, side, show) => {
   const told = region ? `Region ${region} of ${picture.name}` : picture.name;
-  if (picture.dataset) return viewer ? thumbnail(picture.name, side, told, region || "full") : null;
+  if (picture.dataset) return viewer ? thumbnail(picture.name, side, told, region || "full", show) : null;
+  if (show) return null;
   const parts = region ? partsOf(region) : [0, 0, 1, 1];
   if (!picture.bitmap || !parts) return null;
   const [x, y, width, height] = parts.map((part, at) => part * picture.size[at % 2]);
@@ -159,17 +166,18 @@ const drawing = (frame, onRegion) => {
 const sizeTold = () => [picture.size ? `${picture.size.map(whole).join(" × ")} pixels` : null, bytes(picture.bytes)].filter(Boolean).join(", ");
 const unseen = () => (picture.dataset ? "No viewer is known here, so the picture is not seen; models see it." : "This browser does not draw this picture; models see it.");
 
-export const drawPicture = (onRegion) => {
+export const drawPicture = (onRegion, show) => {
   if (!picture) return [];
-  const image = picture.bitmap ? shownPart("", 1400) : picture.dataset && viewer ? thumbnail(picture.name, 1024, picture.name) : null;
+  const image = picture.bitmap ? shownPart("", 1400) : picture.dataset && viewer ? thumbnail(picture.name, 1024, picture.name, "full", show) : null;
   const frame = image && el("div", { class: "frame" }, image, box);
   if (frame) drawing(frame, onRegion);
-  const wish = () => closer({ image: picture.name, title: picture.image, back: [location.href, "the question"], at: pixelsOf(byId("region").value.trim()) });
+  const wish = () => closer({ image: picture.name, ...(show ? { show } : {}), title: picture.image, back: [location.href, "the question"], at: pixelsOf(byId("region").value.trim()) });
   const lead = (event) => { event.currentTarget.href = wish(); };
   return [
     frame ?? el("p", { class: "soft" }, unseen()),
+    picture.bitmap && (show || picture.displays?.length) ? el("p", { class: "soft" }, "This is drawn as the browser does it; models see it as the display says.") : null,
     el("p", {}, picture.dataset ? [link(`/datasets/${encodeURIComponent(picture.dataset)}`, picture.dataset), `/${picture.image}`] : picture.name, el("span", { class: "soft" }, ` ${sizeTold()}`),
       picture.dataset && viewer ? [" ", el("a", { href: wish(), onclick: lead, onauxclick: lead }, "Look closer")] : null,
       picture.dataset ? null : [" ", download(contentOf(picture.id), picture.name, "Download")]),
-  ];
+  ].filter(Boolean);
 };

@@ -164,8 +164,8 @@ export const show = (...children) => byId("content").replaceChildren(...children
 export const viewer = root.dataset.viewer;
 export const pictureName = (dataset, image) => `${dataset}/${image}`;
 const TRIES = 8; // a large picture is decoded once, which may take longer than a viewer lets somebody wait
-export const thumbnail = (name, side, alt, region = "full") => {
-  const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/${region}/!${side},${side}/0/default.jpg`;
+export const thumbnail = (name, side, alt, region = "full", show = "") => {
+  const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/${region}/!${side},${side}/0/default.jpg${show ? `?${new URLSearchParams({ show })}` : ""}`;
   const image = el("img", { src: address, alt, loading: "lazy" });
   let tries = 0;
   image.addEventListener("error", () => {

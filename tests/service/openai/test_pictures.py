@@ -139,6 +139,23 @@ def test_a_picture_that_cannot_be_shown_is_refused_where_it_stands(
     assert worker.renders == 0
 
 
+def test_a_display_of_an_iiif_address_is_that_of_a_name(
+    client: openai.OpenAI, worker: RunningWorker, gateway: RunningGateway
+) -> None:
+    """As the viewer shows it at the same address: one raster, under one canonical form."""
+    (gateway.settings.data / NAME / "images/deep.tif").write_bytes(deep())
+    name = f"{NAME}/images/deep.tif"
+    named = f"gigavqa:{name}?show=stretch%3Dminmax%3Bgamma%3D1.4"
+    address = f"{gateway.url}/iiif/{name.replace('/', '%2F')}/full/max/0/default.jpg"
+    texts = {
+        ask(client, url, seed=1).choices[0].message.content
+        for url in (named, f"{address}?show=gamma%3D1.40+stretch%3Dminmax")
+    }
+    assert (len(texts), worker.renders) == (1, 1)
+    with pytest.raises(openai.BadRequestError, match="show: 'strech' is none of bands"):
+        ask(client, f"{address}?show=strech%3Dminmax")
+
+
 @pytest.mark.parametrize("way", ["data", "file", "name", "iiif"])
 def test_a_picture_of_16_bits_is_refused_by_whatever_way_it_comes(
     client: openai.OpenAI, worker: RunningWorker, gateway: RunningGateway, way: str

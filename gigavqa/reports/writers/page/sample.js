@@ -70,8 +70,8 @@ const lookCloser = (sample, response, image, words, at = undefined) => {
   const options = Object.entries(sample.options ?? {}).map(([letter, words]) => `${letter}: ${words}`).join("\n");
   const told = [["Question", textOf(sample.question)], ["Options", options], ["Truth", withOption(sample, sample.truth)],
     [`${nameOf(CELLS[response.cell])} answered`, `${withOption(sample, response.value)} (${OUTCOMES[response.outcome]})`]];
-  const seen = sample.views.filter((one, number) => one.image === image && shown.has(number)).map(({ region, size, caption }) => ({ region, size, caption }));
-  const wish = { image, digest: view.digest, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES), at, back: jobsHere() && [location.href.split("#")[0] + addressOf(state), "the report"] };
+  const seen = sample.views.filter((one, number) => one.image === image && shown.has(number)).map(({ region, size, caption, show }) => ({ region, size, caption, show }));
+  const wish = { image, digest: view.digest, show: view.show, title: sample.id, told, seen, boxes: boxesOn(view, sample, response).slice(0, MOST_BOXES), at, back: jobsHere() && [location.href.split("#")[0] + addressOf(state), "the report"] };
   return el("a", { href: `${DATA.viewer}/view#${encodeURIComponent(JSON.stringify(wish))}`, target: "_blank", rel: "noopener" }, words);
 };
 // A viewer of this machine runs when somebody starts it: a page is opened years later, too.

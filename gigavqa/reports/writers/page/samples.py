@@ -187,6 +187,7 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
         "source": source,
         "size": size,
         "region": [int(number) for number in raster.region.split(",")],
+        **({"show": raster.view.show} if raster.view.show else {}),
         "caption": f"{'full image' if full else f'region {raster.region}'} of {source.width:,} × {source.height:,}"
         f"{downsampled}, shown at {size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens{toned})",
     }
