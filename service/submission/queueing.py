@@ -132,38 +132,41 @@ class Submissions:
         if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
             raise JobNotRetryableError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
         answers = await self._judged.require(job.spec) if job.spec.judge else 0
-        recorded = job.request_counts.completed + job.request_counts.failed
-        is_long = max(answers, recorded) > self._settings.inline_requests
-        if not is_long and not await asyncio.to_thread(self._admission.is_large, job.spec):
-            return await self._retry_now(job, empty=empty)
-        if job.status is JobStatus.COMPLETED and not job.request_counts.failed and not empty:
-            raise JobNotRetryableError(_describe_no_failure(job_id, 0))
-        await asyncio.to_thread(self._admission.require_choices, job.spec)
-        waiting = owner if owner.name == job.owner else NO_OWNER
-        limit = self._settings.waiting_jobs
-        job = await self._retries.reopen(job_id, empty=empty, owner=waiting, waiting_limit=limit)
-        self._reconciler.take_up(job_id)
-        return job
-
-    async def _retry_now(self, job: Job, *, empty: bool) -> Job:
-        async with self._registry.exclusively(job.id, self._settings.resume_seconds) as mine:
+        num_requests = max(answers, job.request_counts.total)
+        if num_requests > self._settings.inline_requests or await asyncio.to_thread(self._admission.is_large, job.spec):
+            if job.status is JobStatus.COMPLETED and not job.request_counts.failed and not empty:
+                raise JobNotRetryableError(_describe_no_failure(job_id, 0))
+            await asyncio.to_thread(self._admission.require_choices, job.spec)
+            return await self._retry_beside(job, owner, empty=empty)
+        async with self._registry.exclusively(job_id, self._settings.resume_seconds) as mine:
             if not mine:
-                raise JobNotRetryableError(f"job {job.id} is being retried")
+                raise JobNotRetryableError(f"job {job_id} is being retried")
             draft, recorded = await self._retry_draft(job, empty=empty)
-            num_open = draft.num_requests - len(recorded.answered)
-            await self._queue.require_room(num_open, await self._queue.owner_of(job.id))
-            checked = await self._check(draft)
-            reopened = await self._retries.reopen(job.id, empty=empty)
-            try:
-                await self._queue.reserve(job.id, draft.num_requests, draft.digest, num_answered=len(recorded.answered))
-                return await self._append_retry(job, checked, recorded)
-            except QueueFullError:
-                await self._registry.fail(job.id, [])  # it is as it was
+            if self._is_small(draft):
+                return await self._retry_now(job, draft, recorded, empty=empty)
+        return await self._retry_beside(job, owner, empty=empty)
+
+    async def _retry_beside(self, job: Job, owner: Owner, *, empty: bool) -> Job:
+        waiting, limit = owner if owner.name == job.owner else NO_OWNER, self._settings.waiting_jobs
+        reopened = await self._retries.reopen(job.id, empty=empty, owner=waiting, waiting_limit=limit)
+        self._reconciler.take_up(job.id)
+        return reopened
+
+    async def _retry_now(self, job: Job, draft: ResolvedJob, recorded: RecordedRequests, *, empty: bool) -> Job:
+        num_answered = len(recorded.answered)
+        await self._queue.require_room(draft.num_requests - num_answered, await self._queue.owner_of(job.id))
+        checked = await self._check(draft)
+        reopened = await self._retries.reopen(job.id, empty=empty)
+        try:
+            await self._queue.reserve(job.id, draft.num_requests, draft.digest, num_answered=num_answered)
+            return await self._append_retry(job, checked, recorded)
+        except QueueFullError:
+            await self._registry.fail(job.id, [])  # it is as it was
+            raise
+        except RedisError as error:
+            if not is_state_store_down(error):
                 raise
-            except RedisError as error:
-                if not is_state_store_down(error):
-                    raise
-                return reopened  # and goes on in the background
+            return reopened  # and goes on in the background
 
     async def _retry_draft(
         self, job: Job, *, empty: bool, retry: Retry | None = None
