@@ -166,27 +166,37 @@ STEPS: dict[str, Callable[[Path, int], tuple[str, ...]]] = {
 def _measure_submission(work: Path, size: int) -> None:
     with _gateway(work) as (process, url), httpx.Client(base_url=url, timeout=_GATEWAY_SECONDS) as client:
         before, idle = _resident(process), _ask_beside(url, lambda: time.sleep(3))
-        started, job, answered = time.monotonic(), {"id": ""}, 0.0
-
-        def submit() -> None:
-            nonlocal job, answered
-            cell = {"protocol": "direct", "condition": "V0"}
-            spec = {"dataset": f"questions-{size}", "models": [_MODEL], "cells": [cell]}
-            job = client.post("/v1/jobs", json=spec).raise_for_status().json()
-            answered = time.monotonic() - started
-            while client.get(f"/v1/jobs/{job['id']}").json()["status"] == "validating":
-                time.sleep(0.2)
-
-        beside = _ask_beside(url, submit)
-        queued = time.monotonic() - started
+        cell = {"protocol": "direct", "condition": "V0"}
+        spec = {"dataset": f"questions-{size}", "models": [_MODEL], "cells": [cell]}
+        print(f"\ngateway, {size:,} questions: {_latencies('idle', idle)}", flush=True)
+        job = _measure_queueing("submitted", url, client, "/v1/jobs", spec)
+        client.post(f"/v1/jobs/{job}/cancel").raise_for_status()
+        _measure_queueing("cancelled and retried", url, client, f"/v1/jobs/{job}/retry", None)
         page = [_seconds_of(client, f"/v1/datasets/questions-{size}/images", limit=100) for _ in range(2)]
-        print(
-            f"\ngateway, {size:,} questions: 201 after {answered:.2f} s, in progress after {queued:.1f} s; "
-            f"/v1/version meanwhile p50 {_quantile(beside, 50):.0f} ms, p99 {_quantile(beside, 99):.0f} ms "
-            f"(idle {_quantile(idle, 50):.0f} and {_quantile(idle, 99):.0f}); a page of images {page[1]:.2f} s; "
-            f"memory {(_resident(process) - before) / 1e3 / size:.2f} kB a question",
-            flush=True,
-        )
+        memory = (_resident(process) - before) / 1e3 / size
+        print(f"a page of images {page[1]:.2f} s; memory {memory:.2f} kB a question", flush=True)
+
+
+def _measure_queueing(name: str, url: str, client: httpx.Client, path: str, spec: object) -> str:
+    """Tell what it takes to answer, and to queue a job; returns its id."""
+    started, answered, job = time.monotonic(), 0.0, ""
+
+    def queue() -> None:
+        nonlocal answered, job
+        job = client.post(path, json=spec).raise_for_status().json()["id"]
+        answered = time.monotonic() - started
+        while client.get(f"/v1/jobs/{job}").json()["status"] == "validating":
+            time.sleep(0.2)
+
+    beside = _ask_beside(url, queue)
+    queued = time.monotonic() - started
+    print(f"{name}: answered after {answered:.2f} s, in progress after {queued:.1f} s; {_latencies('beside', beside)}")
+    return job
+
+
+def _latencies(when: str, seconds: Sequence[float]) -> str:
+    p50, p99 = _quantile(seconds, 50), _quantile(seconds, 99)
+    return f"/v1/version {when} p50 {p50:.0f} ms, p99 {p99:.0f} ms of {len(seconds)}"
 
 
 @contextmanager

@@ -51,6 +51,7 @@ from gigavqa.store.previews import PreviewStore
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.quotas import STREAM_SECONDS, Quotas
 from gigavqa.store.results import ResultStore
+from gigavqa.store.retries import JobRetries
 from gigavqa.store.sink import ParquetSink
 from gigavqa.store.webhooks import WebhookStore
 from gigavqa.store.worker_registry import WorkerRegistry
@@ -250,6 +251,7 @@ class Gateway:
             registry=self._registry,
             queue=self._queue,
             results=self._results,
+            retries=JobRetries(self._redis),
             worker_registry=WorkerRegistry(self._redis),
             background=self._background,
             instrumentation=self._instrumentation,

@@ -14,8 +14,8 @@ from gigavqa.tiling.errors import ImageNotFoundError, TilingError
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.files import OpenFile, image_changed_error
 from gigavqa.tiling.geometry import resolve_region
-from gigavqa.tiling.level_comparison import LevelAgreement, compare_levels
 from gigavqa.tiling.image_part import WHOLE, ImagePart
+from gigavqa.tiling.level_comparison import LevelAgreement, compare_levels
 from gigavqa.tiling.levels import ReadPlan, plan_reading
 from gigavqa.tiling.opening import open_file, pinned_digest
 from gigavqa.tiling.recipes import ImageIdentity, identity_of

@@ -56,9 +56,11 @@ def require_success(job: Job) -> None:
     """Raise JobUnsuccessfulError unless every request of the job is answered."""
     if job.status is JobStatus.CANCELLED:
         raise JobUnsuccessfulError(f"job {job.id} was cancelled; `gigavqa retry {job.id}` goes on with it")
+    reasons = "".join(f"\n  {error}" for error in job.errors)
     if job.status is not JobStatus.COMPLETED:
-        reasons = "".join(f"\n  {error}" for error in job.errors)
         raise JobUnsuccessfulError(f"job {job.id} ended as {job.status}{reasons}")
+    if job.errors:
+        raise JobUnsuccessfulError(f"job {job.id} is as it was: nothing of it was asked again{reasons}")
     if job.request_counts.failed:
         raise JobUnsuccessfulError("\n".join(failure_lines(job)))
 

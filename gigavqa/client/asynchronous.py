@@ -238,13 +238,16 @@ class AsyncClient:
         # sync: with self._contact.reaching(), self._stream(asked) as answer:
         # sync:     yield from answer.iter_bytes()
 
-    async def report(self, *job_ids: str, form: ReportFormat = "md", judges: Sequence[str] = ()) -> str:
+    async def report(
+        self, *job_ids: str, form: ReportFormat = "md", judges: Sequence[str] = (), by_job: bool = False
+    ) -> str:
         """As `Client.report`."""
         # sync: """One report over jobs of one data set: Markdown, json, csv, tex, or html, a page that needs nothing else.
         # sync:
-        # sync: `judges` are jobs whose models judge the answers; scores are by the first one.
+        # sync: `judges` are jobs whose models judge the answers; scores are by the first one. What several jobs ask one
+        # sync: model alike counts as repeats, and stands apart with `by_job`.
         # sync: """
-        return await self._ask(calls.report(job_ids, form, judges))
+        return await self._ask(calls.report(job_ids, form, judges, by_job=by_job))
 
     async def workers(self) -> list[WorkerStatus]:
         """As `Client.workers`."""

@@ -155,9 +155,11 @@ def list_items(path: str) -> ApiCall[list[dict[str, Any]]]:
     return ApiCall("GET", path, lambda answer: list(answer.json()["data"]))
 
 
-def report(job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = ()) -> ApiCall[str]:
+def report(
+    job_ids: Sequence[str], form: ReportFormat, judges: Sequence[str] = (), *, by_job: bool = False
+) -> ApiCall[str]:
     """One report over jobs of one data set, by the judges of other jobs."""
-    asked = {"job": list(job_ids), "judge": list(judges), "format": str(form)}
+    asked = {"job": list(job_ids), "judge": list(judges), "by_job": by_job, "format": str(form)}
     return ApiCall("GET", "/v1/reports", lambda answer: answer.text, {"params": asked})
 
 

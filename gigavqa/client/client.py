@@ -204,12 +204,13 @@ class Client:
         with self._contact.reaching(), self._stream(asked) as answer:
             yield from answer.iter_bytes()
 
-    def report(self, *job_ids: str, form: ReportFormat = "md", judges: Sequence[str] = ()) -> str:
+    def report(self, *job_ids: str, form: ReportFormat = "md", judges: Sequence[str] = (), by_job: bool = False) -> str:
         """One report over jobs of one data set: Markdown, json, csv, tex, or html, a page that needs nothing else.
 
-        `judges` are jobs whose models judge the answers; scores are by the first one.
+        `judges` are jobs whose models judge the answers; scores are by the first one. What several jobs ask one
+        model alike counts as repeats, and stands apart with `by_job`.
         """
-        return self._ask(calls.report(job_ids, form, judges))
+        return self._ask(calls.report(job_ids, form, judges, by_job=by_job))
 
     def workers(self) -> list[WorkerStatus]:
         """Return the workers that announce themselves."""

@@ -157,7 +157,9 @@ class Job(Contract):
     created_at: datetime
     in_progress_at: datetime | None = None
     finished_at: datetime | None = None
-    errors: tuple[str, ...] = Field(default=(), description="why the job failed, one line a problem")
+    errors: tuple[str, ...] = Field(
+        default=(), description="why the job failed, or why it was not asked again, one line a problem"
+    )
     warnings: tuple[str, ...] = Field(default=(), description="what to know of how it asks, found when it was checked")
     failures: dict[str, int] = Field(default_factory=dict, description="failed requests by the type of their failure")
     retryable: int = Field(default=0, description="failed requests whose answer may come when they are asked again")

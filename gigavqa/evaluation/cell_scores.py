@@ -1,11 +1,11 @@
 """Scores every cell: accuracies, counts, parse statuses, and what was left out. As records, and as a table."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from statistics import mean, stdev
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.evaluation.metrics.accuracy import (
@@ -17,7 +17,7 @@ from gigavqa.evaluation.metrics.accuracy import (
     subgroup_accuracies,
 )
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
-from gigavqa.evaluation.metrics.intervals import Floats, estimate_share
+from gigavqa.evaluation.metrics.intervals import Floats, Indices, estimate_share
 from gigavqa.evaluation.score_frame import CellKey, ScoreFrame, VerdictOutcome
 from gigavqa.evaluation.scores import AnyScores
 from gigavqa.evaluation.tables import Column, ColumnGroup, Row, Table, Value
@@ -135,7 +135,7 @@ def _score_cell(key: CellKey, scores: AnyScores, grouping: Grouping, strata: Str
         unreadable=outcome_rate(answered, "unreadable"),
         statuses=dict(sorted(answered.counts("status").items())),
         rules=dict(sorted((rule, count) for rule, count in answered.counts("rule").items() if rule)),
-        expected=sum(scores.asked.get(key, {}).values()),
+        expected=int(scores.asked[key].sum()) if key in scores.asked else 0,
         answered=len(answered),
         cut_off=answered.counts("cut_off")[True],
         capped=answered.counts("capped")[True],
@@ -159,19 +159,24 @@ def _spread_of_repeats(repeats: Sequence[Floats], strata: Strata) -> RepeatSprea
 
 def _exclusions(key: CellKey, scores: AnyScores) -> Iterator[Exclusion]:
     samples, frame = scores.samples, scores.frame.of_cell(key)
-    recorded, answered = frame.counts("sample"), frame.answered
-    asked = scores.asked.get(key, {})
-    missing = Counter({at: times - recorded[at] for at, times in asked.items() if recorded[at] < times})
-    unscored = Counter({at: count for at, count in answered.counts("sample").items() if not scores.scored[at]})
-    unjudged = answered.where(outcome="unscored").counts("sample") - unscored
-    reasons = {NO_RESPONSE: missing, AWAITING_EXPERT: unscored, UNJUDGED: unjudged if scores.judges else Counter()}
+    answered, asked = frame.answered, scores.asked.get(key, np.zeros(len(samples), dtype=np.intp))
+    missing = asked - _counts_of(scores, frame)
+    unscored = np.where(scores.scored, 0, _counts_of(scores, answered))
+    unjudged = _counts_of(scores, answered.where(outcome="unscored")) - unscored
+    reasons = {NO_RESPONSE: missing, AWAITING_EXPERT: unscored}
+    reasons |= {UNJUDGED: unjudged} if scores.judges else {}
     failures = sorted(failure for failure in frame.counts("failure") if failure)
-    reasons |= {f"failed: {failure}": frame.where(failure=failure).counts("sample") for failure in failures}
+    reasons |= {f"failed: {failure}": _counts_of(scores, frame.where(failure=failure)) for failure in failures}
     for reason, counts in reasons.items():
-        if counts:
-            yield _exclusion(reason, counts.total(), (samples[at].id for at in sorted(counts)))
+        if total := int(counts.clip(0).sum()):
+            yield _exclusion(reason, total, (samples[at].id for at in np.flatnonzero(counts > 0).tolist()))
     if unknown := scores.unknown.get(key):
         yield _exclusion(UNKNOWN_SAMPLE, unknown.total(), sorted(unknown))
+
+
+def _counts_of(scores: AnyScores, frame: ScoreFrame[Any]) -> Indices:
+    """Return how many of the rows are of each sample."""
+    return np.bincount(frame.sample, minlength=len(scores.samples))
 
 
 def _exclusion(reason: str, count: int, samples: Iterable[str]) -> Exclusion:

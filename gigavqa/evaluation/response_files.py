@@ -18,6 +18,7 @@ from gigavqa.contract.schema_versions import read_response, upgrade_response_fie
 from gigavqa.evaluation.errors import Problem, ResponsesInvalidError
 from gigavqa.evaluation.records import LINE_SUFFIXES
 from gigavqa.evaluation.replies import Reply, reply_of
+from gigavqa.evaluation.short_keys import short_key
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.validation import describe_faults
 from gigavqa.runtime.work_progress import counted
@@ -95,7 +96,8 @@ class _ResponseReader:
         self._unsaid = {**_DEFAULTS, "protocol": protocol}
         self._good = 0
         self._problems: list[Problem] = []
-        self._repeats: dict[tuple[str | int | None, ...], dict[str, int]] = {}
+        self._asked: dict[bytes, int] = {}
+        self._repeats: dict[bytes, int] = {}
 
     def read(self, file: Path) -> Iterator[Reply]:
         """Yield the replies of one file."""
@@ -150,7 +152,7 @@ class _ResponseReader:
         sampling = tuple(pair for pair in reply.provenance.sampling if pair[0] in sampled)
         if why := self._unfit(reply):
             raise ValueError(why)
-        repeat = reply.repeat if "repeat" in said else self._next_repeat(reply)
+        repeat = reply.repeat if "repeat" in said else self._next_repeat(reply, named="request_id" in said)
         return reply._replace(
             labels=reply.labels.model_copy(update={"repeat": repeat}),
             provenance=reply.provenance._replace(sampling=sampling),
@@ -161,11 +163,21 @@ class _ResponseReader:
             near = did_you_mean(name, self._known)
             raise ValueError(f"protocol: '{name}' is none of {', '.join(self._known)}{near}")
 
-    def _next_repeat(self, reply: Reply) -> int:
-        """Requests without a number of their repeat are counted by sample and cell, copies of one once."""
-        key = (reply.job_id, reply.model, reply.protocol, reply.condition, reply.max_rounds, reply.sample_id)
-        requests = self._repeats.setdefault(key, {})
-        return requests.setdefault(reply.labels.request_id, len(requests))
+    def _next_repeat(self, reply: Reply, *, named: bool) -> int:
+        """Requests without a number of their repeat are counted by sample and cell, copies of one once.
+
+        One that is not `named` has no copy.
+        """
+        rounds = "" if reply.max_rounds is None else str(reply.max_rounds)
+        cell = reply.job_id, reply.model, reply.protocol, reply.condition, rounds, reply.sample_id
+        request = short_key(*cell, reply.labels.request_id) if named else b""
+        if request in self._repeats:
+            return self._repeats[request]
+        asked = short_key(*cell)
+        repeat = self._asked[asked] = self._asked.get(asked, -1) + 1
+        if named:
+            self._repeats[request] = repeat
+        return repeat
 
 
 def _fill_defaults(said: dict[str, Any], place: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import os
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.errors import ColumnError, FileProblem, Problem, RecordError
+from gigavqa.evaluation.field_faults import FieldFault
 from gigavqa.evaluation.packed_samples import PackedSamples, SamplePlaces
 from gigavqa.evaluation.record_context import RecordContext, stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
@@ -138,12 +139,7 @@ def _read_record(
     try:
         for fields in map(_with_display, benchmark.read(record, origin)):
             unread.update(fields.get("extra", ()))
-            try:
-                yield record.line, benchmark.sample_type.model_validate(fields)
-            except ValidationError as error:
-                yield from _validation_problems(error, name, record.line, fields["id"])
-                wrong = origin.check_images(fields.get("images", ()))
-                yield from (Problem(name, record.line, str(fields["id"]), text) for text in wrong)
+            yield from _validated(benchmark, fields, record, name, origin)
     except ColumnError:
         raise
     except ValueError as error:
@@ -155,7 +151,7 @@ def _read_record(
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 
-def _with_display(fields: dict[str, Any]) -> dict[str, Any]:
+def _with_display(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a sample's fields with how its images are shown, which readers of benchmarks leave to the core."""
     extra = fields.get("extra") or {}
     if "show" not in extra:
@@ -164,8 +160,32 @@ def _with_display(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "extra": rest, **({"show": extra["show"]} if extra["show"] else {})}
 
 
-def _validation_problems(error: ValidationError, name: str, line: int, record: object) -> Iterator[Problem]:
+def _validated(
+    benchmark: Benchmark[Any, Any], fields: Mapping[str, Any], record: Record, name: str, origin: RecordContext
+) -> Iterator[tuple[int, Sample] | Problem]:
+    """Yield the sample of these fields with its line, or all that is wrong with any of them."""
+    faulty = {field: fault for field, fault in fields.items() if isinstance(fault, FieldFault)}
+    read = {field: value for field, value in fields.items() if field not in faulty}
+    place = str(read["id"]) if "id" in read else record.place if record.crowded else None
+    yield from (Problem(name, record.line, place, text) for text in dict.fromkeys(one.text for one in faulty.values()))
+    try:
+        sample = benchmark.sample_type.model_validate(read)
+    except ValidationError as error:
+        yield from _validation_problems(error, name, record.line, place, faulty)
+    else:
+        if not faulty:
+            yield record.line, sample
+            return
+    yield from (Problem(name, record.line, place, text) for text in origin.check_images(read.get("images", ())))
+
+
+def _validation_problems(
+    error: ValidationError, name: str, line: int, record: str | None, known: Container[object]
+) -> Iterator[Problem]:
+    """Yield what is wrong with fields whose faults are not `known` already."""
     for detail in error.errors(include_url=False):
+        if detail["loc"] and detail["loc"][0] in known:
+            continue
         place = ".".join(str(part) for part in detail["loc"])
         message = _PLAIN_WORDS.get(detail["type"], describe_rule(detail))
         message = _REMEDIES.get((place, detail["type"]), message)
@@ -173,7 +193,7 @@ def _validation_problems(error: ValidationError, name: str, line: int, record: o
             message = _PLAIN_WORDS["missing"]
         elif detail["type"] not in _SAYS_ITS_INPUT:
             message += f", not {reprlib.repr(detail['input'])}"
-        yield Problem(name, line, str(record), f"{place}: {message}" if place else message)
+        yield Problem(name, line, record, f"{place}: {message}" if place else message)
 
 
 def _make_record_context(  # noqa: PLR0917 - what a context is made of

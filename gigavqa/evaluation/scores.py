@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.evaluation.metrics.intervals import Floats
+from gigavqa.evaluation.metrics.intervals import Floats, Indices
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.score_frame import CellKey, DetailsT, ScoreFrame
 
@@ -21,13 +21,13 @@ SampleT = TypeVar("SampleT", bound=Sample)
 class Scores(Generic[SampleT, DetailsT]):
     """The scores of all replies over a data set, how often each sample was asked, and what models are called.
 
-    `asked` counts by cell and by the sample's position. `judges` are names of the models that judged, of whom the first
+    `asked` counts by cell, in the order of samples. `judges` are names of the models that judged, of whom the first
     gave the scores; none where no model was asked.
     """
 
     samples: Sequence[SampleT]
     frame: ScoreFrame[DetailsT]
-    asked: Mapping[CellKey, Mapping[int, int]]
+    asked: Mapping[CellKey, Indices]
     catalogue: Mapping[str, CatalogueEntry]
     judges: tuple[str, ...] = ()
     duplicates: Mapping[CellKey, int] = field(default_factory=dict)

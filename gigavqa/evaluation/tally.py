@@ -12,6 +12,7 @@ from gigavqa.evaluation.reply_costs import WorkTally
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore, ScoreFrame
+from gigavqa.evaluation.short_keys import short_key
 
 
 class ClosingTokens(NamedTuple):
@@ -52,8 +53,9 @@ class ScoreRows:
         self._listed: list[ReplyScore] = []
         self._cell, self._job, self._repeat, self._sample, self._score = (array("i") for _ in range(5))
         self._created = array("d")
-        self._known: dict[_Identity, int] = {}
-        self._copies: dict[_Identity, set[tuple[ReplyRank, int, int]]] = {}
+        self._known: dict[bytes, int] = {}
+        """The row of each reply, by a key of its cell and identity."""
+        self._copies: dict[bytes, set[tuple[ReplyRank, int, int]]] = {}
         """What copies said, of replies of which there are several."""
 
     def add_cell(self, key: CellKey) -> int:
@@ -62,10 +64,11 @@ class ScoreRows:
 
     def add(self, key: CellKey, reply: Reply, sample: int, score: ReplyScore) -> bool:
         """Add a reply's score once, that of the copy which ranks first; tell whether no copy said the same before."""
-        identity, created = (self.add_cell(key), *reply.identity), reply.created
+        cell, created = self.add_cell(key), reply.created
+        identity = short_key(str(cell), *reply.identity)
         row = self._known.setdefault(identity, len(self._cell))
         if row == len(self._cell):
-            self._append(identity[0], reply, sample, self._number(score))
+            self._append(cell, reply, sample, self._number(score))
             return True
         self.duplicates[key] += 1
         standing = self._listed[self._score[row]]
@@ -104,6 +107,11 @@ class ScoreRows:
         self._sample.append(sample)
         self._score.append(score)
 
+    def forget_copies(self) -> None:
+        """Keep no longer what tells copies from other replies, which takes more than the rows: there come no more."""
+        self._known.clear()
+        self._copies.clear()
+
     @property
     def models(self) -> list[str]:
         """The models of all cells, sorted."""
@@ -124,9 +132,6 @@ class ScoreRows:
 def _rank(score: ReplyScore, created: float) -> ReplyRank:
     """`Reply.rank` of the reply that was judged."""
     return bool(score.failure), score.empty, created
-
-
-_Identity = tuple[int, str, str]
 
 
 class Tally:

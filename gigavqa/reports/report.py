@@ -1,11 +1,10 @@
 """A report over recorded responses: a benchmark's tables and figures, and everything needed to trust or doubt them."""
 
-from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.catalogue.entry import CatalogueEntry
@@ -18,6 +17,7 @@ from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.departures import Departure
 from gigavqa.evaluation.errors import JudgesMixedError
 from gigavqa.evaluation.metrics.accuracy import Strata
+from gigavqa.evaluation.metrics.intervals import Indices
 from gigavqa.evaluation.outcome_changes import Revision, readers_of, revisions_of
 from gigavqa.evaluation.plans import select_cells
 from gigavqa.evaluation.replies import Reply, reply_of
@@ -144,7 +144,9 @@ def report_on_replies(
     *specs: JobSpec,
 ) -> Report:
     """Fill the tables from replies, wherever they were read from."""
-    return report_on_tally(dataset, tally_replies(dataset, replies, catalogue), catalogue, *specs)
+    tally = tally_replies(dataset, replies, catalogue)
+    tally.rows.forget_copies()
+    return report_on_tally(dataset, tally, catalogue, *specs)
 
 
 def tally_replies(dataset: Dataset, replies: Iterable[Reply], catalogue: Mapping[str, CatalogueEntry]) -> Tally:
@@ -159,7 +161,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
     frame = tally.frame()
     is_judging = _is_judging(frame, specs)
     asked = (
-        _count_recorded(frame)
+        _count_recorded(dataset, frame)
         if is_judging
         else _count_asked(dataset, specs)
         if specs
@@ -224,33 +226,38 @@ def _ids_of(models: Iterable[str], catalogue: Mapping[str, CatalogueEntry]) -> s
     return {catalogue[model].id if model in catalogue else model for model in models}
 
 
-def _count_recorded(frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
+def _count_recorded(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Indices]:
     """As often as there are replies: how often a judge is asked about a sample, its answers decide."""
-    return {key: frame.of_cell(key).counts("sample") for key in frame.cells}
+    return {key: np.bincount(frame.of_cell(key).sample, minlength=len(dataset.samples)) for key in frame.cells}
 
 
-def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Counter[int]]:
-    """Return how often each sample, by its position, was asked in each cell of the jobs."""
-    asked: dict[CellKey, Counter[int]] = {}
-    rules = CellRules.of(dataset.benchmark)
+def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, Indices]:
+    """Return how often each sample was asked in each cell of the jobs."""
+    asked: dict[CellKey, Indices] = {}
     for spec in specs:
         chosen = set(spec.samples)
-        times: dict[Cell, Counter[int]] = {cell: Counter() for cell in select_cells(dataset.benchmark, spec)}
-        for at, sample in enumerate(dataset.samples):
-            for cell in times if not chosen or sample.id in chosen else ():
-                if rules.applies(sample, cell):
-                    times[cell][at] = spec.repeats
+        times = _applying(dataset, select_cells(dataset.benchmark, spec), chosen.__contains__ if chosen else None)
         for model in spec.models:
-            for cell, often in times.items():
-                if often:
+            for cell, applies in times.items():
+                if applies.any():
                     key = CellKey.of(model, cell)
-                    asked[key] = asked[key] + often if key in asked else often
+                    asked[key] = asked.get(key, 0) + spec.repeats * applies
     return asked
 
 
-def _order_cells(
-    benchmark: Benchmark[Any, Any], asked: Mapping[CellKey, Mapping[int, int]]
-) -> dict[CellKey, Mapping[int, int]]:
+def _applying(
+    dataset: Dataset, cells: Iterable[Cell], chosen: Callable[[str], bool] | None = None
+) -> dict[Cell, Indices]:
+    """Return to which of the samples that are chosen each cell applies, as 0 and 1."""
+    rules = CellRules.of(dataset.benchmark)
+    found = {cell: np.zeros(len(dataset.samples), dtype=np.intp) for cell in cells}
+    for at, sample in enumerate(dataset.samples):
+        for cell, applies in found.items() if chosen is None or chosen(sample.id) else ():
+            applies[at] = rules.applies(sample, cell)
+    return found
+
+
+def _order_cells(benchmark: Benchmark[Any, Any], asked: Mapping[CellKey, Indices]) -> dict[CellKey, Indices]:
     """Return the cells of each model in the benchmark's own order, whatever jobs or files they come from."""
     models = list(dict.fromkeys(key.model for key in asked))
     protocols, conditions = [*benchmark.protocols], [*benchmark.conditions]
@@ -266,19 +273,11 @@ def _cell_position(name: str, known: Sequence[str]) -> tuple[int, str]:
     return known.index(name) if name in known else len(known), name
 
 
-def _count_assumed(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Mapping[int, int]]:
+def _count_assumed(dataset: Dataset, frame: ScoreFrame[Any]) -> dict[CellKey, Indices]:
     """Without jobs: every sample in every cell of which there are replies and that applies, as often as any sample."""
-    rules = CellRules.of(dataset.benchmark)
-    cells = {key.how: key.cell for key in frame.cells}
-    asked = {how: array("q") for how in cells}
-    for at, sample in enumerate(dataset.samples):
-        for how, cell in cells.items():
-            if rules.applies(sample, cell):
-                asked[how].append(at)
-    return {
-        key: dict.fromkeys(asked[key.how], max(frame.of_cell(key).counts("sample").values(), default=1))
-        for key in frame.cells
-    }
+    applying = _applying(dataset, dict.fromkeys(key.cell for key in frame.cells))
+    recorded = _count_recorded(dataset, frame)
+    return {key: max(1, recorded[key].max(initial=0)) * applying[key.cell] for key in frame.cells}
 
 
 def _provenance(tally: Tally) -> tuple[ProvenanceEntry, ...]:

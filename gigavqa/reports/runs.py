@@ -1,8 +1,10 @@
 """Runs, a model as one job asked it: what a report over several jobs tells apart instead of counting it together."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +15,7 @@ from gigavqa.evaluation.outcomes import SampleOutcome
 from gigavqa.evaluation.plans import select_cells
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.score_frame import CellKey
+from gigavqa.evaluation.tables import Caveat
 
 TITLE = "title"
 """The pair of a job's metadata that says what a person calls it."""
@@ -22,12 +25,12 @@ TITLE = "title"
 class Runs:
     """What models are called in one report, by job and model: `MODEL@JOB` where answers stand apart by their job.
 
-    `known` is the catalogue, and `titled` has its entries by these names, with the jobs' titles.
+    `known` is the catalogue, and `titles` say what people call those that stand apart: by their jobs' titles.
     """
 
     known: Mapping[str, CatalogueEntry]
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    titled: Mapping[str, CatalogueEntry] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def apart(
@@ -35,23 +38,31 @@ class Runs:
     ) -> "Runs":
         """Tell models apart that several of the jobs ask in the same cell about the same samples."""
         names: dict[str, dict[str, str]] = defaultdict(dict)
-        titled = dict[str, CatalogueEntry]()
+        titles = dict[str, str]()
         for model, several in _asked_by_several(jobs, benchmark).items():
             for job, title in zip(several, _titles(several), strict=True):
                 name = names[job.id][model] = f"{model}@{job.id}"
-                if model in catalogue:
-                    titled[name] = catalogue[model].model_copy(update={"title": f"{title}: {catalogue[model].title}"})
-        return cls(catalogue, names, titled)
+                titles[name] = f"{title}: {catalogue[model].title if model in catalogue else model}"
+        return cls(catalogue, names, titles)
 
-    @property
+    @cached_property
     def catalogue(self) -> Mapping[str, CatalogueEntry]:
         """The catalogue, with the models by their names here."""
-        return {**self.known, **self.titled} if self.titled else self.known
+        entries = {
+            name: self.known[model].model_copy(update={"title": self.titles[name]})
+            for named in self.names.values()
+            for model, name in named.items()
+            if model in self.known
+        }
+        return {**self.known, **entries} if entries else self.known
 
-    @property
-    def titles(self) -> Mapping[str, str]:
-        """What those are called that stand apart."""
-        return {name: entry.title for name, entry in self.titled.items()}
+    def caveat(self, caveat: Caveat) -> Caveat:
+        """Return a warning that calls models what people call them."""
+        if not self.titles:
+            return caveat
+        # The longest first: one name may be the end of another.
+        names = "|".join(re.escape(name) for name in sorted(self.titles, key=len, reverse=True))
+        return caveat.model_copy(update={"text": re.sub(names, lambda found: self.titles[found[0]], caveat.text)})
 
     def spec(self, job: Job) -> JobSpec:
         """Return what a job asks, its models by their names here."""

@@ -77,12 +77,7 @@ class JobRegistry:
         )
         if found == "conflict":
             raise _conflict_error(idempotency_key)
-        if found == "waiting":
-            message = f"{waiting_limit} jobs wait to be queued already, which is the limit"
-            raise QueueFullError(message, _RETRY_AFTER_SECONDS)
-        if found == "quota":
-            message = f"{owner.waiting_jobs} jobs of {owner.name} wait to be queued already, which is this key's limit"
-            raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
+        require_waiting_room(found, owner, waiting_limit)
         return await self.get(job_id), found == "new"
 
     async def find(self, spec: JobSpec, idempotency_key: str, owner: str | None = None) -> Job | None:
@@ -314,6 +309,16 @@ class JobRegistry:
         else:  # kept by an older gateway
             spec = SpecSummary.of((await self.get(job_id)).spec)
         return JobSummary.model_validate({"id": job_id, "spec": spec, **progress_fields(row)})
+
+
+def require_waiting_room(found: str, owner: Owner, waiting_limit: int | None) -> None:
+    """Raise what the scripts' `waiting` and `quota` stand for: QueueFullError, QuotaExceededError."""
+    if found == "waiting":
+        message = f"{waiting_limit} jobs wait to be queued already, which is the limit"
+        raise QueueFullError(message, _RETRY_AFTER_SECONDS)
+    if found == "quota":
+        message = f"{owner.waiting_jobs} jobs of {owner.name} wait to be queued already, which is this key's limit"
+        raise QuotaExceededError(message, _RETRY_AFTER_SECONDS)
 
 
 def _serialize_spec(spec: JobSpec) -> tuple[str, str]:

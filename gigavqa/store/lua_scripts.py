@@ -168,14 +168,41 @@ class LuaScripts:
         """Put jobs among those of their status."""
         await self._run("index", *job_ids)
 
-    async def reserve(self, job_id: str, *, num_requests: int, limit: int, dataset_digest: str) -> str:
-        """Keep room for a whole job; returns its status, `missing`, `full`, or `quota` where its owner has no more."""
-        return str((await self._run("reserve", job_id, num_requests, limit, dataset_digest)).decode())
+    async def reserve(
+        self, job_id: str, *, num_requests: int, num_answered: int, limit: int, dataset_digest: str
+    ) -> str:
+        """Keep room for what is not answered of a whole job.
+
+        Returns its status, `missing`, `full`, or `quota` where its owner has no more.
+        """
+        told = num_requests, num_answered, limit, dataset_digest
+        return str((await self._run("reserve", job_id, *told)).decode())
 
     async def append(self, job_id: str, bundles: Iterable[PackedBundle]) -> str | None:
         """Append bundles to a job that is `validating`, each once; returns the job's status."""
-        status = await self._run("append", job_id, *(part for bundle in bundles for part in bundle))
+        status = await self._run("append", job_id, "", *(part for bundle in bundles for part in bundle))
         return status.decode() if status else None
+
+    async def append_retry(
+        self, job_id: str, bundles: Iterable[RetryBundle], taken_back: Mapping[str, str]
+    ) -> str | None:
+        """As `append`, of a retry: failures of these requests go, and the answers `taken_back`, cursors by request."""
+        parts: list[_ScriptArgument] = []
+        for bundle, request_ids in bundles:
+            parts += [*bundle, *request_ids]
+        status = await self._run("append", job_id, to_json(dict(taken_back)), *parts)
+        return status.decode() if status else None
+
+    async def reopen(
+        self, job_id: str, *, token: str, empty: bool, waiting_limits: tuple[int | None, int | None]
+    ) -> str:
+        """Make a completed or cancelled job `validating` once more; a call repeated under its `token` changes nothing.
+
+        `waiting_limits` are the most waiting jobs of all and of the owner's. Returns `reopened`, `waiting`, `quota`,
+        `missing`, or the status of a job that cannot be reopened.
+        """
+        limits = map(_or_empty, waiting_limits)
+        return str((await self._run("reopen", job_id, token, "1" if empty else "", *limits)).decode())
 
     async def open(self, job_id: str, *, spec: str, kind: str, owner: str, owners_limit: int | None) -> None:
         """Make a job that stands in no list, in status `validating`; safe to repeat."""
@@ -207,27 +234,6 @@ class LuaScripts:
     async def start(self, job_id: str, num_bundles: int, warnings: Sequence[str]) -> None:
         """Put a job in progress that has its room, and all of whose bundles are appended."""
         await self._run("start", job_id, num_bundles, to_json(list(warnings)))
-
-    async def reopen(
-        self,
-        job_id: str,
-        *,
-        limit: int,
-        token: str,
-        dataset_digest: str,
-        taken_back: Mapping[str, str],
-        bundles: Iterable[RetryBundle],
-    ) -> str:
-        """Queue what failed or was not answered again, and the answers of these cursors by request.
-
-        A call repeated under its `token` changes nothing more.
-        Returns `reopened`, `nothing`, `full`, `quota`, `missing`, or the status of a job that cannot be reopened.
-        """
-        parts: list[_ScriptArgument] = []
-        for bundle, request_ids in bundles:
-            parts += [*bundle, *request_ids]
-        told = to_json(dict(taken_back))
-        return str((await self._run("reopen", job_id, limit, token, dataset_digest, told, *parts)).decode())
 
     async def claim(
         self, worker: str, wanted: ClaimRequest, lanes: Iterable[QueueStream]

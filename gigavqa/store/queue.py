@@ -2,13 +2,11 @@
 
 import asyncio
 import logging
-import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from types import MappingProxyType
 from typing import NoReturn
 
 from redis.asyncio import Redis
@@ -16,7 +14,6 @@ from redis.asyncio import Redis
 from gigavqa.contract.codec import pack
 from gigavqa.contract.errors import (
     JobNotFoundError,
-    JobNotRetryableError,
     JobTooLargeError,
     QueueFullError,
     QuotaExceededError,
@@ -41,6 +38,7 @@ from gigavqa.store.results import ResultStore
 log = logging.getLogger(__name__)
 
 _CHUNK_BUNDLES = 200  # what one script may append: a few milliseconds of the state store's time
+_CHUNK_RETRIED = 10  # the same of a retry, which looks at every request
 _RETRY_AFTER_SECONDS = 10.0  # a full queue refuses, and never grows: decision 0003
 _COUNTED_ENTRIES = 100  # looked at one by one when claimable bundles are counted
 _UNLIMITED = 1_000_000_000
@@ -133,59 +131,56 @@ class JobQueue:
         limits = {"interactive_requests": int(interactive) if interactive else None}
         return Owner(name.decode() if name else None, int(queued) if queued else None, **limits)
 
-    async def reserve(self, job_id: str, num_requests: int, dataset_digest: str | None) -> None:
+    async def reserve(
+        self, job_id: str, num_requests: int, dataset_digest: str | None, *, num_answered: int = 0
+    ) -> None:
         """Keep room for a whole job, before any of its bundles is made; a job that has its room already keeps it.
 
-        Raises QueueFullError, JobTooLargeError, JobNotFoundError.
+        Of its requests, those that are answered and stay so in a retry need none. Raises QueueFullError,
+        JobTooLargeError, JobNotFoundError.
         """
         status = await self._calls.reserve(
-            job_id, num_requests=num_requests, limit=self._limit, dataset_digest=dataset_digest or ""
+            job_id,
+            num_requests=num_requests,
+            num_answered=num_answered,
+            limit=self._limit,
+            dataset_digest=dataset_digest or "",
         )
-        await self._check_reserved(status, job_id, num_requests)
+        await self._check_reserved(status, job_id, num_requests - num_answered)
 
-    async def append(self, job_id: str, bundles: Iterable[Bundle], warnings: Sequence[str] = ()) -> Job:
+    async def append(
+        self,
+        job_id: str,
+        bundles: Iterable[Bundle],
+        warnings: Sequence[str] = (),
+        taken_back: Mapping[str, str] | None = None,
+    ) -> Job:
         """Append the bundles of a job that has its room, and put it in progress; safe to repeat after a crash.
 
         The job keeps the `warnings` of its check. `bundles` is read in threads, and a few of them are in memory at a
-        time. A job that was cancelled or failed meanwhile is returned as it is, and one that the state store lost a
-        part of meanwhile is still `validating`: repeat. Raises JobNotFoundError.
+        time. With `taken_back` they are those of a retry: failures of their requests are dropped as they are appended,
+        and answers of these cursors by request id; what has a response then is not asked. A job that was cancelled or
+        failed meanwhile is returned as it is, and one that the state store lost a part of meanwhile is still
+        `validating`: repeat. Raises JobNotFoundError.
         """
         remaining, num_bundles = iter(bundles), 0
-        while chunk := await asyncio.to_thread(self._pack_some, remaining):
-            await self._lanes.ensure_groups({bundle.model for bundle in chunk})
-            if await self._calls.append(job_id, chunk) != "validating":
+        size = _CHUNK_BUNDLES if taken_back is None else _CHUNK_RETRIED
+        while chunk := await asyncio.to_thread(self._pack_some, remaining, size):
+            await self._lanes.ensure_groups({bundle.model for bundle, _ in chunk})
+            if await self._append_some(job_id, chunk, taken_back) != "validating":
                 break
             num_bundles += len(chunk)
         await self._calls.start(job_id, num_bundles, warnings)
         return await self._registry.get(job_id)
 
-    async def reopen(
-        self,
-        job_id: str,
-        bundles: Iterable[Bundle],
-        dataset_digest: str | None = None,
-        taken_back: Mapping[str, str] = MappingProxyType({}),
-    ) -> Job:
-        """Drop the failure responses of these bundles' requests and queue the bundles again.
-
-        A cancelled job goes on with them: requests without a response are queued, too. Those that were answered stay
-        so, but for `taken_back`, cursors by request id, which are dropped as failures are. Raises
-        JobNotRetryableError, QueueFullError, JobTooLargeError, JobNotFoundError.
-        """
-        retried = await asyncio.to_thread(self._retried, bundles)
-        await self._lanes.ensure_groups({bundle.model for bundle, _ in retried})
-        status = await self._calls.reopen(
-            job_id,
-            limit=self._limit,
-            token=secrets.token_hex(8),
-            dataset_digest=dataset_digest or "",
-            taken_back=taken_back,
-            bundles=retried,
-        )
-        await self._check_reserved(status, job_id, sum(bundle.num_requests for bundle, _ in retried))
-        if status in {"validating", "in_progress", "cancelling", "finalizing", "failed"}:
-            raise JobNotRetryableError(f"job {job_id} is {status}; completed and cancelled jobs are retried")
-        return await self._registry.get(job_id)
+    async def _append_some(
+        self, job_id: str, chunk: Sequence[RetryBundle], taken_back: Mapping[str, str] | None
+    ) -> str | None:
+        if taken_back is None:
+            return await self._calls.append(job_id, [bundle for bundle, _ in chunk])
+        theirs = (request_id for _, request_ids in chunk for request_id in request_ids)
+        named = {request_id: taken_back[request_id] for request_id in theirs if request_id in taken_back}
+        return await self._calls.append_retry(job_id, chunk, named)
 
     async def claim(
         self,
@@ -318,12 +313,10 @@ class JobQueue:
     def _lease_ms(self) -> int:
         return int(self._lease_seconds * 1000)
 
-    def _pack_some(self, bundles: Iterator[Bundle]) -> list[PackedBundle]:
+    def _pack_some(self, bundles: Iterator[Bundle], size: int) -> list[RetryBundle]:
         # Each is packed as it is made, which is a fiftieth of its size.
-        return [self._packed(bundle) for bundle in islice(bundles, _CHUNK_BUNDLES)]
-
-    def _retried(self, bundles: Iterable[Bundle]) -> list[RetryBundle]:
-        return [RetryBundle(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in bundles]
+        some = islice(bundles, size)
+        return [RetryBundle(self._packed(bundle), [request.id for request in bundle.requests]) for bundle in some]
 
     def _packed(self, bundle: Bundle) -> PackedBundle:
         lane = KEYS.queue(bundle.model, bundle.priority)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -165,6 +165,19 @@ class ResultStore:
                 pipeline.hget(KEYS.response(job_id, request_id), "cursor")
             found = await pipeline.execute()
         return [now == cursor.encode() for now, (_, cursor) in zip(found, recorded, strict=True)]
+
+    async def outcomes(self, job_id: str) -> AsyncIterator[tuple[str, str, str]]:
+        """Yield (request id, cursor, outcome) of what is recorded, `completed` or `failed`, without reading a text."""
+        after = "-"
+        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=PAGE):
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for _, fields in rows:
+                    pipeline.hget(KEYS.response(job_id, fields[b"request"].decode()), "outcome")
+                outcomes = await pipeline.execute()
+            for (cursor, fields), outcome in zip(rows, outcomes, strict=True):
+                if outcome:
+                    yield fields[b"request"].decode(), cursor.decode(), outcome.decode()
+            after = f"({rows[-1][0].decode()}"
 
     async def count_in(self, job_id: str) -> Mapping[str, int]:
         """Count the responses that each part holds of a job, without reading one."""

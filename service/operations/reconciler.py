@@ -71,12 +71,12 @@ class Reconciler:
         if requests:
             await self._queue.require_room(requests, await self._queue.owner_of(id_))
 
-    async def reserve(self, id_: str, requests: int, digest: str | None) -> None:
-        """Keep room in the queue for all requests. Raises what `JobQueue.reserve` does."""
+    async def reserve(self, id_: str, requests: int, digest: str | None, *, num_answered: int = 0) -> None:
+        """Keep room in the queue for all requests that are not answered. Raises what `JobQueue.reserve` does."""
         try:
-            await self._queue.reserve(id_, requests, digest)
+            await self._queue.reserve(id_, requests, digest, num_answered=num_answered)
         except QueueFullError as error:
-            self._lacking[id_] = requests, time.monotonic() + error.retry_after
+            self._lacking[id_] = requests - num_answered, time.monotonic() + error.retry_after
             raise
 
     async def _reconcile(self, id_: str) -> None:

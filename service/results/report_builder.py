@@ -205,9 +205,8 @@ class Reports:
         self._lacking -= {job.id for job in jobs}
         self._lacking |= {job for job, _ in lacking}
         facts = tuple(JobFacts.of(job) for job in asked.all)
-        return report.model_copy(
-            update={"jobs": facts, "caveats": (*_unreadable_caveats(jobs, lacking), *report.caveats)}
-        )
+        caveats = (*_unreadable_caveats(jobs, lacking), *map(runs.caveat, report.caveats))
+        return report.model_copy(update={"jobs": facts, "caveats": caveats})
 
     def _recorded(
         self,

@@ -182,6 +182,7 @@ async def cancel_job(registry: Registry, job_id: JobId) -> Job:
 )
 async def retry_job(
     submissions: CurrentSubmissions,
+    caller: CurrentCaller,
     job_id: JobId,
     empty: Annotated[
         bool,
@@ -193,9 +194,11 @@ async def retry_job(
 ) -> Job:
     """Ask the failed requests of a completed job again; the answers that it has stay.
 
-    A new answer takes the place of what was recorded, under a cursor of its own.
+    A new answer takes the place of what was recorded, under a cursor of its own. A job over a large data set comes back
+    as `validating` and is looked through in the background; where nothing of it can be asked again, it is `completed`
+    or `cancelled` as before, and its `errors` say why.
     """
-    return await submissions.retry(job_id, empty=empty)
+    return await submissions.retry(job_id, caller.as_owner, empty=empty)
 
 
 @router.delete(

@@ -3,16 +3,13 @@
 import asyncio
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 from redis.exceptions import RedisError
 
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.contract.errors import JobNotFoundError, JobNotRetryableError, JobTooLargeError, QueueFullError
-from gigavqa.contract.flaws import is_retry_candidate
 from gigavqa.contract.jobs import Job, JobSpec, JobStatus
 from gigavqa.contract.requests import Bundle
-from gigavqa.contract.responses import Response
 from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError
 from gigavqa.service.errors import MAX_FINDINGS, DatasetChangedError, ServiceError
 from gigavqa.service.http.fair_semaphore import FairSemaphore
@@ -21,22 +18,22 @@ from gigavqa.service.operations.background import BackgroundTasks
 from gigavqa.service.operations.bundling import RequestOfImage, bundle_requests
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.reconciler import Reconciler
-from gigavqa.service.results.responses import read_pages
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission.judged_jobs import JudgedJobs, OwnerFilter
+from gigavqa.service.submission.recorded_requests import RecordedRequests, read_flawed, read_recorded
 from gigavqa.service.submission.validation import (
     JobValidator,
     ResolvedJob,
     ValidatedJob,
     require_schema_support,
     require_sources,
-    retry_generation,
 )
 from gigavqa.store.api_keys import NO_OWNER, Owner, cache_salt
 from gigavqa.store.connection import is_state_store_down
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue, interactive_limit_error
 from gigavqa.store.results import ResultStore
+from gigavqa.store.retries import JobRetries, Retry
 from gigavqa.store.worker_registry import WorkerRegistry
 
 _CHECKS_AT_A_TIME = 2
@@ -44,7 +41,7 @@ _DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER = 4, 2
 _INLINE_SECONDS = 1.0
 """A younger job may be one that is queued before its client is answered."""
 
-_REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError)
+_REFUSALS = (ServiceError, EvaluationError, CatalogueError, JobTooLargeError, JobNotRetryableError)
 
 
 class Submissions:
@@ -58,6 +55,7 @@ class Submissions:
         registry: JobRegistry,
         queue: JobQueue,
         results: ResultStore,
+        retries: JobRetries,
         worker_registry: WorkerRegistry,
         background: BackgroundTasks,
         instrumentation: GatewayInstrumentation,
@@ -69,6 +67,7 @@ class Submissions:
         self._queue = queue
         self._results = results
         self._worker_registry = worker_registry
+        self._retries = retries
         self._judged = JudgedJobs(registry, results, stopping)
         self._submitted = instrumentation.submitted
         self._drafting = FairSemaphore(_DRAFTS_AT_A_TIME, _DRAFTS_OF_AN_OWNER)
@@ -120,30 +119,79 @@ class Submissions:
                 # It is recorded, and will run as soon as it can: who was told that it is refused would send it again.
                 return job, True
 
-    async def retry(self, job_id: str, *, empty: bool = False) -> Job:
+    async def retry(self, job_id: str, owner: Owner = NO_OWNER, *, empty: bool = False) -> Job:
         """Ask the failed requests of a completed or cancelled job again, and what a cancelled one left unanswered.
 
         With `empty`, also what is recorded as answered and is no answer: empty, or broken off by its engine.
 
-        Raises JobNotFoundError, JobNotRetryableError, DatasetChangedError and QueueFullError.
+        A small job is in the queue when this returns. A large one is `validating`, and goes on in the background: where
+        nothing of it can be asked again, it is soon as it was, and its errors say why. `owner` is who asks.
+        Raises JobNotFoundError, JobNotRetryableError, DatasetChangedError, QueueFullError and what `submit` does.
         """
         job = await self._registry.get(job_id)
         if job.status not in {JobStatus.COMPLETED, JobStatus.CANCELLED}:
             raise JobNotRetryableError(f"job {job_id} is {job.status}; only completed and cancelled jobs are retried")
-        recorded = await self._recorded(job_id)
-        taken_back = recorded.flawed if empty else {}
-        if job.status is JobStatus.COMPLETED and not (recorded.failed or taken_back):
-            raise JobNotRetryableError(_describe_no_retry(job_id, recorded, empty=empty))
-        draft = await self._draft(job.spec, job.owner)
-        if job.dataset_digest and draft.digest != job.dataset_digest:
-            raise DatasetChangedError(f"{_describe_inputs(draft)} changed since job {job_id}")
-        answered = recorded.answered - taken_back.keys()
-        if len(answered) >= draft.num_requests:
-            raise JobNotRetryableError(f"job {job_id} is {job.status}, and all its requests are answered")
+        answers = await self._judged.require(job.spec) if job.spec.judge else 0
+        num_requests = max(answers, job.request_counts.total)
+        if num_requests > self._settings.inline_requests or await asyncio.to_thread(self._admission.is_large, job.spec):
+            if job.status is JobStatus.COMPLETED and not job.request_counts.failed and not empty:
+                raise JobNotRetryableError(_describe_no_failure(job_id, 0))
+            await asyncio.to_thread(self._admission.require_choices, job.spec)
+            return await self._retry_beside(job, owner, empty=empty)
+        async with self._registry.exclusively(job_id, self._settings.resume_seconds) as mine:
+            if not mine:
+                raise JobNotRetryableError(f"job {job_id} is being retried")
+            draft, recorded = await self._retry_draft(job, empty=empty)
+            if self._is_small(draft):
+                return await self._retry_now(job, draft, recorded, empty=empty)
+        return await self._retry_beside(job, owner, empty=empty)
+
+    async def _retry_beside(self, job: Job, owner: Owner, *, empty: bool) -> Job:
+        waiting, limit = owner if owner.name == job.owner else NO_OWNER, self._settings.waiting_jobs
+        reopened = await self._retries.reopen(job.id, empty=empty, owner=waiting, waiting_limit=limit)
+        self._reconciler.take_up(job.id)
+        return reopened
+
+    async def _retry_now(self, job: Job, draft: ResolvedJob, recorded: RecordedRequests, *, empty: bool) -> Job:
+        num_answered = len(recorded.answered)
+        await self._queue.require_room(draft.num_requests - num_answered, await self._queue.owner_of(job.id))
         checked = await self._check(draft)
-        generation = retry_generation({**recorded.failed, **taken_back}, str(job.finished_at))
-        bundles = self._bundles(job, checked.requests(without=answered), generation)
-        return await self._queue.reopen(job_id, bundles, draft.digest, taken_back)
+        reopened = await self._retries.reopen(job.id, empty=empty)
+        try:
+            await self._queue.reserve(job.id, draft.num_requests, draft.digest, num_answered=num_answered)
+            return await self._append_retry(job, checked, recorded)
+        except QueueFullError:
+            await self._registry.fail(job.id, [])  # it is as it was
+            raise
+        except RedisError as error:
+            if not is_state_store_down(error):
+                raise
+            return reopened  # and goes on in the background
+
+    async def _retry_draft(
+        self, job: Job, *, empty: bool, retry: Retry | None = None
+    ) -> tuple[ResolvedJob, RecordedRequests]:
+        recorded = await read_recorded(self._results, job.id, empty=empty, retry=retry)
+        if job.status is JobStatus.COMPLETED and not recorded.asked:
+            raise JobNotRetryableError(await self._describe_no_retry(job, empty=empty))
+        draft = await self._draft(job.spec, job.owner)
+        _require_same_records(job, draft, f"since job {job.id}")
+        if len(recorded.answered) >= draft.num_requests:
+            raise JobNotRetryableError(await self._describe_no_retry(job, empty=empty))
+        return draft, recorded
+
+    async def _describe_no_retry(self, job: Job, *, empty: bool) -> str:
+        if job.status is JobStatus.CANCELLED:
+            return f"job {job.id} is {job.status}, and all its requests are answered"
+        if empty:
+            return f"job {job.id} has no failed request, and no reply that is empty or was broken off"
+        return _describe_no_failure(job.id, len(await read_flawed(self._results, job.id)))
+
+    async def _append_retry(self, job: Job, checked: ValidatedJob, recorded: RecordedRequests) -> Job:
+        retry = await self._retries.of(job.id)
+        requests = checked.requests(without=recorded.answered)
+        bundles = self._bundles(job, requests, f"r{retry.number if retry else 0}")
+        return await self._queue.append(job.id, bundles, checked.warnings, recorded.taken_back)
 
     async def run(self) -> None:
         """Take up the jobs that are `validating` for ever; to be run again when it fails."""
@@ -210,13 +258,24 @@ class Submissions:
         job = await self._registry.get(job_id)
         if job.status is not JobStatus.VALIDATING:
             return
+        if retry := await self._retries.of(job_id):
+            await self._enqueue_retry(job, retry)
+            return
         draft = await self._draft(job.spec, job.owner)
         _require_within_limits(draft, await self._queue.owner_of(job_id))
-        _require_same_records(job, draft)
+        _require_same_records(job, draft, "while the job was queued; submit it again")
         await self._reconciler.reserve(job_id, draft.num_requests, draft.digest)
         checked = await self._check(draft)
         async with self._appending:
             await self._queue.append(job_id, self._bundles(job, checked.requests()), checked.warnings)
+
+    async def _enqueue_retry(self, job: Job, retry: Retry) -> None:
+        draft, recorded = await self._retry_draft(job, empty=retry.empty, retry=retry)
+        num_answered = len(recorded.answered)
+        await self._reconciler.reserve(job.id, draft.num_requests, draft.digest, num_answered=num_answered)
+        checked = await self._check(draft)
+        async with self._appending:
+            await self._append_retry(job, checked, recorded)
 
     def _bundles(self, job: Job, requests: Iterable[RequestOfImage], generation: str = "0") -> Iterator[Bundle]:
         settings = self._settings
@@ -228,34 +287,12 @@ class Submissions:
             self._submitted.labels(request.model).inc()
             yield image, request
 
-    async def _recorded(self, job_id: str) -> "_RecordedRequests":
-        found = _RecordedRequests(set(), {}, {})
-        async for page in read_pages(self._results, job_id):
-            for cursor, response in page:
-                if not response.ok:
-                    found.failed[response.request_id] = cursor
-                    continue
-                found.answered.add(response.request_id)
-                if isinstance(response, Response) and is_retry_candidate(response):
-                    found.flawed[response.request_id] = cursor
-        return found
 
-
-class _RecordedRequests(NamedTuple):
-    """The answered requests of a job, and cursors by request id: of its failures, and of answers that are none."""
-
-    answered: set[str]
-    failed: dict[str, str]
-    flawed: dict[str, str]
-
-
-def _describe_no_retry(job_id: str, recorded: _RecordedRequests, *, empty: bool) -> str:
-    if empty:
-        return f"job {job_id} has no failed request, and no reply that is empty or was broken off"
-    if number := len(recorded.flawed):
-        some = f"{number} of its replies {'is' if number == 1 else 'are'} empty or broken off"
-        return f"job {job_id} has no failed request; {some}: `gigavqa retry {job_id} --empty` asks again"
-    return f"job {job_id} has no failed request"
+def _describe_no_failure(job_id: str, flawed: int) -> str:
+    if not flawed:
+        return f"job {job_id} has no failed request"
+    some = f"{flawed} of its replies {'is' if flawed == 1 else 'are'} empty or broken off"
+    return f"job {job_id} has no failed request; {some}: `gigavqa retry {job_id} --empty` asks again"
 
 
 def _require_within_limits(draft: ResolvedJob, owner: Owner) -> None:
@@ -268,10 +305,10 @@ def _require_within_limits(draft: ResolvedJob, owner: Owner) -> None:
         raise interactive_limit_error("the job", draft.num_requests, most)
 
 
-def _require_same_records(job: Job, draft: ResolvedJob) -> None:
+def _require_same_records(job: Job, draft: ResolvedJob, when: str) -> None:
     # Some of its bundles may be queued already, and further ones would be numbered anew.
     if job.dataset_digest and job.dataset_digest != draft.digest:
-        raise DatasetChangedError(f"{_describe_inputs(draft)} changed while the job was queued; submit it again")
+        raise DatasetChangedError(f"{_describe_inputs(draft)} changed {when}")
 
 
 def _describe_inputs(draft: ResolvedJob) -> str:

@@ -3,7 +3,6 @@
 Blocking, without Redis.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -260,12 +259,3 @@ def _submission_error(findings: Iterable[ProblemFinding]) -> SubmissionInvalidEr
     more = "" if len(found) <= MAX_FINDINGS else f"; the first {MAX_FINDINGS} are listed"
     detail = found[0].detail if len(found) == 1 else f"{len(found)} things are wrong{more}"
     return SubmissionInvalidError(f"nothing of the job was accepted: {detail}", found[:MAX_FINDINGS])
-
-
-def retry_generation(cursors: Mapping[str, str], ended: str) -> str:
-    """Name the retry of exactly these responses, given by request id and cursor.
-
-    `ended` is when the job ended: one that is cancelled twice may have the same failures, or none, both times.
-    """
-    text = "\n".join([ended, *(f"{request_id} {cursor}" for request_id, cursor in sorted(cursors.items()))])
-    return "r" + hashlib.sha256(text.encode()).hexdigest()[:12]

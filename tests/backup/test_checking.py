@@ -27,7 +27,7 @@ from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.views import View
 from tests.backup.conftest import Kept
-from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
+from tests.store.examples import MODEL, SPEC, answer, ask_again, make_bundles, run_job
 from tests.store.parts import parts_of, sink_all
 
 OLD = 48 * 3600
@@ -61,7 +61,7 @@ async def test_an_installation_in_the_middle_of_everything_is_clean(kept: Kept) 
     redis, registry = kept.connect(), JobRegistry(kept.connect(), kept.home.results_uri)
     retried = await run_job(redis, 6, failing={"r1", "r2"})
     await ParquetSink(redis, kept.home.results_uri, rows=4).run_until_drained()
-    await JobQueue(redis).reopen(retried.id, make_bundles(retried.id, 6))
+    await ask_again(JobQueue(redis), retried.id, make_bundles(retried.id, 6))
     await answer_some(redis, 1)
     await begin(redis, 4, "ada")
     await answer_some(redis, 2)
@@ -220,7 +220,7 @@ async def test_answers_that_are_none_are_counted_by_job_wherever_they_are(kept: 
     assert told[1].startswith("1 reply is empty")
     assert all(f"`gigavqa retry {job.id} --empty` asks again" in one for one in told[:2])
     named = {f"r{n}": (await redis.hget(KEYS.response(job.id, f"r{n}"), "cursor") or b"").decode() for n in (1, 2, 4)}
-    await JobQueue(redis).reopen(job.id, make_bundles(job.id, 6), taken_back=named)
+    await ask_again(JobQueue(redis), job.id, make_bundles(job.id, 6), taken_back=named)
     findings = [finding for finding in await found(kept) if finding.severity != "leftover"]
     assert kinds(findings) == {("answers-filtered", f"job {job.id}")}
     assert clean.status == "completed"

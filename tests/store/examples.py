@@ -1,17 +1,20 @@
 """Jobs, bundles and responses as the tests of this room use them."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+import pytest
 from redis.asyncio import Redis
 
+from gigavqa.contract.errors import QueueFullError
 from gigavqa.contract.jobs import Job, JobSpec
 from gigavqa.contract.requests import Bundle, InferenceRequest, Sampling, Turn
 from gigavqa.contract.responses import EngineInfo, Failure, Response, TurnResponse, Usage
 from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.results import ResultStore
+from gigavqa.store.retries import JobRetries
 
 MODEL = "demo-model"
 SPEC = JobSpec(dataset="demo", models=(MODEL,), plan="table1")
@@ -66,6 +69,41 @@ def answer(
         engine=EngineInfo(name="simulated", version="1", simulated=True),
         created_at=NOW,
     )
+
+
+async def ask_again(
+    queue: JobQueue,
+    job_id: str,
+    bundles: Sequence[Bundle],
+    digest: str | None = None,
+    taken_back: Mapping[str, str] = MappingProxyType({}),
+    *,
+    crash_after: int = 0,
+) -> Job:
+    """Retry a job as a gateway does, all of whose requests without an answer are in these bundles.
+
+    One that died before it appended so many bundles, in the middle of it. A job that finds no room is as it was.
+    """
+    redis = queue._redis
+    registry = JobRegistry(redis)
+    await JobRetries(redis).reopen(job_id)
+    asked = {request.id for bundle in bundles for request in bundle.requests}
+    recorded = [one async for one in ResultStore(redis).outcomes(job_id)]
+    kept = {id_ for id_, cursor, outcome in recorded if outcome == "completed" and taken_back.get(id_) != cursor}
+    try:
+        await queue.reserve(job_id, len(asked | kept), digest, num_answered=len(kept))
+    except QueueFullError:
+        await registry.fail(job_id, [])
+        raise
+    if crash_after:
+        with pytest.raises(ConnectionError):
+            await queue.append(job_id, _breaking_off(bundles, crash_after), (), taken_back)
+    return await queue.append(job_id, bundles, (), taken_back)
+
+
+def _breaking_off(bundles: Sequence[Bundle], after: int) -> Iterator[Bundle]:
+    yield from bundles[:after]
+    raise ConnectionError("the gateway dies")
 
 
 async def run_job(

@@ -29,7 +29,7 @@ from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
-from tests.store.examples import MODEL, SPEC, answer
+from tests.store.examples import MODEL, SPEC, answer, ask_again
 from tests.store.pictures import bundles_about
 
 LIMIT = 60
@@ -192,11 +192,11 @@ class Promises(RuleBasedStateMachine):
         self._jobs.remove(job)
 
     @precondition(lambda self: self._jobs)
-    @rule(at=_AT, void=st.integers(0, 3))
-    def retry(self, at: int, void: int) -> None:
+    @rule(at=_AT, void=st.integers(0, 3), crash_after=st.integers(0, 8))
+    def retry(self, at: int, void: int, crash_after: int) -> None:
         """What failed in a completed or cancelled job is asked again, and what was never answered, and nothing else.
 
-        But for the answers that are named: every so manieth, if any.
+        But for the answers that are named: every so manieth, if any. A gateway dies of it midway; another does all.
         """
         job = self._jobs[at % len(self._jobs)]
         answered = [task for task in job.tasks.values() if task.text is not None and not task.failed]
@@ -206,14 +206,14 @@ class Promises(RuleBasedStateMachine):
         cursors = {task.request.id: self._cursor(job, task) for task in named}
         others = {task.request.id: "1-1" for task in answered if task not in named}
         try:
-            self._do(self._queue.reopen(job.id, job.bundles, taken_back=cursors | others))
+            again = ask_again(self._queue, job.id, job.bundles, taken_back=cursors | others, crash_after=crash_after)
+            self._do(again)
         except JobNotRetryableError:
             assert not status.final
         except QueueFullError:
             assert len(asked) > room
         else:
-            if asked:
-                job.cancelled = False
+            job.cancelled = False
             for task in asked:
                 task.text, task.failed, task.silent = None, False, set()
 

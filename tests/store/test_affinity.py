@@ -11,7 +11,7 @@ from gigavqa.store.job_registry import JobRegistry
 from gigavqa.store.queue import ClaimableCounts, JobQueue, QueueDepth
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
-from tests.store.examples import MODEL, answer
+from tests.store.examples import MODEL, answer, ask_again
 from tests.store.pictures import images_of, submit_about
 from tests.waiting import async_wait_until
 
@@ -288,6 +288,6 @@ async def test_a_retry_keeps_to_the_pictures_of_its_bundles(redis: Redis) -> Non
     for lease in leases:
         await results.record(answer(job_id, lease.bundle.requests[0], failure="EngineError"), lease)
     again = [lease.bundle.model_copy(update={"id": f"again-{lease.bundle.id}"}) for lease in leases]
-    await queue.reopen(job_id, again)
+    await ask_again(queue, job_id, again)
     assert await claim(queue, "second", 2) == []
     assert [lease.bundle.id for lease in await claim(queue, "first", 2)] == ["again-b0", "again-b1"]

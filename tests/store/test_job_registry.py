@@ -14,7 +14,7 @@ from gigavqa.store.job_selection import JobSelection
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
-from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
+from tests.store.examples import MODEL, SPEC, answer, ask_again, make_bundles, run_job
 
 
 async def test_a_new_job_is_validating_and_can_be_read_back(redis: Redis) -> None:
@@ -106,7 +106,7 @@ async def test_jobs_are_found_and_counted_by_status(redis: Redis) -> None:
     (first,) = await registry.list(limit=1, status=JobStatus.VALIDATING)
     await registry.cancel(first.id)
     assert [job.id for job in await registry.list(first.id, status=JobStatus.VALIDATING)] == [ids[2]]
-    await JobQueue(redis).reopen(done.id, make_bundles(done.id, 2))
+    await ask_again(JobQueue(redis), done.id, make_bundles(done.id, 2))
     assert [job.id for job in await registry.list(status=JobStatus.IN_PROGRESS)] == [done.id]
     assert await redis.hgetall(KEYS.recorded()) == {b"completed": b"1", b"failed": b"1"}
 

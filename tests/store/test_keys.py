@@ -14,7 +14,7 @@ from gigavqa.store.results import ResultStore
 from gigavqa.store.searches import SearchRecord, SearchStore
 from gigavqa.store.sink import ParquetSink
 from gigavqa.store.worker_registry import WorkerRegistry, WorkerStatus
-from tests.store.examples import MODEL, NOW, SPEC, answer, make_bundles, run_job
+from tests.store.examples import MODEL, NOW, SPEC, answer, ask_again, make_bundles, run_job
 from tests.store.parts import parts_of
 
 LASTING = {
@@ -53,7 +53,7 @@ async def live_through_everything(redis: Redis, folder: Path) -> list[str]:
     registry, queue, results = JobRegistry(redis, str(folder)), JobQueue(redis, max_attempts=1), ResultStore(redis)
     retried = await run_job(redis, 4, failing={"r1", "r2"})
     await ParquetSink(redis, str(folder)).run_until_drained()
-    await queue.reopen(retried.id, make_bundles(retried.id, 2))
+    await ask_again(queue, retried.id, make_bundles(retried.id, 2))
     for lease in await queue.claim([MODEL], "w", 10, 0):
         await results.record(answer(retried.id, lease.bundle.requests[0], failure="EngineError"), lease)
     cancelled, _ = await registry.create(SPEC, "key", Owner("ada", 100, 10))

@@ -20,7 +20,7 @@ from gigavqa.store.queue_lanes import GROUP
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.store_stats import StoreStats
-from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
+from tests.store.examples import MODEL, SPEC, answer, ask_again, make_bundles, run_job
 from tests.waiting import async_wait_until
 
 OTHER_MODEL = "other-model"
@@ -112,7 +112,7 @@ async def test_bundles_that_cannot_be_read_are_passed_over(redis: Redis, caplog:
     await JobRegistry(redis).cancel(job.id)
     await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
     assert (await JobRegistry(redis).get(job.id)).status is JobStatus.CANCELLED
-    await queue.reopen(job.id, bundles)
+    await ask_again(queue, job.id, bundles)
     assert bundles_of(await queue.claim([MODEL], "w", 9, 0)) == ["b0", "b1"]
 
 
@@ -350,7 +350,7 @@ async def test_a_retry_asks_failed_requests_again_and_keeps_the_answers(redis: R
     queue, results = JobQueue(redis), ResultStore(redis)
     job = await run_job(redis, 4, failing={"r1", "r3"})
     assert (job.status, job.request_counts.completed, job.request_counts.failed) == (JobStatus.COMPLETED, 2, 2)
-    reopened = await queue.reopen(job.id, make_bundles(job.id, 4))
+    reopened = await ask_again(queue, job.id, make_bundles(job.id, 4))
     assert (reopened.status, reopened.request_counts.failed) == (JobStatus.IN_PROGRESS, 0)
     leases = await queue.claim([MODEL], "w", 10, 0)
     assert bundles_of(leases) == ["b1", "b3"]
@@ -367,13 +367,13 @@ async def test_only_ended_jobs_can_be_retried(redis: Redis) -> None:
     queue, job = JobQueue(redis), await new_job(redis)
     await queue.enqueue(job.id, make_bundles(job.id, 1), None)
     with pytest.raises(JobNotRetryableError, match="in_progress"):
-        await queue.reopen(job.id, make_bundles(job.id, 1))
+        await ask_again(queue, job.id, make_bundles(job.id, 1))
     await JobRegistry(redis).fail(job.id, ["its images are gone"])
     with pytest.raises(JobNotRetryableError):
-        await queue.reopen(job.id, make_bundles(job.id, 1))
+        await ask_again(queue, job.id, make_bundles(job.id, 1))
     failed = await run_job(redis, 2, failing={"r0", "r1"})
     with pytest.raises(JobTooLargeError):
-        await JobQueue(redis, limit_requests=1).reopen(failed.id, make_bundles(failed.id, 2))
+        await ask_again(JobQueue(redis, limit_requests=1), failed.id, make_bundles(failed.id, 2))
 
 
 async def outstanding(redis: Redis) -> int:
@@ -393,7 +393,7 @@ async def test_a_cancelled_job_goes_on_with_what_is_not_answered(redis: Redis) -
     assert await outstanding(redis) == 0
 
     again = [bundle.model_copy(update={"id": f"again-{bundle.id}"}) for bundle in make_bundles(job.id, 3, 2)]
-    resumed = await queue.reopen(job.id, again, "digest")
+    resumed = await ask_again(queue, job.id, again, "digest")
     counts = resumed.request_counts
     assert (resumed.status, counts.total, counts.completed, counts.failed) == (JobStatus.IN_PROGRESS, 6, 1, 0)
     assert (resumed.finished_at, await outstanding(redis)) == (None, 5)
@@ -414,7 +414,7 @@ async def test_a_late_answer_of_before_the_cancellation_counts_once(redis: Redis
     (late,) = await queue.claim([MODEL], "late", 1, 0)
     await registry.cancel(job.id)
     await queue.hand_back(late)
-    await queue.reopen(job.id, [make_bundles(job.id, 1, 2)[0].model_copy(update={"id": "again"})], "digest")
+    await ask_again(queue, job.id, [make_bundles(job.id, 1, 2)[0].model_copy(update={"id": "again"})], "digest")
     assert await results.record(answer(job.id, late.bundle.requests[0], text="late"), late)
     (lease,) = await queue.claim([MODEL], "w", 1, 0)
     assert not await results.record(answer(job.id, lease.bundle.requests[0]), lease)
@@ -429,7 +429,7 @@ async def test_a_job_that_was_cancelled_before_it_was_queued_can_begin(redis: Re
     """It gets the total, the digest and the beginning that it never had."""
     queue, job = JobQueue(redis), await new_job(redis)
     await JobRegistry(redis).cancel(job.id)
-    begun = await queue.reopen(job.id, make_bundles(job.id, 2), "digest")
+    begun = await ask_again(queue, job.id, make_bundles(job.id, 2), "digest")
     assert (begun.request_counts.total, begun.dataset_digest) == (2, "digest")
     assert begun.in_progress_at is not None
 
@@ -441,7 +441,7 @@ async def test_a_cancelled_job_that_goes_on_is_played_once(redis: Redis) -> None
     bundles = make_bundles(job.id, 3)
     await queue.enqueue(job.id, bundles, None)
     await registry.cancel(job.id)
-    await queue.reopen(job.id, bundles)
+    await ask_again(queue, job.id, bundles)
     leases = await queue.claim([MODEL], "w", 10, 0)
     assert sorted(lease.bundle.id for lease in leases) == ["b0", "b1", "b2"]
 

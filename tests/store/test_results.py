@@ -24,7 +24,7 @@ from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.views import View
-from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
+from tests.store.examples import MODEL, SPEC, answer, ask_again, make_bundles, run_job
 
 # What cannot be written as UTF-8 cannot come out of a model either.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
@@ -251,7 +251,7 @@ async def test_failures_are_counted_by_type_and_by_whether_asking_again_helps(re
         assert await ResultStore(redis).record(response.model_copy(update={"failure": failure}), lease)
     job = await JobRegistry(redis).get(job_id)
     assert (job.failures, job.retryable) == ({"ImageUnreadableError": 1, "EngineError": 2}, 1)
-    job = await JobQueue(redis).reopen(job_id, make_bundles(job_id, 3)[2:])
+    job = await ask_again(JobQueue(redis), job_id, make_bundles(job_id, 3)[2:])
     assert (job.failures, job.retryable) == ({"ImageUnreadableError": 1, "EngineError": 1}, 0)
 
 

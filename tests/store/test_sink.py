@@ -23,7 +23,7 @@ from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
 from gigavqa.store.store_stats import StoreStats
-from tests.store.examples import MODEL, answer, make_bundles, run_job
+from tests.store.examples import MODEL, answer, ask_again, make_bundles, run_job
 from tests.store.parts import parts_of, rows_of, sink_all
 from tests.waiting import async_wait_until
 
@@ -48,7 +48,7 @@ async def test_hot_and_sunk_responses_are_read_together(redis: Redis, tmp_path: 
     """A page may hold responses of both kinds."""
     job = await run_job(redis, 3, failing={"r0", "r1", "r2"})
     await sink_all(redis, tmp_path)
-    await JobQueue(redis).reopen(job.id, make_bundles(job.id, 2))
+    await ask_again(JobQueue(redis), job.id, make_bundles(job.id, 2))
     for lease in await JobQueue(redis).claim([MODEL], "w", 10, 0):
         await ResultStore(redis).record(answer(job.id, lease.bundle.requests[0]), lease)
     results = ResultStore(redis, str(tmp_path))
@@ -104,7 +104,7 @@ def test_what_earlier_versions_wrote_beside_parts_is_read(tmp_path: Path) -> Non
 async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_path: Path) -> None:
     """Failures that were forgotten before the sink came are in no part."""
     job = await run_job(redis, 3, failing={"r1"})
-    await JobQueue(redis).reopen(job.id, make_bundles(job.id, 3))
+    await ask_again(JobQueue(redis), job.id, make_bundles(job.id, 3))
     assert await sink_all(redis, tmp_path) == 2
     assert sorted(rows_of(tmp_path)) == ["r0", "r2"]
 
@@ -112,7 +112,7 @@ async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_p
 async def retry(redis: Redis, job_id: str) -> None:
     """Ask r1 again, with success, whether it failed or was answered."""
     named = {"r1": await cursor_of(redis, job_id, "r1")}
-    await JobQueue(redis).reopen(job_id, make_bundles(job_id, 3), taken_back=named)
+    await ask_again(JobQueue(redis), job_id, make_bundles(job_id, 3), taken_back=named)
     (lease,) = await JobQueue(redis).claim([MODEL], "w", 10, 0)
     assert await ResultStore(redis).record(answer(job_id, lease.bundle.requests[0], text="again"), lease)
 
@@ -136,7 +136,7 @@ async def test_an_answer_that_a_retry_took_back_is_gone_from_parts_and_server(re
     await sink_all(redis, tmp_path, rows=2)
     results, queue = ResultStore(redis, str(tmp_path)), JobQueue(redis)
     named = {request: await cursor_of(redis, job.id, request) for request in ("r0", "r3")} | {"r1": "1-1"}
-    reopened = await queue.reopen(job.id, make_bundles(job.id, 4), taken_back=named)
+    reopened = await ask_again(queue, job.id, make_bundles(job.id, 4), taken_back=named)
     assert (reopened.status, reopened.request_counts.completed, reopened.request_counts.total) == ("in_progress", 2, 4)
     assert [response.request_id for _, response in await results.read(job.id)] == ["r1", "r2"]
     for lease in await queue.claim([MODEL], "w", 10, 0):

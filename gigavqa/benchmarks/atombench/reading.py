@@ -13,6 +13,7 @@ from gigavqa.answers.numerals import is_number
 from gigavqa.benchmarks.atombench.samples import LETTERS, AtomSample
 from gigavqa.benchmarks.atombench.taxonomy import PRINTED, TITLES
 from gigavqa.evaluation.benchmark import RecordContext
+from gigavqa.evaluation.field_faults import FieldFault
 from gigavqa.evaluation.records import Record, id_of
 
 _LISTS = {"clues": "clue", "conclusions": "conclusion"}
@@ -123,7 +124,9 @@ def _answer(answer: Any, options: Any) -> Any:
     return same[0] if len(same) == 1 else _letter(answer)
 
 
-def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: RecordContext) -> str:
+def _identifier(
+    value: Mapping[str, Any], level: Any, step: Any, images: Any, origin: RecordContext
+) -> str | FieldFault:
     """Return the record's own id, else the image's name with the clue's step, or the number of the question."""
     image = str(images[0]) if isinstance(images, list) and images else origin.stem
     numbers: Counter[tuple[str, str]] = origin.seen.setdefault("numbers", Counter())
@@ -135,7 +138,7 @@ def _identifier(value: Mapping[str, Any], level: Any, step: Any, images: Any, or
     derived = f"{stem}-{'c' if level == 'clue' else 'q'}{number}"
     names: set[tuple[str, str]] = origin.seen.setdefault("derived", set())
     if level == "clue" and (image, derived) in names:
-        raise ValueError(f"step {step} is used twice on {image}")
+        return FieldFault(f"step {step} is used twice on {image}")
     names.add((image, derived))
     return derived
 

@@ -8,6 +8,7 @@ from gigavqa.benchmarks.mmcr.official_table import SUBJECT, TABLE_COLUMNS, is_of
 from gigavqa.benchmarks.mmcr.samples import NO_SUBJECT, MMCRSample
 from gigavqa.benchmarks.mmcr.taxonomy import LETTERS, read_question_type
 from gigavqa.evaluation.benchmark import RecordContext
+from gigavqa.evaluation.field_faults import read_field
 from gigavqa.evaluation.records import Record, id_of
 
 DocumentPages = Mapping[str, Mapping[str, Any]]
@@ -34,24 +35,28 @@ def question_fields(record: Record, origin: RecordContext, documents: DocumentPa
 def _fields(record: Record, origin: RecordContext, documents: DocumentPages) -> dict[str, Any]:
     value = {name: inner for name, inner in record.value.items() if inner is not None}
     document = documents.get(str(value.get("document", "")), {})
-    if "type" not in value and "category" not in value:
-        raise ValueError("type: is missing")
     options = read_options(value.get("options"))
     pages = value.get("pages", value.get("images", document.get("pages")))
     fields = {
         "id": id_of(str(value.get("id", f"{origin.stem}-{record.index + 1}"))),
         "document": value.get("document", ""),
         "subject": value.get("subject") or document.get("subject") or NO_SUBJECT,
-        "type": read_question_type(str(value.get("type", value.get("category")))),
-        "images": read_pages(pages, origin),
+        "type": read_field(lambda: _type(value)),
+        "images": read_field(lambda: read_pages(pages, origin)),
         "question": value.get("question", ""),
         "options": options,
-        "answer": read_answer(value.get("answer", ""), options),
+        "answer": read_field(lambda: read_answer(value.get("answer", ""), options)),
         "hint": value.get("hint", ""),
         "evidence": value.get("evidence", {}),
         "rotations": value.get("rotations", ()),
     }
     return {**fields, "extra": {name: inner for name, inner in value.items() if name not in _FIELDS_READ}}
+
+
+def _type(value: Mapping[str, Any]) -> str:
+    if "type" not in value and "category" not in value:
+        raise ValueError("type: is missing")
+    return read_question_type(str(value.get("type", value.get("category"))))
 
 
 def read_options(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """One question about a document whose pages are images: options, the right letter, and where its evidence stands."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
 
 from gigavqa.benchmarks.mmcr.taxonomy import LETTERS, MOST_OPTIONS, QuestionType, source_of
 from gigavqa.evaluation import samples as host
@@ -76,25 +77,29 @@ class MMCRSample(host.Sample):
         """Return the original letter of the option that rotation k shows under `letter`."""
         return None if letter is None else self.order(rotation)[self.letters.index(letter)]
 
-    @model_validator(mode="before")
+    @field_validator("options", mode="before")
     @classmethod
-    def _options_are_there(cls, fields: Any) -> Any:
-        options = fields.get("options") if isinstance(fields, dict) else None
+    def _options_are_lettered(cls, options: Any) -> Any:
         if isinstance(options, dict):
             letters = list(options)
             if not 2 <= len(letters) <= MOST_OPTIONS or letters != list(LETTERS[: len(letters)]):
-                raise ValueError(f"options must be two to five, lettered from A without a gap, not {letters}")
-        return fields
+                raise ValueError(f"must be two to five, lettered from A without a gap, not {letters}")
+        return options
 
     @model_validator(mode="after")
     def _fits(self) -> "MMCRSample":
+        if wrong := list(self._misfits()):
+            raise ValueError("; ".join(wrong))
+        return self
+
+    def _misfits(self) -> Iterator[str]:
         if not self.options:
-            raise ValueError("options: is missing: two to five, lettered from A")
-        if self.answer and self.answer not in self.options:
-            raise ValueError(f"answer '{self.answer}' is none of the options {', '.join(self.options)}")
+            yield "options: is missing: two to five, lettered from A"
+        elif self.answer and self.answer not in self.options:
+            yield f"answer '{self.answer}' is none of the options {', '.join(self.options)}"
         beyond = [page for page in self.evidence.pages if self.images and page > len(self.images)]
         if beyond:
-            raise ValueError(f"evidence.pages: {beyond[0]} is beyond the document's {len(self.images)} pages")
-        if wrong := [order for order in self.rotations if order and sorted(order) != sorted(self.letters)]:
-            raise ValueError(f"rotations: '{wrong[0]}' is no order of the letters {self.letters}")
-        return self
+            yield f"evidence.pages: {beyond[0]} is beyond the document's {len(self.images)} pages"
+        letters = self.letters if self.options else ""
+        if wrong := [order for order in self.rotations if order and letters and sorted(order) != sorted(letters)]:
+            yield f"rotations: '{wrong[0]}' is no order of the letters {letters}"

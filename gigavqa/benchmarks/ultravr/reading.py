@@ -17,6 +17,7 @@ from gigavqa.benchmarks.ultravr.schemas import WSI_FORMATS
 from gigavqa.benchmarks.ultravr.taxonomy import CATEGORIES, SUBCATEGORIES
 from gigavqa.benchmarks.ultravr.vocabulary import WSI_OPTIONS
 from gigavqa.evaluation.benchmark import RecordContext
+from gigavqa.evaluation.field_faults import read_field
 from gigavqa.evaluation.records import Record
 
 _DOMAIN_OF_SUBCATEGORY = {name: domain for (domain, _), name in SUBCATEGORIES.items()}
@@ -83,7 +84,7 @@ def _flatten(value: dict[str, Any], origin: RecordContext, default_id: str) -> d
         "category": _category(value),
         "extra": {k: v for k, v in value.items() if k not in _FIELDS_READ},
     }
-    fields["steps"] = [_step(step) for step in _steps(value.get("reasoning_supervision"))]
+    fields["steps"] = read_field(lambda: [_step(step) for step in _steps(value.get("reasoning_supervision"))])
     origin.unread.update(_unread_step_fields(value.get("reasoning_supervision")))
     if "answer" in value:
         fields["answer"] = _answer(value["answer"], options)
@@ -161,7 +162,8 @@ def _unread_step_fields(supervision: Any) -> Iterator[str]:
     """Yield what of the annotation no step keeps; a name stands once, however many of its steps have it."""
     if isinstance(supervision, dict):
         yield from (f"reasoning_supervision.{key}" for key in supervision if key not in {"steps", "step_type"})
-        steps = [step for step in supervision.get("steps", ()) if isinstance(step, dict)]
+        listed = supervision.get("steps")
+        steps = [step for step in listed if isinstance(step, dict)] if isinstance(listed, list) else []
         yield from sorted({f"steps.{key}" for step in steps for key in step} - {f"steps.{key}" for key in _OF_STEPS})
 
 

@@ -1,5 +1,6 @@
 """One benchmark question with its options, answer, annotated steps and evidence."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
@@ -108,21 +109,19 @@ class UltraVRSample(host.Sample):
         return dict(sorted(options.items())) if options else None
 
     @model_validator(mode="after")
-    def _category_belongs_to_domain(self) -> "UltraVRSample":
-        if self.category not in CATEGORIES[self.domain]:
-            raise ValueError(
-                f"domain '{self.domain}' has no category '{self.category}': {', '.join(CATEGORIES[self.domain])}"
-            )
+    def _fits_together(self) -> "UltraVRSample":
+        if wrong := list(self._misfits()):
+            raise ValueError("; ".join(wrong))
         return self
 
-    @model_validator(mode="after")
-    def _answer_fits(self) -> "UltraVRSample":
+    def _misfits(self) -> Iterator[str]:
+        if self.category not in CATEGORIES[self.domain]:
+            yield f"domain '{self.domain}' has no category '{self.category}': {', '.join(CATEGORIES[self.domain])}"
         if self.options is None and self.domain != "ad":
-            raise ValueError("options are missing; only AD samples may ask for a coordinate")
-        if self.answer and self.options is not None and self.answer not in self.options:
-            raise ValueError(f"answer '{self.answer}' is none of the options {', '.join(self.options)}")
-        if self.answer and self.options is None:
+            yield "options are missing; only AD samples may ask for a coordinate"
+        elif self.answer and self.options is not None and self.answer not in self.options:
+            yield f"answer '{self.answer}' is none of the options {', '.join(self.options)}"
+        elif self.answer and self.options is None:
             cell = read_coordinate(self.answer)
             if cell is None or self.answer != format_coordinate(cell):
-                raise ValueError(f"answer '{self.answer}' is neither an option nor a coordinate '(row, column)'")
-        return self
+                yield f"answer '{self.answer}' is neither an option nor a coordinate '(row, column)'"

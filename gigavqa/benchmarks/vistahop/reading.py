@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from gigavqa.benchmarks.vistahop.samples import LETTERS, MOST_HITS, Anchor, Component, Hop, VistaHopSample
 from gigavqa.evaluation.benchmark import RecordContext
+from gigavqa.evaluation.field_faults import FieldFault, read_field
 from gigavqa.evaluation.records import Record, id_of
 
 _MARK = "<image>"
@@ -70,7 +71,10 @@ def _convert_record(value: dict[str, Any]) -> dict[str, Any]:
         return {**asked, **truth, **rest}
     if "reasoning_path" in value:
         rest = {name: inner for name, inner in value.items() if name != "reasoning_path"}
-        return {**_read_chain(value["reasoning_path"]), **rest}
+        chain = read_field(lambda: _read_chain(value["reasoning_path"]))
+        if isinstance(chain, FieldFault):
+            return {**rest, **dict.fromkeys(("chain", "hops", "level"), chain)}
+        return {"hops": len(chain), "chain": chain, **rest}
     return value
 
 
@@ -83,17 +87,15 @@ def _first_question(prompt: Any) -> Any:
     return content
 
 
-def _read_chain(path: Any) -> dict[str, Any]:
-    """Return the chain of a synthesized question: edges, or nodes in their order; hops are its edges."""
+def _read_chain(path: Any) -> list[dict[str, str]]:
+    """Return the chain of a synthesized question: edges, or nodes in their order."""
     if isinstance(path, str):
         path = [node for node in _ARROW.split(path) if node]
     if isinstance(path, list) and path and all(isinstance(edge, dict) for edge in path):
-        chain = [{part: _first_value(edge, names) for part, names in _ENDS.items()} for edge in path]
-    elif isinstance(path, list) and len(path) > 1 and all(isinstance(node, str) for node in path):
-        chain = [{"from": one, "to": other} for one, other in pairwise(path)]
-    else:
-        raise ValueError("reasoning_path: must be a list of edges {from, relation, to}, or of two nodes or more")
-    return {"hops": len(chain), "chain": chain}
+        return [{part: _first_value(edge, names) for part, names in _ENDS.items()} for edge in path]
+    if isinstance(path, list) and len(path) > 1 and all(isinstance(node, str) for node in path):
+        return [{"from": one, "to": other} for one, other in pairwise(path)]
+    raise ValueError("reasoning_path: must be a list of edges {from, relation, to}, or of two nodes or more")
 
 
 def _first_value(value: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -102,26 +104,34 @@ def _first_value(value: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def _fields(value: dict[str, Any], record: Record, origin: RecordContext) -> dict[str, Any]:
     truths: Any = next((value[name] for name in _TRUTHS if name in value), [])
-    pictures = _image_names(value, origin)
-    question = value.get("question")
-    if question is None:
-        raise ValueError(f"question: is missing; there are {', '.join(value) or 'no fields'}")
-    hits = _read_hits(value, origin)
-    thumbnails = [name for name in dict.fromkeys(name for _, name in hits) if name]
-    first = pictures[:1]
+    pictures = read_field(lambda: _image_names(value, origin))
+    hits = read_field(lambda: _read_hits(value, origin))
     fields = {
         "id": id_of(str(value.get("id", f"{origin.stem}-{record.index}"))),
-        "images": (*first, *thumbnails),
-        "question": question.replace(_MARK, "").strip() if isinstance(question, str) else question,
+        "question": read_field(lambda: _question(value)),
         "answers": truths if isinstance(truths, list | tuple) else [truths],
-        "hits": [
-            {"title": title, "thumbnail": len(first) + thumbnails.index(name) if name else None} for title, name in hits
-        ],
-        "unshown": pictures[1:],
+        **_shown(pictures, hits),
         **{name: value[name] for name in _LABELS if name in value},
         **({"options": _letter_options(value["options"])} if isinstance(value.get("options"), list) else {}),
     }
     return {**fields, "extra": {name: inner for name, inner in value.items() if name not in FIELDS}}
+
+
+def _question(value: Mapping[str, Any]) -> Any:
+    question = value.get("question")
+    if question is None:
+        raise ValueError(f"question: is missing; there are {', '.join(value) or 'no fields'}")
+    return question.replace(_MARK, "").strip() if isinstance(question, str) else question
+
+
+def _shown(pictures: tuple[str, ...] | FieldFault, hits: list[tuple[str, str | None]] | FieldFault) -> dict[str, Any]:
+    """Return what is shown of a sample: the first picture and the hits' thumbnails; and what is not."""
+    if isinstance(pictures, FieldFault) or isinstance(hits, FieldFault):
+        return {"images": pictures, "unshown": (), "hits": hits if isinstance(hits, FieldFault) else ()}
+    first, thumbnails = pictures[:1], [name for name in dict.fromkeys(name for _, name in hits) if name]
+    places = (len(first) + thumbnails.index(name) if name else None for _, name in hits)
+    told = [{"title": title, "thumbnail": place} for (title, _), place in zip(hits, places, strict=True)]
+    return {"images": (*first, *thumbnails), "unshown": pictures[1:], "hits": told}
 
 
 def _letter_options(options: list[Any]) -> Any:

@@ -5,6 +5,7 @@ local job, told = ARGV[1], tonumber(ARGV[2])
 if call('HGET', key('job', job), 'status') ~= 'validating' then return end
 local has_room = call('HEXISTS', key('job', job), 'total_reserved') == 1
 if not has_room or call('HLEN', key('bundles', job)) < told then return end
-call('HSET', key('job', job), 'in_progress_at', now(), 'warnings', ARGV[3] or '[]')
+call('HSETNX', key('job', job), 'in_progress_at', now())
+call('HSET', key('job', job), 'warnings', ARGV[3] or '[]')
 set_status(job, 'in_progress')
 finish_if_all_done(job)

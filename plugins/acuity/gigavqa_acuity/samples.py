@@ -1,5 +1,7 @@
 """One question about the one optotype of a picture: a Landolt ring of known size, colour, gap and place."""
 
+from collections.abc import Iterator
+
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from gigavqa.evaluation import samples as host
@@ -55,14 +57,15 @@ class AcuitySample(host.Sample):
 
     @model_validator(mode="after")
     def _fits(self) -> "AcuitySample":
-        if len(self.images) != 1:
-            raise ValueError(f"a sign stands in one image, not in {len(self.images) or 'none'}")
-        options = self.options or {}
-        if list(options) != list(LETTERS):
-            raise ValueError(f"options must be lettered A to D, not {', '.join(options) or 'missing'}")
-        true = getattr(self.optotype, self.attribute)
-        if options.get(self.answer) != true:
-            raise ValueError(
-                f"answer '{self.answer}' is not the option '{true}', which the optotype's {self.attribute} is"
-            )
+        if wrong := list(self._misfits()):
+            raise ValueError("; ".join(wrong))
         return self
+
+    def _misfits(self) -> Iterator[str]:
+        if len(self.images) != 1:
+            yield f"a sign stands in one image, not in {len(self.images) or 'none'}"
+        options, true = self.options or {}, getattr(self.optotype, self.attribute)
+        if list(options) != list(LETTERS):
+            yield f"options must be lettered A to D, not {', '.join(options) or 'missing'}"
+        elif options.get(self.answer) != true:
+            yield f"answer '{self.answer}' is not the option '{true}', which the optotype's {self.attribute} is"

@@ -88,7 +88,7 @@ BAD = {
     "answer 'F' is none of the options A, B, C, D, E": {"answer": "F"},
     "answer 'B. Yellow.' does not fit option B, 'Blue.'": {"answer": "B. Yellow."},
     "evidence.pages: 9 is beyond the document's 2 pages": {"evidence": {"pages": [9]}},
-    "options must be two to five, lettered from A without a gap, not ['A', 'C']": {"options": {"A": "x", "C": "y"}},
+    "options: must be two to five, lettered from A without a gap, not ['A', 'C']": {"options": {"A": "x", "C": "y"}},
     "rotations: 'ABC' is no order of the letters ABCDE": {"rotations": ["", "ABC"]},
     "type: is missing": {"type": None},
     "there is no document 'tides.pdf', which `gigavqa dataset import` renders": {"pages": "tides.pdf"},
