@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from gigavqa.tiling.display import Display, parse_display
-from gigavqa.tiling.file_facts import cached_samples
+from gigavqa.tiling.file_facts import cached_identity, cached_samples
 from gigavqa.tiling.histograms import band_histogram
 from gigavqa.tiling.proposals import propose_displays
-from gigavqa.tiling.tones import SampledPixels, find_tone
+from gigavqa.tiling.tone import Tone
+from gigavqa.tiling.tones import SampledPixels
 
 _TAIL = 0.1
 
@@ -29,17 +29,16 @@ def describe_samples(path: Path, show: str, refused: str) -> dict[str, Any]:
         "nodata": None if native.nodata is None else str(native.nodata),  # JSON has no NaN
         "palette": bool(native.table),
         "proposals": propose_displays(native, pixels),
-        "shown": [] if refused and not show else _shown_bands(path, pixels, parse_display(show) if show else None),
+        "shown": [] if refused and not show else _shown_bands(pixels, cached_identity(path, None, show).tone),
     }
 
 
-def _shown_bands(path: Path, pixels: SampledPixels, display: Display | None) -> list[dict[str, Any]]:
+def _shown_bands(pixels: SampledPixels, tone: Tone | None) -> list[dict[str, Any]]:
     """Describe each band that is shown, with its limits unless it is shown as it is."""
-    if display is None:
+    if tone is None:
         colours = pixels.native.channels - (pixels.native.alpha is not None)
         bands, nodata, limits = tuple(range(min(3, colours))), pixels.native.nodata, None
     else:
-        tone = find_tone(path, display, pixels.native, pixels)
         bands, nodata, limits = tone.bands, tone.nodata, tone.limits or None
     return [
         {
