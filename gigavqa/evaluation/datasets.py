@@ -3,7 +3,7 @@
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -69,15 +69,15 @@ class Dataset:
         As is `asked` for; else as the `sample` declares, or the first one where none is given; else as the data set.
         """
         name = image.removeprefix(f"{self.name}/")
-        own = sample.show_of(name) if sample else next(iter(self.record_displays.get(name, ())), "")
+        own = sample.show_of(name) if sample else self.record_displays.get(name, ("",))[0]
         return asked or own or self.displays.show_of(name)
 
     def further_displays(self) -> Mapping[str, Sequence[str]]:
         """Return the images that records show in several ways, by each display beyond the one that `show_of` tells."""
         found: dict[str, list[str]] = {}
         for image, shows in self.record_displays.items():
-            for show in list(shows)[1:]:
-                found.setdefault(show, []).append(self.image_of(image))
+            for show in shows[1:]:
+                found.setdefault(show or self.displays.show_of(image), []).append(self.image_of(image))
         return found
 
     def by_image(self, samples: Sequence[Sample]) -> Mapping[str, Sequence[Sample]]:
@@ -99,17 +99,18 @@ class Dataset:
         return sorted(Counter(image for sample in self.samples for image in set(sample.images)).items())
 
     @cached_property
-    def record_displays(self) -> Mapping[str, Collection[str]]:
-        """The displays that records themselves declare of their images, by name, in the order of samples."""
-        found: dict[str, dict[str, None]] = {}
+    def record_displays(self) -> Mapping[str, Sequence[str]]:
+        """The displays of images of which some record declares one, by name: the records' own, in the order of samples,
+        and last '' where another record leaves it to the data set.
+        """
         samples = self.samples
         if isinstance(samples, PackedSamples) and not samples.says("show"):
-            return found
+            return {}
+        found: dict[str, dict[str, None]] = {}
         for sample in samples:
-            for image, show in zip(sample.images, sample.show or (), strict=False):
-                if show:
-                    found.setdefault(image, {})[show] = None
-        return found
+            for image in sample.images:
+                found.setdefault(image, {})[sample.show_of(image)] = None
+        return {image: sorted(shows, key=lambda show: not show) for image, shows in found.items() if any(shows)}
 
     @cached_property
     def positions(self) -> Mapping[str, int]:

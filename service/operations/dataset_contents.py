@@ -66,6 +66,7 @@ class ImageCard(BaseModel):
     )
     num_bytes: int | None = None
     num_samples: int = Field(description="samples that show it")
+    show: str = Field(default="", description="the first display that a sample itself declares of it, if any does")
     error: str | None = Field(default=None, description="why it cannot be served")
 
 
@@ -149,22 +150,18 @@ async def list_images(
     first = 0 if after is None else bisect_right(counts, after, key=itemgetter(0))
     page = counts[first : first + limit]
     found = await asyncio.to_thread(headers.survey, [dataset.image_of(shown) for shown, _ in page], dataset.show_of)
-    cards = [_image_card(shown, number, found[dataset.image_of(shown)]) for shown, number in page]
+    own = {image: shows[0] for image, shows in dataset.record_displays.items()}
+    cards = [_image_card(shown, number, found[dataset.image_of(shown)], own.get(shown, "")) for shown, number in page]
     return ImageList(data=cards, has_more=len(counts) > first + limit, last_id=page[-1][0] if page else None)
 
 
-def _image_card(image: str, num_samples: int, found: ImageInfo | str) -> ImageCard:
+def _image_card(image: str, num_samples: int, found: ImageInfo | str, show: str) -> ImageCard:
+    card = ImageCard(name=image, num_samples=num_samples, show=show)
     if isinstance(found, str):
-        return ImageCard(name=image, num_samples=num_samples, error=found)
-    return ImageCard(
-        name=image,
-        width=found.size.width,
-        height=found.size.height,
-        format=found.format,
-        microns_per_pixel=found.size.microns_per_pixel,
-        num_bytes=found.num_bytes,
-        num_samples=num_samples,
-    )
+        return card.model_copy(update={"error": found})
+    (width, height), microns = found.size, found.size.microns_per_pixel
+    told = {"width": width, "height": height, "format": found.format, "microns_per_pixel": microns}
+    return card.model_copy(update={**told, "num_bytes": found.num_bytes})
 
 
 def _matches(sample: Sample, image: str | None, group: str | None, search: str | None) -> bool:

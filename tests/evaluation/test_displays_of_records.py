@@ -55,6 +55,15 @@ def test_two_records_may_show_one_image_in_two_ways(tmp_path: Path) -> None:
     assert dataset.further_displays() == {SHOWN_BONE: [image]}
 
 
+def test_a_record_that_leaves_an_image_to_the_data_set_is_checked_so(tmp_path: Path) -> None:
+    """Although another one declares how it is shown."""
+    first = next(iter(GOOD.values()))
+    dataset = load_dataset(write_dataset(tmp_path / "tiny", {**first, "id": "plain"}, {**first, "show": BRAIN}))
+    image = dataset.image_of(dataset.samples[0].images[0])
+    assert (dataset.show_of(image), dataset.show_of(image, "", dataset.samples[0])) == (SHOWN_BRAIN, "")
+    assert dataset.further_displays() == {"": [image]}
+
+
 @pytest.mark.parametrize(
     ("show", "told"),
     [

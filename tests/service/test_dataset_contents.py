@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 
 from gigavqa.evaluation.installed import installed_benchmarks
-from tests.service.datasets import NAME, write_town
+from tests.service.datasets import NAME, record, write_dataset, write_town
 from tests.service.gateways import RunningGateway, problem_of
 
 
@@ -45,6 +45,13 @@ def test_pictures_are_listed_with_what_their_headers_tell(gateway: RunningGatewa
     assert good["num_bytes"] == (folder / "images/plaza-0.png").stat().st_size
     (bad,) = gateway.client.get(f"/v1/datasets/{NAME}/images", params={"after": page["last_id"]}).json()["data"]
     assert bad["width"] is None and bad["error"] and str(gateway.settings.data) not in bad["error"]
+
+
+def test_a_picture_that_a_sample_shows_in_its_own_way_says_so(gateway: RunningGateway) -> None:
+    """So that pages lead to it in these colours; of all others nothing is said."""
+    write_dataset(gateway.settings.data, [record(0, show="bands=1;gamma=2"), record(1)])
+    first, second = gateway.client.get(f"/v1/datasets/{NAME}/images").json()["data"]
+    assert (first["show"], second["show"]) == ("bands=1 gamma=2", "")
 
 
 def test_pictures_are_a_manifest_that_iiif_viewers_open(start: Callable[..., RunningGateway]) -> None:

@@ -141,3 +141,15 @@ def test_a_budget_that_is_not_the_checkpoints_is_told_where_the_paper_had_that(
     told = [text for text in warnings if "`--option budget=published` asks" in text]
     assert len(told) == is_told
     assert all(text.startswith("glm-4.5v is shown pictures at") and "max_pixels 9633792" in text for text in told)
+
+
+def test_every_display_of_an_image_is_checked_with_its_file(settings: GatewaySettings, admission: JobValidator) -> None:
+    """Also where another record shows the image in a way that it has; a job's own display replaces all of them."""
+    shows = ("bands=1", "bands=1,2,3 gamma=2", "bands=7", "")
+    write_dataset(settings.data, [record(2 * number, show=show) for number, show in enumerate(shows)])
+    with pytest.raises(SubmissionInvalidError) as refused:
+        checked(admission, spec_of(1))
+    (finding,) = refused.value.findings
+    assert finding.image == f"{NAME}/images/plaza-0.png" and "asks for band 7" in finding.detail
+    job = checked(admission, spec_of(1, options={"show": "bands=2"}))
+    assert {view.show for _, request in job.requests() for view in request.views} == {"bands=2"}

@@ -28,15 +28,15 @@ const sizeOf = (image) => (image.error ? image.error : `${whole(image.width)} ×
 
 const picture = (image) => {
   const fullName = pictureName(name, image.name);
-  const wish = () => closer({ image: fullName, title: image.name, back: [location.href, name] });
+  const wish = () => closer({ image: fullName, ...(image.show ? { show: image.show } : {}), title: image.name, back: [location.href, name] });
   const lead = (event) => { event.currentTarget.href = wish(); }; // back to what is chosen by then
   const shown = viewer && !image.error
-    ? el("a", { href: wish(), onclick: lead, onauxclick: lead }, el("div", { class: "thumbs" }, thumbnail(fullName, 480, `Look closer at ${image.name}`)))
+    ? el("a", { href: wish(), onclick: lead, onauxclick: lead }, el("div", { class: "thumbs" }, thumbnail(fullName, 480, `Look closer at ${image.name}`, "full", image.show)))
     : el("div", { class: "thumbs none" }, image.error ? "cannot be served" : "no viewer is known here");
   return el("li", { "data-image": image.name }, shown, el("div", { class: "words" },
     el("p", {}, image.name),
     el("p", { class: image.error ? "failed" : "soft" }, sizeOf(image)),
-    image.error ? null : el("p", {}, link(`/ask?image=${encodeURIComponent(fullName)}`, "Ask about it", { "aria-label": `Ask about ${image.name}` })),
+    image.error ? null : el("p", {}, link(`/ask?${new URLSearchParams({ image: fullName, ...(image.show ? { show: image.show } : {}) })}`, "Ask about it", { "aria-label": `Ask about ${image.name}` })),
     el("p", {}, el("button", { type: "button", "aria-pressed": String(chosen.image === image.name), onclick: () => choose({ image: chosen.image === image.name ? "" : image.name, after: "" }, showSamples) }, some(image.num_samples, "question")))));
 };
 
