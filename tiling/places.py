@@ -6,7 +6,7 @@ given in. They are followed in small steps, so that their bend in the image's gr
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -156,6 +156,7 @@ def _corners(region: Region) -> Points:
     return np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], float)
 
 
+@lru_cache(maxsize=1024)
 def describe_ground(tags: GeoTags, size: Size) -> str:
     """Say where an image lies, how far its pixels are apart and where north is; nothing of one without georeference."""
     if not tags:

@@ -246,4 +246,5 @@ def test_a_scene_of_16_bits_is_asked_about_a_place_in_one_command(service: Servi
     (line,) = _lines(tmp_path / "out" / "verdicts.jsonl")
     assert (line["sample_id"], line["failure"]) == ("lake", None)
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "region 162,1353,279,229 of 2,048 × 2,048" in page
+    assert "region 162,1353,279,229 (lonlat:13.56,52.2,13.6,52.22) of 2,048 × 2,048" in page
+    assert "EPSG:32633 (WGS 84 / UTM zone 33N); ground sampling distance 10 m; north is" in page
