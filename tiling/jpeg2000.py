@@ -28,7 +28,7 @@ class Jpeg2000Coding(NamedTuple):
     `num_parts` are code blocks, or precincts, of one tile: what a decoder keeps books of.
 
     `is_plain` where any part of it can be decoded alone as it is shown: components of one depth and of every pixel, of
-    grey or RGB, without a palette, from the grid's origin on.
+    grey, RGB or CMYK, without a palette, from the grid's origin on.
     """
 
     size: Size
@@ -78,7 +78,7 @@ def coding_of(image: OpenFile) -> Jpeg2000Coding:
     num_tiles = across * down
     if any(tile >= num_tiles for tile in bytes_of):
         raise ImageUnreadableError(f"{image.path}: holds tile {max(bytes_of)}, of a grid of {num_tiles}")
-    is_plain = plain and b"pclr" not in header and _space(header) in {None, _SRGB, _GREY}
+    is_plain = plain and b"pclr" not in header and _space(header) in {None, _SRGB, _GREY, _CMYK}
     most_bytes = max(bytes_of.values(), default=0)
     return Jpeg2000Coding(size, len(depths), levels, tile_size, num_tiles, parts * len(depths), is_plain, most_bytes)
 

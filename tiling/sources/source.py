@@ -8,7 +8,7 @@ import numpy as np
 from tifffile import TiffFile
 
 from gigavqa.tiling.digest import require_content
-from gigavqa.tiling.errors import ImageNotFoundError, RegionError, translate_decoder_errors
+from gigavqa.tiling.errors import ImageNotFoundError, ImageUnsupportedError, RegionError, translate_decoder_errors
 from gigavqa.tiling.files import Closeable, OpenFile, image_changed_error
 from gigavqa.tiling.formats import OPENSLIDE_ONLY
 from gigavqa.tiling.geometry import Region, Size
@@ -27,6 +27,7 @@ from gigavqa.tiling.tiff import tiff_layout
 from gigavqa.tiling.tone import Tone
 
 _BITS_OF_JPEG = 8
+_MOST_WHOLE_BANDS = 4
 
 
 class Source(Closeable):
@@ -164,6 +165,8 @@ def _flat_decoder(file: OpenFile, header: StoredHeader, *, is_declared: bool) ->
             coding = coding_of(file)
         if coding.is_plain:
             return Jpeg2000Decoder(file, coding, header.pixel_type)
+        if header.pixel_type.bands > _MOST_WHOLE_BANDS:
+            raise ImageUnsupportedError(f"{file.path}: its bands are of several kinds and decoded whole; make it a COG")
         if not is_declared:
             return WholeJpeg2000Decoder(file, header.size_s)
     if is_deep_jpeg or header.container == "jp2":

@@ -1,4 +1,4 @@
-"""JPEG 2000 of other colours than grey and RGB, or of subsampled ones, through Pillow, which knows them."""
+"""JPEG 2000 of luma and chroma, palettes and subsampling, through Pillow, which knows their colours."""
 
 import threading
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _BAND_ROWS = 256
 one_at_a_time = threading.Lock()
 """Held while an image is decoded whole.
 
-OpenJPEG takes about 16 bytes a pixel meanwhile: 1 GB at the limit on pixels of `jp2_whole`.
+OpenJPEG takes about 24 bytes a pixel of four bands meanwhile: 1.1 GB at the limit on pixels of `jp2_whole`.
 """
 
 
