@@ -22,10 +22,11 @@ class WindowEdges(NamedTuple):
 def window_edges(decoder: Decoder, level: Level, window: Window, region: Region) -> WindowEdges:
     """Average what of a region (level 0, stored frame) lies where the level was cut off. Reads strips of level 0.
 
-    Nothing where a level's scale is no whole number, so that it was stretched, and not cut off.
+    Nothing where a level's scale is no whole number, so that it was stretched, and not cut off; nor of one that lags,
+    whose last pixels lie at the image's edge.
     Raises ImageUnreadableError where the strips cannot be decoded.
     """
-    if not level.downsample.is_integer():
+    if level.lag or not level.downsample.is_integer():
         return WindowEdges()
     (x, y, width, height), (columns, rows) = window.region_l, window.after
     left, size = window.before[0], window.size

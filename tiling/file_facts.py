@@ -167,12 +167,13 @@ def _read_plan(path: Path, seen: _VersionKey, mounted: int, how: _ReadKey) -> Re
             require_content(file, how.digest)
         source = source_of(file, how.tone)
         with source.decoder:
-            if how.is_ours or source.decoder.is_scaling or len(source.decoder.levels) == 1:
+            decoder = source.decoder
+            if how.is_ours or decoder.is_scaling or decoder.is_nested or len(decoder.levels) == 1:
                 return plan_reading(source)
             digest = seen if isinstance(seen, str) else how.digest or digest_of(file)
-            stored = StoredFact(_AGREEMENT, digest, "levels", _LEVELS_VERSION, source.decoder.levels, how.tone)
+            stored = StoredFact(_AGREEMENT, digest, "levels", _LEVELS_VERSION, decoder.levels, how.tone)
             if (agreement := stored.read()) is None:
-                agreement = compare_levels(source.decoder)
+                agreement = compare_levels(decoder)
                 stored.write(agreement)
             return plan_reading(source, agreement)
 

@@ -85,6 +85,10 @@ def matrix_of(tags: GeoTags, *, is_point: bool) -> Matrix:
 
     Where a pixel is a point, tags speak of its centre.
     """
+    if tags.transformation and tags.scale:
+        raise GeoreferenceError(
+            "it has both tags, ModelTransformation and ModelPixelScale, of which readers take either"
+        )
     matrix = _by_transformation(tags.transformation) if tags.transformation else _by_scale(tags)
     a, b, c, d, e, f = matrix
     if not all(map(math.isfinite, matrix)):

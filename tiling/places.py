@@ -6,7 +6,7 @@ given in. They are followed in small steps, so that their bend in the image's gr
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -120,12 +120,22 @@ def bounds_text(georeference: Georeference, size: Size, asked: RegionText) -> st
         lonlat = georeference.lonlat(corners)
         points = lonlat if asked.code is None else transform_points(None, asked.code, lonlat)
         digits, head = (6, "lonlat:") if asked.code is None else (3, f"epsg:{asked.code}:")
+    around = False
     if asked.scheme == "lonlat":
         points[:, 0] = np.unwrap(points[:, 0], period=_TURN)
+        around = _goes_around(points)
     (west, south), (east, north) = points.min(axis=0), points.max(axis=0)
-    if asked.scheme == "lonlat":
-        west, east = ((side + 180) % _TURN - 180 if abs(side) > 180 else side for side in (west, east))
+    if around:
+        west, east = -180.0, 180.0
+        south, north = (south, 90.0) if south + north > 0 else (-90.0, north)
+    elif asked.scheme == "lonlat":
+        west, east = ((side + 180) % _TURN - 180 if abs(round(side, 6)) > 180 else side for side in (west, east))
     return head + ",".join(f"{side:.{digits}f}".rstrip("0").rstrip(".") for side in (west, south, east, north))
+
+
+def _goes_around(points: Points) -> bool:
+    """Return whether a closed path goes around a pole: its longitudes end a turn from where they begin."""
+    return bool(abs(points[-1, 0] - points[0, 0]) > _TURN / 2)
 
 
 def outline_of(georeference: Georeference, region: Region) -> list[tuple[float, float]]:
@@ -139,6 +149,8 @@ def outline_of(georeference: Georeference, region: Region) -> list[tuple[float, 
         pixels = _walk(_corners(region), steps)
         points = georeference.lonlat(pixels)
         points[:, 0] = np.unwrap(points[:, 0], period=_TURN)
+        if _goes_around(points):
+            raise GeoreferenceError("a pole lies within the region, whose outline is no polygon in lon and lat")
         middles, wanted = ((path + np.roll(path, -1, axis=0)) / 2 for path in (points, pixels))
         apart = np.abs(georeference.pixels_of(middles, None) - wanted).max()
         if apart <= _BEND or steps >= _STEPS:
@@ -156,6 +168,7 @@ def _corners(region: Region) -> Points:
     return np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], float)
 
 
+@lru_cache(maxsize=1024)
 def describe_ground(tags: GeoTags, size: Size) -> str:
     """Say where an image lies, how far its pixels are apart and where north is; nothing of one without georeference."""
     if not tags:

@@ -1,6 +1,8 @@
 """Georeferenced pictures at the command line: facts, places, and evidence in GeoJSON, in and out."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -70,3 +72,25 @@ def test_boxes_of_an_image_that_lies_nowhere_are_left_out(installation: Installa
     run = installation.run("dataset", "boxes", "plain", "-o", str(tmp_path / "boxes.geojson"))
     assert "1 box left out: plain/images/plain.png: its file has no georeference" in run.stderr
     assert json.loads((tmp_path / "boxes.geojson").read_text("utf-8"))["features"] == []
+
+
+@pytest.fixture
+def fields(tmp_path: Path) -> Path:
+    """The folder that the example draws."""
+    script = Path(__file__).parents[2] / "examples" / "earth.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path / "fields")], check=True)
+    return tmp_path / "fields"
+
+
+def test_the_place_of_the_examples_question_shows_its_lake(
+    installation: Installation, fields: Path, tmp_path: Path
+) -> None:
+    """Blue amid fields, of which it has few: the display and the place are right."""
+    place = json.loads((fields / "questions.jsonl").read_text("utf-8"))["regions"][0]
+    arguments = ("-m", MODEL, "--show", "bands=3,2,1 stretch=range:0:3000", "-o", str(tmp_path / "seen.png"))
+    installation.ok("view", str(fields / "scene.tif"), "-c", "V3", "--region", place, *arguments)
+    red, _, blue = (np.asarray(Image.open(tmp_path / "seen.png")).astype(int)[..., band] for band in range(3))
+    assert 0.1 < (blue > red + 60).mean() < 0.4
+    installation.ok("view", str(fields / "scene.tif"), *arguments)
+    red, _, blue = (np.asarray(Image.open(tmp_path / "seen.png")).astype(int)[..., band] for band in range(3))
+    assert 0 < (blue > red + 60).mean() < 0.01

@@ -56,6 +56,7 @@ BROKEN: list[tuple[str, dict[int, Any]]] = [
     ("no area", {34264: (10.0, 10.0, 0, 5.0, 10.0, 10.0, 0, 5.0, *TRANSFORMATION[8:]), 34735: KEYS}),
     ("not finite", {34264: (NAN, *TRANSFORMATION[1:]), 34735: KEYS}),
     ("name no coordinate system", {33550: SCALE, 33922: TIEPOINT}),
+    ("has both tags", {**GOOD, 34264: TRANSFORMATION}),
     *[("directory of keys is cut", {**GOOD, 34735: KEYS[:count]}) for count in (1, 3)],
     *[("names 3 keys, and holds", {**GOOD, 34735: KEYS[:count]}) for count in (4, 8, 15)],
     ("names 65535 keys, and holds 3", {**GOOD, 34735: (1, 1, 0, 65535, *KEYS[4:])}),

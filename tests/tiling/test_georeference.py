@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rasterio
+from affine import Affine
 from pyproj import Geod, Transformer
 from rasterio.warp import transform_bounds
 from rasterio.windows import from_bounds
@@ -213,3 +214,26 @@ def test_a_grid_in_degrees_has_no_map_coordinates(tmp_path: Path) -> None:
     """They are asked for as lon and lat."""
     with pytest.raises(GeoreferenceError, match="its grid is in degrees; say lonlat"):
         resolve_region("projected:13.4,52.4,13.5,52.5", read_header(write_geotiff(tmp_path / "a.tif", 4326)).size)
+
+
+def test_an_image_around_a_pole_spans_all_longitudes(tmp_path: Path) -> None:
+    """What it spans reaches to the pole; a place there is found, and an outline around it is none."""
+    path = write_geotiff(tmp_path / "a.tif", 3413, north_up(-48_000, 32_000, 1000))
+    size = read_header(path).size
+    with pytest.raises(RegionError, match=r"which spans lonlat:-180,89\.\d+,180,90$"):
+        resolve_region("lonlat:10,80,11,81", size)
+    found = resolve_region("lonlat:-180,89.9,180,90", size)
+    assert (found.x + found.width / 2, found.y + found.height / 2) == (48, 32)
+    with pytest.raises(GeoreferenceError, match="a pole lies within the region"):
+        outline_of(read(path), Region(40, 20, 20, 20))
+    assert len(outline_of(read(path), Region(50, 20, 5, 5))) > 4
+
+
+def test_the_whole_world_in_degrees_has_its_bounds(tmp_path: Path) -> None:
+    """From one side of the antimeridian to the other, whole and in parts."""
+    path = write_geotiff(tmp_path / "a.tif", 4326, Affine(3.75, 0, -180, 0, -2.8125, 90))
+    size = read_header(path).size
+    assert resolve_region("lonlat:-180,-90,180,90", size) == WHOLE
+    assert resolve_region(lonlat_text(outline_of(read(path), Region(0, 8, 96, 40))), size) == Region(0, 8, 96, 40)
+    with pytest.raises(RegionError, match="which spans lonlat:-180,-90,180,90; its west is east of its east"):
+        resolve_region("lonlat:170,-5,-170,5", size)

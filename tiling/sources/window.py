@@ -32,8 +32,8 @@ class Window:
 
 def level_window(level: Level, region: Region, full: Size) -> Window:
     """Find the window of a level for a region of an image of `full` size, in level-0 pixels and the stored frame."""
-    x = _span(region.x, region.width, full.width, level.downsample, level.size.width)
-    y = _span(region.y, region.height, full.height, level.downsample, level.size.height)
+    x = _span(region.x, region.width, full.width, level, level.size.width)
+    y = _span(region.y, region.height, full.height, level, level.size.height)
     box = Box(x.start, y.start, min(x.end, x.pixels), min(y.end, y.pixels))
     read = Region(x.first, y.first, x.last - x.first, y.last - y.first)
     return Window(read, Size(x.pixels, y.pixels), box, (x.before, y.before))
@@ -53,10 +53,10 @@ class _Span:
     end: float
 
 
-def _span(start: int, length: int, full: int, downsample: float, available: int) -> _Span:
-    left, right = start / downsample, (start + length) / downsample
+def _span(start: int, length: int, full: int, level: Level, available: int) -> _Span:
+    left, right = (side / level.downsample + level.lag for side in (start, start + length))
     origin = min(math.floor(left + _ROUNDING), available - 1)
-    first = min(math.ceil(left - _ROUNDING), available - 1)
+    first = origin if start == 0 else min(math.ceil(left - _ROUNDING), available - 1)
     inside = available if start + length == full else min(math.floor(right + _ROUNDING), available)
     last = max(first + 1, inside)
     return _Span(

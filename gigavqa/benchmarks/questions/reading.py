@@ -25,7 +25,7 @@ from gigavqa.evaluation.errors import ColumnError, RecordError
 from gigavqa.evaluation.records import Record, id_of
 from gigavqa.tiling.errors import RegionError
 from gigavqa.tiling.geojson import areas_of, is_geojson
-from gigavqa.tiling.region_grammar import PLACE_SCHEMES, parse_region
+from gigavqa.tiling.region_grammar import PLACE_HEADS, parse_region
 
 Value = TypeVar("Value")
 Other = TypeVar("Other")
@@ -206,7 +206,6 @@ def _image_number(image: Any, images: tuple[str, ...]) -> int:
     return int(image)
 
 
-_PLACES = tuple(f"{scheme}:" for scheme in sorted(PLACE_SCHEMES))
 _FORMS = (
     (("region",), False),
     (("box",), True),
@@ -219,7 +218,7 @@ _FORMS = (
 
 
 def _region(place: Any, corners: bool) -> str:
-    if isinstance(place, str) and place.strip().startswith(_PLACES):
+    if isinstance(place, str) and place.strip().startswith(PLACE_HEADS):
         return parse_region(place.strip()).text
     percent = isinstance(place, str) and place.strip().startswith("pct:")
     numbers = place.strip(" []()").removeprefix("pct:").split(",") if isinstance(place, str) else place

@@ -1,6 +1,7 @@
 """Pictures of chats: sent, uploaded or named; each stored, rendered and encoded once, and refused by name."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -11,6 +12,7 @@ from tests.service.datasets import NAME
 from tests.service.gateways import MODEL, RunningGateway
 from tests.service.openai.pictures import asking, data_url, deep, png, twin
 from tests.service.openai.workers import RunningWorker, folder_of_uploads
+from tests.tiling.earth import write_geotiff
 
 IMAGE = f"{NAME}/images/plaza-0.png"
 
@@ -46,6 +48,18 @@ def test_an_uploaded_file_is_the_same_picture_as_one_in_the_body(
     assert by_id.choices[0].message.content == in_body.choices[0].message.content
     assert by_id.usage.prompt_tokens == in_body.usage.prompt_tokens
     assert worker.renders == 1
+
+
+def test_a_place_of_a_georeferenced_file_is_its_pixels(
+    client: openai.OpenAI, worker: RunningWorker, tmp_path: Path
+) -> None:
+    """Rendered once for both names; and one outside is refused with what the image spans."""
+    file = client.files.create(file=write_geotiff(tmp_path / "scene.tif"), purpose="vision")
+    for region in ("projected:450100,5799500,450300,5799900", "10,10,20,40"):
+        assert ask(client, f"gigavqa:{file.id}?region={region}").usage.prompt_tokens > 20
+    assert worker.renders == 1
+    with pytest.raises(openai.BadRequestError, match="outside the image, which spans lonlat:14"):
+        ask(client, f"gigavqa:{file.id}?region=lonlat:1,2,3,4")
 
 
 def test_a_file_of_16_bits_is_shown_as_a_chat_declares(client: openai.OpenAI, worker: RunningWorker) -> None:
