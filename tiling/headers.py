@@ -103,7 +103,9 @@ def read_header(path: Path, show: str = "") -> Header:
     found = read_stored_header(path, display.part if display else WHOLE, is_declared=display is not None)
     if display:
         has_table = found.container == "tiff" and found.pixel_type.colours == "palette"
-        check_display(path, display, native_samples(found.pixel_type, has_table=has_table))
+        check_display(
+            path, display, native_samples(found.pixel_type, has_table=has_table, has_profile=found.has_profile)
+        )
     return found.oriented
 
 
