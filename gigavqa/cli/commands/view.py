@@ -50,7 +50,9 @@ def view(
     ] = "",
     region: Annotated[
         list[str] | None,
-        typer.Option(metavar="X,Y,W,H", help="Region in pixels, or pct:, um: (repeatable).", rich_help_panel=_EVIDENCE),
+        typer.Option(
+            metavar="X,Y,W,H", help="Region in pixels, or pct:, um:, tissue (repeatable).", rich_help_panel=_EVIDENCE
+        ),
     ] = None,
     place: Annotated[
         list[str] | None,
