@@ -2,7 +2,8 @@
 
 Of an overview of at most four megapixels, a pixel's saturation is the difference of its greatest and its least colour.
 Otsu's threshold parts saturations in two; squares of 8 pixels half of which lie above it are tissue. The box of all
-such squares, and one more on each side, is the tissue's. Source: N. Otsu, A threshold selection method from gray-level histograms, 1979.
+such squares, and one more on each side, is the tissue's. Source: N. Otsu, A threshold selection method from gray-level
+histograms, 1979.
 """
 
 import math
