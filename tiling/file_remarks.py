@@ -34,7 +34,7 @@ def _remarks(file: OpenFile) -> Iterator[str]:
         return
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-            if is_read_by_openslide(tiff):
+            if is_read_by_openslide(tiff) or tiff.is_ome:  # of which it is declared which image is shown
                 return
             others = tiff_layout(tiff, file.path, is_declared=True).num_others
         if others:
