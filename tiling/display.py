@@ -119,7 +119,7 @@ def canonical_display(text: str) -> str:
 
 def _reader_of(name: str) -> tuple[str, Callable[[str], Any]]:
     if name not in _READERS:
-        known = ", ".join(sorted(_READERS))
+        known = ", ".join(_READERS)
         hint = did_you_mean(name, _READERS)
         raise ValueError(f"show: '{quote_text(name)}' is none of {known}{hint}")
     return _READERS[name]
