@@ -12,6 +12,7 @@ from PIL import Image
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.errors import ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, TilingError
 from gigavqa.tiling.file_facts import cached_identity
+from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.roots import ImageRoot
@@ -21,7 +22,7 @@ from tests.tiling.slide_files.czi import write_czi
 from tests.tiling.slide_files.dicom import write_dicom_slide
 from tests.tiling.slide_files.hamamatsu import write_ndpi, write_vms, write_vmu
 from tests.tiling.slide_files.mirax import write_mirax
-from tests.tiling.slide_files.tiffs import write_bif, write_huron, write_philips, write_scn, write_trestle
+from tests.tiling.slide_files.tiffs import write_argos, write_bif, write_huron, write_philips, write_scn, write_trestle
 
 SQUARE, OTHER = textured(512, 512), textured(512, 512, seed=1)
 OVERLAPPING = textured(4 * 96 + 32, 3 * 96 + 32)
@@ -52,6 +53,7 @@ SLIDES = {
     "philips.tiff": DrawnSlide(lambda path: write_philips(path, SQUARE), SQUARE, 6, "philips", (0.5, 0.25), macro=""),
     "huron.tif": DrawnSlide(lambda path: write_huron(path, SQUARE), SQUARE, 0, "huron", (0.4, 0.4), macro=""),
     "one.czi": DrawnSlide(lambda path: write_czi(path, [SQUARE]), SQUARE, 0, "zeiss", (0.25, 0.25), macro=""),
+    "one.avs": DrawnSlide(lambda path: write_argos(path, [SQUARE]), SQUARE, 0, "argos", (0.5, 0.5)),
     "dicom/0.dcm": DrawnSlide(
         lambda path: write_dicom_slide(path.parent, ODD)[0], ODD, 0, "dicom", (0.25, 0.25), macro="label"
     ),
@@ -166,6 +168,17 @@ def test_scenes_are_shown_where_they_lie_or_alone(folder: Path, name: str, margi
         read_header(path, "scene=3")
     if margin:
         assert read_header(path, "crop=scanned").size == (1088, 512)
+
+
+def test_which_of_several_focal_planes_is_shown_is_said(tmp_path: Path) -> None:
+    """Where OpenSlide reads one of them: the first, or the middle."""
+    ndpi = write_ndpi(tmp_path / "planes.ndpi", SQUARE, num_planes=2)
+    assert difference(read(ndpi), SQUARE) <= 4
+    argos = write_argos(tmp_path / "planes.avs", [OTHER, SQUARE, OTHER])
+    np.testing.assert_array_equal(read(argos), SQUARE)
+    for path, told in ((ndpi, "2 focal planes; number 1,"), (argos, "3 focal planes; number 2,")):
+        (remark,) = file_remarks(path)
+        assert f"it has {told}" in remark
 
 
 def test_a_czi_of_focal_planes_is_refused(tmp_path: Path) -> None:
