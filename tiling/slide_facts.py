@@ -168,7 +168,7 @@ class _SlideProcess:
         # It ends when its standard input does, which is when this process has ended in whatever way.
         places = [_PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", _MODULE],
+            [sys.executable, "-P", "-m", _MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.tiling import slide_facts
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.errors import ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, TilingError
 from gigavqa.tiling.file_facts import cached_identity
@@ -255,6 +256,26 @@ def test_what_names_a_slide_and_is_none_is_refused(tmp_path: Path) -> None:
         read_header(tmp_path / "old.zvi")
     with pytest.raises(ImageNotFoundError):
         read_header(tmp_path)
+
+
+def test_a_header_that_openslide_does_not_survive_is_an_error_of_one_file(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one is read by another process; where there is no OpenSlide, the extra that has it is named."""
+    killer = tmp_path / "killer"
+    (killer / "openslide").mkdir(parents=True)
+    monkeypatch.setenv("PYTHONPATH", str(killer))
+    for source, told in (
+        ("import os; os._exit(1)", "did not survive its header"),
+        ("raise ImportError", r"\[gateway\]"),
+    ):
+        (killer / "openslide/__init__.py").write_text(source)
+        slide_facts._process.cache_clear()
+        with pytest.raises((ImageUnreadableError, ImageUnsupportedError), match=told):
+            read_header(folder / "one.ndpi")
+    slide_facts._process.cache_clear()
+    monkeypatch.undo()
+    assert read_header(folder / "one.ndpi").size == (512, 512)
 
 
 def mutate(data: bytes, draw: np.random.Generator) -> bytes:
