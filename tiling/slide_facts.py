@@ -28,6 +28,15 @@ SLIDE_PIXELS = PixelType(8, "rgb", 3)
 _PACKAGES = str(Path(__file__).parents[2])
 
 
+_REMEDIES = {
+    "Unsupported or missing image file": "OpenSlide knows no slide like it",
+    "Unrecognized subblock dimension": "OpenSlide reads CZI of one plane: save it as OME-TIFF or OME-Zarr",
+    "Unsupported transfer syntax": "OpenSlide reads DICOM that is uncompressed, JPEG or JPEG 2000: convert it",
+    "Attribute ": "OpenSlide reads DICOM of 8-bit RGB in one focal plane: convert it",
+}
+"""What helps, by words of OpenSlide's errors."""
+
+
 class SlideFacts(NamedTuple):
     """A slide's vendor, sizes of levels, microns of a level-0 pixel (x, y), and what else its file says.
 
@@ -122,9 +131,8 @@ def read_slide_facts(file: OpenFile) -> SlideFacts:
 
 
 def _with_remedy(told: str) -> str:
-    if told.startswith("Unrecognized subblock dimension"):
-        return f"{told}; OpenSlide reads CZI of one plane: save it as OME-TIFF or OME-Zarr"
-    return told
+    told = told.removeprefix("Reading ...: ")
+    return next((f"{told}; {remedy}" for words, remedy in _REMEDIES.items() if words in told), told)
 
 
 def _outside_path(file: OpenFile) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pydicom
 import pytest
 from PIL import Image
 
@@ -256,6 +257,34 @@ def test_what_names_a_slide_and_is_none_is_refused(tmp_path: Path) -> None:
         read_header(tmp_path / "old.zvi")
     with pytest.raises(ImageNotFoundError):
         read_header(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("TransferSyntaxUID", "1.2.840.10008.1.2.4.80", r"Unsupported transfer syntax .*: convert it"),
+        (
+            "TotalPixelMatrixFocalPlanes",
+            3,
+            "FocalPlanes value 3 != 1; OpenSlide reads .* one focal plane",
+        ),
+        ("BitsStored", 12, "BitsStored value 12 != 8; OpenSlide reads DICOM of 8-bit RGB"),
+        ("SOPClassUID", "1.2.840.10008.5.1.4.1.1.2", "OpenSlide knows no slide like it"),
+    ],
+)
+def test_dicom_that_openslide_does_not_read_is_refused_with_what_helps(
+    tmp_path: Path, field: str, value: object, told: str
+) -> None:
+    """Other codecs, focal planes, deeper samples, and what is no whole-slide image."""
+    (path,) = write_dicom_slide(tmp_path / "slide", ODD, num_levels=1, codec="jpeg2000")
+    path.with_name("label.dcm").unlink()
+    instance = pydicom.dcmread(path)
+    setattr(instance.file_meta if field == "TransferSyntaxUID" else instance, field, value)
+    if field == "SOPClassUID":
+        instance.file_meta.MediaStorageSOPClassUID = value
+    instance.save_as(path)
+    with pytest.raises(ImageUnreadableError, match=f"{path}: .*{told}"):
+        read_header(path)
 
 
 def test_a_header_that_openslide_does_not_survive_is_an_error_of_one_file(
