@@ -23,10 +23,11 @@ class WindowEdges(NamedTuple):
 def window_edges(decoder: Decoder, level: Level, region_l: Region, missing: tuple[int, int]) -> WindowEdges:
     """Average what a window of a level lacks, (columns, rows) of which are `missing`. Reads strips of level 0.
 
-    Nothing where a level's scale is no whole number, so that it was stretched, and not cut off.
+    Nothing where a level's scale is no whole number, so that it was stretched, and not cut off; nor of one that lags,
+    whose last pixels lie at the image's edge.
     Raises ImageUnreadableError where the strips cannot be decoded.
     """
-    if not level.downsample.is_integer():
+    if level.lag or not level.downsample.is_integer():
         return WindowEdges()
     (x, y, width, height), (columns, rows) = region_l, missing
     right = _averages(decoder, level, Region(x + width, y, columns, height)) if columns else None

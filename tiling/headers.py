@@ -12,7 +12,7 @@ from tifffile import TiffFile
 
 from gigavqa.tiling import jpeg, jpeg2000
 from gigavqa.tiling.display import parse_display
-from gigavqa.tiling.errors import DECODER_ERRORS, translate_decoder_errors
+from gigavqa.tiling.errors import DECODER_ERRORS, ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
 from gigavqa.tiling.geometry import ImageFrame, MicronsPerPixel, Size
@@ -184,18 +184,19 @@ def _flat_header(
         if told:
             check_pixel_type(file.path, told, is_declared=is_declared)
             if is_declared and (told.bits, told.kind) != (8, "unsigned"):
-                return _deep_header(file, container, told), "jp2"
+                header = _deep_header(file, container, told)
+                return header, _layout_of_jp2(file, header.size_s) if container == "jp2" else "jp2_whole"
     with translate_decoder_errors(file.path), file.stream() as stream, _PLUGINS[container](stream) as image:
         found = told or (_png_pixel_type(file) if container == "png" else _webp_pixel_type(image))
         exact_bits = _PNG_EXACT_BITS if container == "png" else (8,)
         check_pixel_type(file.path, found, exact_bits, is_declared=is_declared)
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
         ground = ground_of(file) if container == "jp2" else NO_GEOTAGS
-        has_profile = bool(image.info.get("icc_profile"))
+        has_profile, is_jp2 = bool(image.info.get("icc_profile")), container == "jp2"
         header = StoredHeader(
             container, container, Size(*image.size), _orientation(exif), found, ground, has_profile=has_profile
         )
-        return header, _layout(image, container)
+        return header, _layout_of_jp2(file, header.size_s) if is_jp2 else _layout(image, container)
 
 
 def _deep_header(file: OpenFile, container: Container, told: PixelType) -> StoredHeader:
@@ -253,4 +254,12 @@ def _layout(image: ImageFile, container: Container) -> PixelLayout:
         return "jpeg_progressive" if image.info.get("progressive") else "jpeg"
     if container == "png":
         return "png_interlaced" if image.info.get("interlace") else "png"
-    return "webp" if container == "webp" else "jp2"
+    return "webp"
+
+
+def _layout_of_jp2(file: OpenFile, size: Size) -> PixelLayout:
+    coding = jpeg2000.coding_of(file)
+    if coding.size != size:
+        told = f"its box says {size.width}x{size.height}, its codestream {coding.size.width}x{coding.size.height}"
+        raise ImageUnreadableError(f"{file.path}: {told}")
+    return "jp2" if coding.is_plain else "jp2_whole"

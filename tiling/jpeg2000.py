@@ -12,11 +12,34 @@ from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType
 _CODESTREAM = b"\xff\x4f\xff\x51"
 _SIZE_AT, _COUNT_AT = 8, 40  # in a codestream, which begins with SOC and SIZ
 _MOST_COMPONENTS = 16_384
-_CMYK, _GREY = 12, 17  # enumerated colour spaces
+_CMYK, _SRGB, _GREY = 12, 16, 17  # enumerated colour spaces
+_COD, _SOT, _SOD, _FIRST_MARKER = 0xFF52, 0xFF90, 0xFF93, 0xFF00
+_TILE_PART_HEAD, _MOST_TILE_PARTS = 10, 2**18
+_MOST_MARKERS, _MOST_LEVELS, _MOST_BLOCK = 1000, 32, 8
 _OPACITY, _PREMULTIPLIED = 1, 2  # what a channel definition says of a channel
 _SIGNED = 0x80
 _HEAD_BYTES = 8
 _MOST_BOXES, _MOST_BYTES = 1024, 2**18
+
+
+class Jpeg2000Coding(NamedTuple):
+    """How a codestream's pixels are coded, as its main header has it.
+
+    `num_parts` are code blocks, or precincts, of one tile: what a decoder keeps books of.
+
+    `is_plain` where any part of it can be decoded alone as it is shown: components of one depth and of every pixel, of
+    grey or RGB, without a palette, from the grid's origin on.
+    """
+
+    size: Size
+    components: int
+    num_levels: int
+    tile: Size
+    num_tiles: int
+    num_parts: int
+    is_plain: bool
+    most_bytes: int
+    """Of the encoded tile that has most: a decoder holds it."""
 
 
 class _Palette(NamedTuple):
@@ -31,6 +54,93 @@ def size_of(image: OpenFile) -> Size:
         file.seek(_codestream_start(image, file, _outer_boxes(file, end), end) + _SIZE_AT)
         right, bottom, left, top = struct.unpack(">4I", file.read(16))
     return Size(right - left, bottom - top)
+
+
+def coding_of(image: OpenFile) -> Jpeg2000Coding:
+    """Read the main header's sizes. Raises ImageUnreadableError, OSError and struct.error."""
+    with image.stream() as file:
+        end = file.seek(0, 2)
+        boxes = _outer_boxes(file, end)
+        header = _parts(file, *boxes[b"jp2h"]) if b"jp2h" in boxes else {}
+        start = _codestream_start(image, file, boxes, end)
+        file.seek(start + _SIZE_AT)
+        right, bottom, left, top, *tile, tile_left, tile_top = struct.unpack(">8I", file.read(32))
+        depths, steps = _depths(file, start), _steps(file, start)
+        levels, block, precincts = _coding_style(image, file, start)
+        bytes_of = _bytes_of_tiles(file, start, end)
+    size, tile_size = Size(right - left, bottom - top), Size(*(min(side, 2**31) for side in tile))
+    if min(*size, *tile_size) < 1:
+        raise ImageUnreadableError(f"{image.path}: its tiles or its image have no pixels")
+    across, down = (-(-side // each) for side, each in zip((right, bottom), tile_size, strict=True))
+    covered = Size(*(min(pair) for pair in zip(size, tile_size, strict=True)))
+    parts = max(_num_parts(covered, block), *(_num_parts(covered, each) for each in precincts or (block,)))
+    plain = left == top == tile_left == tile_top == 0 and len(set(depths)) == 1 and set(steps) == {1}
+    num_tiles = across * down
+    if any(tile >= num_tiles for tile in bytes_of):
+        raise ImageUnreadableError(f"{image.path}: holds tile {max(bytes_of)}, of a grid of {num_tiles}")
+    is_plain = plain and b"pclr" not in header and _space(header) in {None, _SRGB, _GREY}
+    most_bytes = max(bytes_of.values(), default=0)
+    return Jpeg2000Coding(size, len(depths), levels, tile_size, num_tiles, parts * len(depths), is_plain, most_bytes)
+
+
+def _num_parts(tile: Size, part: Size) -> int:
+    return -(-tile.width // part.width) * -(-tile.height // part.height)
+
+
+def _coding_style(image: OpenFile, file: IO[bytes], start: int) -> tuple[int, Size, list[Size]]:
+    """Return levels below the full resolution, the size of code blocks, and of precincts where they are told."""
+    at = start + 2
+    for _ in range(_MOST_MARKERS):
+        file.seek(at)
+        marker, length = struct.unpack(">HH", file.read(4))
+        if marker == _COD:
+            told = file.read(length - 2)
+            levels, wide, high = struct.unpack(">3B", told[5:8])
+            if levels > _MOST_LEVELS or wide > _MOST_BLOCK or high > _MOST_BLOCK:
+                break
+            sizes = told[10 : 11 + levels] if told[0] & 1 else b""
+            return levels, Size(4 << wide, 4 << high), [Size(1 << (one & 15), 1 << (one >> 4)) for one in sizes]
+        if marker in {_SOT, _SOD} or marker < _FIRST_MARKER:
+            break
+        at += 2 + length
+    raise ImageUnreadableError(f"{image.path}: its codestream does not say how it is coded")
+
+
+def _bytes_of_tiles(file: IO[bytes], start: int, end: int) -> dict[int, int]:
+    """Return how many bytes each tile has, by the heads of its parts, as far as these follow each other."""
+    found: dict[int, int] = {}
+    at = _first_tile_part(file, start)
+    for _ in range(_MOST_TILE_PARTS):
+        file.seek(at)
+        head = file.read(_TILE_PART_HEAD)
+        if len(head) < _TILE_PART_HEAD:
+            break
+        marker, _, tile, length = struct.unpack(">HHHI", head)
+        if marker != _SOT:
+            break
+        length = min(length or end - at, end - at)
+        found[tile] = found.get(tile, 0) + length
+        at += max(length, _TILE_PART_HEAD)
+    return found
+
+
+def _first_tile_part(file: IO[bytes], start: int) -> int:
+    at = start + 2
+    for _ in range(_MOST_MARKERS):
+        file.seek(at)
+        marker, length = struct.unpack(">HH", file.read(4))
+        if marker == _SOT:
+            break
+        at += 2 + length
+    return at
+
+
+def _steps(file: IO[bytes], start: int) -> bytes:
+    """Two bytes a component: of how many pixels, across and down, it has one sample."""
+    file.seek(start + _COUNT_AT)
+    count = min(struct.unpack(">H", file.read(2))[0], _MOST_COMPONENTS)
+    told = file.read(3 * count)
+    return told[1::3] + told[2::3]
 
 
 def pixel_type_of(image: OpenFile) -> PixelType:
@@ -74,11 +184,16 @@ def _colours(header: dict[bytes, bytes], bands: int) -> ColourKind:
 
     A decoder takes the first colour specification that it knows.
     """
-    told = header.get(b"colr", b"")
-    space = struct.unpack(">I", told[3:7])[0] if told[:1] == b"\1" and len(told) >= 7 else None
+    space = _space(header)
     if space == _CMYK:
         return "cmyk"
     return "grey" if space == _GREY or bands < CHANNELS["rgb"] else "rgb"
+
+
+def _space(header: dict[bytes, bytes]) -> int | None:
+    """Return the enumerated colour space of the first colour specification, if it has one."""
+    told = header.get(b"colr", b"")
+    return struct.unpack(">I", told[3:7])[0] if told[:1] == b"\1" and len(told) >= 7 else None
 
 
 def _alphas(header: dict[bytes, bytes]) -> list[int]:

@@ -59,14 +59,14 @@ def plan_reading(source: Source, *, is_ours: bool = False) -> ReadPlan:
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made just as ingest makes
     them, by a decoder that scales or in passing, and of an image so small that none are made, none are read. A pyramid
-    that `is_ours` is known to be right.
+    that `is_ours` is known to be right, and so are levels that are nested.
     """
     decoder = source.decoder
     found = decoder.levels
     remarks: tuple[str, ...] = ()
     if decoder.is_scaling:
         found = decoder.levels[:1]
-    elif not is_ours:
+    elif not (is_ours or decoder.is_nested):
         num_levels, doubt = compare_levels(decoder)
         found = decoder.levels[:num_levels]
         remarks = (f"{doubt}{_LEVELS_UNREAD_REMARK if num_levels == 1 else _LEVEL_UNREAD_REMARK}",) if doubt else ()

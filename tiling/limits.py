@@ -11,7 +11,16 @@ from gigavqa.tiling.errors import ImageTooLargeError
 from gigavqa.tiling.geometry import Size
 
 PixelLayout = Literal[
-    "jpeg", "jpeg_progressive", "png", "png_interlaced", "webp", "jp2", "tiff_strips", "tiff_tiles", "pdf_page"
+    "jpeg",
+    "jpeg_progressive",
+    "png",
+    "png_interlaced",
+    "webp",
+    "jp2",
+    "jp2_whole",
+    "tiff_strips",
+    "tiff_tiles",
+    "pdf_page",
 ]
 
 _MAX_PIXELS: dict[PixelLayout, float] = {
@@ -20,7 +29,8 @@ _MAX_PIXELS: dict[PixelLayout, float] = {
     "png": 4e9,  # half a minute of one core
     "png_interlaced": 2.5e8,  # the decoder holds every pixel
     "webp": 2.7e8,  # 16383 x 16383, all that the format can say; the decoder holds every pixel
-    "jp2": 1e8,  # OpenJPEG decodes 7 megapixels a second
+    "jp2": 1e9,  # OpenJPEG decodes 7 megapixels a second, in bands, and of large views at a smaller level
+    "jp2_whole": 6e7,  # of other colours than grey and RGB; the decoder holds every pixel: 1 GB
     "tiff_strips": 1e10,
     "tiff_tiles": 1e11,  # only the tiles under a view are decoded
     "pdf_page": 1e8,  # drawn whole: 0.4 GB

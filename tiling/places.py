@@ -6,7 +6,8 @@ given in. They are followed in small steps, so that their bend in the image's gr
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -155,6 +156,7 @@ def _corners(region: Region) -> Points:
     return np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], float)
 
 
+@lru_cache(maxsize=1024)
 def describe_ground(tags: GeoTags, size: Size) -> str:
     """Say where an image lies, how far its pixels are apart and where north is; nothing of one without georeference."""
     if not tags:
@@ -163,3 +165,19 @@ def describe_ground(tags: GeoTags, size: Size) -> str:
         return georeference_of(tags).describe(size)
     except GeoreferenceError as error:
         return f"its georeference is not understood: {error}"
+
+
+def ground_record(tags: GeoTags, size: Size) -> dict[str, Any]:
+    """Return the same for programs: `crs`, `gsd` (metres along rows and columns) and `north` (degrees right of up).
+
+    Nothing of an image without georeference, or with one that is not understood.
+    """
+    try:
+        found = georeference_of(tags) if tags else None
+        if found is None:
+            return {}
+        scale = found.scale_at(size)
+        north = None if scale is None else round(found.north_at(size), 3) + 0.0
+        return {"crs": found.name, "gsd": scale and [float(f"{side:.6g}") for side in scale], "north": north}
+    except GeoreferenceError:
+        return {}

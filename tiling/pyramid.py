@@ -37,7 +37,7 @@ def write_pyramid(source: Source, path: Path, progress: OnProgress | None = None
     with TiffWriter(path, bigtiff=True) as writer, ExitStack() as files:
         pages = _LevelWriter(writer, _count_pixels(progress, sum(level.size.area for level in levels)))
         half: IO[bytes] | None = None
-        for number, (size, _) in enumerate(levels):
+        for number, size in enumerate(level.size for level in levels):
             bands = _read_back(half, size) if half else source.decoder.bands(number, Region(0, 0, *size))
             is_halved = num_decoded <= number + 1 < len(levels)
             half = files.enter_context(tempfile.TemporaryFile(dir=path.parent)) if is_halved else None

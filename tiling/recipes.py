@@ -10,6 +10,7 @@ from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import Header, header_of
 from gigavqa.tiling.image_part import WHOLE
+from gigavqa.tiling.places import describe_ground
 from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
@@ -20,7 +21,10 @@ KEY_DIGITS = 40
 
 @dataclass(frozen=True)
 class Recipe:
-    """A view of one image at one visual budget; `downsampled` is the region's size after the view's own sizing."""
+    """A view of one image at one visual budget; `downsampled` is the region's size after the view's own sizing.
+
+    `ground` tells people where the image lies, and changes no pixel.
+    """
 
     view: View
     source_size: Size
@@ -30,6 +34,7 @@ class Recipe:
     downsampled: Size
     plan: RasterPlan
     tone: Tone | None = None
+    ground: str = ""
 
     @property
     def stages(self) -> tuple[Size, ...]:
@@ -72,4 +77,5 @@ def plan_raster(identity: ImageIdentity, view: View, budget: VisualBudget, num_i
     """Decide region and raster of a view, one of `num_images` in its prompt; raises RegionError and BudgetError."""
     header = identity.header
     look = plan_view(header.size, view, budget, num_images)
-    return Recipe(view, header.size, header.format, identity.digest, *look, tone=identity.tone)
+    ground = describe_ground(header.geotags, header.size)
+    return Recipe(view, header.size, header.format, identity.digest, *look, tone=identity.tone, ground=ground)

@@ -63,6 +63,8 @@ _FORMS: dict[RegionScheme, RegionForm] = {
 
 PLACE_SCHEMES = frozenset(scheme for scheme, form in _FORMS.items() if form.lack)
 """The schemes of places outside the image, whose pixels its file must tell."""
+PLACE_HEADS = tuple(f"{scheme}:" for scheme in sorted(PLACE_SCHEMES))
+"""What the text of a place begins with."""
 
 
 def parse_region(text: str) -> RegionText:

@@ -21,7 +21,8 @@ class Raster:
     """A rendered view: `pixels` H x W x 3 uint8 RGB, C-contiguous, read-only, and where they come from.
 
     `region` is in level-0 pixels; `level` and `downsample` tell which level was read; `key` names the pixels.
-    `tone` says what samples became black and white; empty where they are shown as they are.
+    `tone` says what samples became black and white; empty where they are shown as they are. `ground` says where the
+    image lies on the ground, if its file does.
     """
 
     pixels: Pixels
@@ -35,6 +36,7 @@ class Raster:
     digest: str
     visual_tokens: int
     tone: str = ""
+    ground: str = ""
 
 
 def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, pyramids: Path | None = None) -> Raster:
@@ -70,4 +72,5 @@ def make_raster(painted: RecipePixels) -> Raster:
         digest=recipe.digest,
         visual_tokens=recipe.plan.visual_tokens,
         tone=str(recipe.tone or ""),
+        ground=recipe.ground,
     )

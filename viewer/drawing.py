@@ -107,7 +107,7 @@ def select_level(levels: tuple[Level, ...], region: Region, size: Size, oversamp
 
     The former is what a viewer's tiles ask for, the latter so much larger that resizing it keeps the picture's quality.
     """
-    for number, (_, scale) in enumerate(levels):
+    for number, scale in enumerate(level.downsample for level in levels):
         if abs(region.width / scale - size.width) < 1 and abs(region.height / scale - size.height) < 1:
             return number
     return choose_level(levels, region.size, size, oversampling)

@@ -96,4 +96,5 @@ def raster_record(turn: int, raster: Raster) -> RasterRecord:
         digest=raster.digest,
         key=raster.key,
         tone=raster.tone,
+        ground=raster.ground,
     )

@@ -38,6 +38,11 @@ class RasterRecord(Contract):
         exclude_if=is_empty,
         description="bands, and what of each was black and white, where samples were not shown as they are",
     )
+    ground: str = Field(
+        default="",
+        exclude_if=is_empty,
+        description="the image's coordinate system, ground sampling distance and north, where its file tells them",
+    )
 
 
 class Usage(Contract):

@@ -118,7 +118,7 @@ class SourceSuite:
     def test_a_region_outside_its_level_is_refused(self, tmp_path: Path) -> None:
         """As is one without pixels."""
         with self._open(self._written(tmp_path)) as source:
-            for number, ((width, height), _) in enumerate(source.levels):
+            for number, ((width, height), *_) in enumerate(source.levels):
                 outside = ((-1, 0, 5, 5), (0, -1, 5, 5), (width - 1, 0, 2, 1), (0, height - 1, 1, 2))
                 for region in (*outside, (0, 0, 0, 1), (0, 0, 1, 0), (width, height, 1, 1)):
                     try:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -231,3 +232,19 @@ def test_without_a_service_one_runs_for_the_command_alone(tmp_path: Path) -> Non
     assert {line["failure"] for line in _lines(tmp_path / "out" / "verdicts.jsonl")} == {None}
     homes = [one.info["environ"].get("GIGAVQA_HOME") for one in psutil.process_iter(["environ"]) if one.info["environ"]]
     assert str(installation.home) not in homes
+
+
+def test_a_scene_of_16_bits_is_asked_about_a_place_in_one_command(service: Service, tmp_path: Path) -> None:
+    """As docs/earth.md has it, of the folder that the example draws."""
+    script = Path(__file__).parents[2] / "examples" / "earth.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path / "fields")], check=True)
+    run = service.installation.run(
+        "ask", str(tmp_path / "fields"), str(tmp_path / "fields" / "questions.jsonl"), "-m", MODEL, "-c", "V3",
+        "--show", "bands=3,2,1 stretch=range:0:3000", "-o", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    (line,) = _lines(tmp_path / "out" / "verdicts.jsonl")
+    assert (line["sample_id"], line["failure"]) == ("lake", None)
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "region 162,1353,279,229 (lonlat:13.56,52.2,13.6,52.22) of 2,048 × 2,048" in page
+    assert "EPSG:32633 (WGS 84 / UTM zone 33N); ground sampling distance 10 m; north is" in page

@@ -163,10 +163,11 @@ class TestProgressiveJpeg(TestJpeg):
 
 
 class TestJpeg2000(SourceSuite):
-    """Decoded whole, for each region."""
+    """Of one tile, and read at its resolution levels."""
 
     name = "picture.jp2"
-    size = Size(401, 301)  # of one tile, whatever its size
+    size = Size(401, 301)
+    num_levels = 5
     large = Size(1024, 1024)
     held = 8
 

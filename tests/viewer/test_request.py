@@ -1,12 +1,16 @@
 """Requests are read as IIIF Image API 3.0 says."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.headers import read_header
 from gigavqa.viewer.errors import RequestInvalidError, RequestUnsupportedError, ViewerError
 from gigavqa.viewer.request import MOST_SIDE, IiifSegments, largest_size, parse_request
+from tests.tiling.earth import write_geotiff
 
 PICTURE = Size(6000, 4000)
 MOST = 1_000_000
@@ -138,3 +142,14 @@ def test_the_largest_answer_is_within_all_bounds(region: Size) -> None:
     assert max(found) <= MOST_SIDE and found.area <= MOST
     assert (found == region) == (region == Size(900, 900))
     assert max(found) == MOST_SIDE or found.area > 0.99 * MOST or found == region
+
+
+def test_a_place_is_found_where_the_picture_lies(tmp_path: Path) -> None:
+    """And never cropped: nothing of it may lie outside."""
+    size = read_header(write_geotiff(tmp_path / "a.tif")).size
+    asked = IiifSegments("projected:450100,5799500,450300,5799900", "max", "0", "default.jpg")
+    assert parse_request(asked, size, MOST).canonical == "10,10,20,40/max/0/default.jpg"
+    with pytest.raises(RequestInvalidError, match="outside the image, which spans projected:"):
+        parse_request(asked._replace(region="projected:0,0,9,9"), size, MOST)
+    with pytest.raises(RequestInvalidError, match="its file has no georeference"):
+        parse_request(asked, PICTURE, MOST)

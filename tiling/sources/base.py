@@ -22,10 +22,14 @@ _LANDMARK = 96
 
 
 class Level(NamedTuple):
-    """One resolution of an image: its size in pixels, and how many level-0 pixels one of its pixels spans."""
+    """One resolution of an image: its size in pixels, and how many level-0 pixels one of its pixels spans.
+
+    `lag` is how many of its pixels further down and to the right its content lies than the mean of level 0 would.
+    """
 
     size: Size
     downsample: float
+    lag: float = 0.0
 
 
 class Decoder(Closeable):
@@ -39,6 +43,8 @@ class Decoder(Closeable):
     """Whether all that lies above a region is decoded, too."""
     is_scaling: bool = False
     """Whether smaller levels are made of the same bytes as the first, so that none lies in the file."""
+    is_nested: bool = False
+    """Whether smaller levels are parts of the bytes of the first, so that they cannot show anything else."""
     is_lossy: bool = False
     """Whether levels were compressed with a loss of their own."""
     incomplete: frozenset[int] = frozenset()

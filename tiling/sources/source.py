@@ -14,14 +14,16 @@ from gigavqa.tiling.files import Closeable, OpenFile, image_changed_error
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
+from gigavqa.tiling.jpeg2000 import coding_of
 from gigavqa.tiling.ngff import read_ngff
 from gigavqa.tiling.orientation import orient_pixels, orient_size, oriented_microns, region_s_from_oriented
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
 from gigavqa.tiling.sources.slides import AssociatedImageDecoder, SlideDecoder
 from gigavqa.tiling.sources.tiff import TiffDecoder
-from gigavqa.tiling.sources.vips import VipsDecoder, can_decode
+from gigavqa.tiling.sources.vips import VipsDecoder
 from gigavqa.tiling.sources.whole import WholeImageDecoder
+from gigavqa.tiling.sources.whole_jpeg2000 import WholeJpeg2000Decoder
 from gigavqa.tiling.tiff import tiff_layout
 from gigavqa.tiling.tone import Tone
 
@@ -56,7 +58,7 @@ class Source(Closeable):
     @property
     def levels(self) -> tuple[Level, ...]:
         """Levels from the largest, which is the full resolution, to the smallest."""
-        return tuple(Level(orient_size(size, self.orientation), scale) for size, scale in self.decoder.levels)
+        return tuple(each._replace(size=orient_size(each.size, self.orientation)) for each in self.decoder.levels)
 
     @property
     def microns_per_pixel(self) -> MicronsPerPixel | None:
@@ -173,10 +175,15 @@ def _slide_decoder(file: OpenFile, part: ImagePart) -> Decoder:
 
 def _flat_decoder(file: OpenFile, header: StoredHeader, *, is_declared: bool) -> Decoder:
     is_deep_jpeg = header.container == "jpeg" and header.pixel_type.bits != _BITS_OF_JPEG
-    if is_deep_jpeg or (is_declared and header.container == "jp2"):
+    if header.container == "jp2":
+        with translate_decoder_errors(file.path):
+            coding = coding_of(file)
+        if coding.is_plain:
+            return Jpeg2000Decoder(file, coding, header.pixel_type)
+        if not is_declared:
+            return WholeJpeg2000Decoder(file, header.size_s)
+    if is_deep_jpeg or header.container == "jp2":
         return WholeImageDecoder(file, header.container, header.size_s, header.pixel_type)
-    if header.container == "jp2" and not can_decode("jp2"):
-        return Jpeg2000Decoder(file, header.size_s)
     return VipsDecoder(file, header.container, header.size_s)
 
 

@@ -1,4 +1,4 @@
-"""Flat images through libvips: JPEG (whose decoder also yields 1/2 and 1/4), PNG, WebP, JPEG 2000."""
+"""Flat images through libvips: JPEG (whose decoder also yields 1/2 and 1/4), PNG, WebP."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -21,15 +21,10 @@ _BAND_ROWS = 128
 _PROFILE = "icc-profile-data"
 _SCALES = (1, 2, 4)  # 1/8 takes hardly less time than 1/4
 _TYPES: dict[str, type[np.unsignedinteger[Any]]] = {"uchar": np.uint8, "ushort": np.uint16}
-_LOADERS = {"jpeg": "jpegload", "png": "pngload", "webp": "webpload", "jp2": "jp2kload"}
+_LOADERS = {"jpeg": "jpegload", "png": "pngload", "webp": "webpload"}
 
 pyvips.concurrency_set(1)  # views are rendered in parallel, which costs less than parallelism within one
 pyvips.cache_set_max(0)  # the operation cache grows without end, and returns old pixels of a changed file
-
-
-def can_decode(container: Container) -> bool:
-    """Return whether this build of libvips has the loader."""
-    return bool(container in _LOADERS and pyvips.type_find("VipsOperation", _LOADERS[container]))
 
 
 class VipsDecoder(Decoder):

@@ -17,7 +17,7 @@ from gigavqa.tiling.pixel_types import PixelType
 from gigavqa.tiling.samples import NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import ColourModel
-from gigavqa.tiling.sources.jpeg2000 import one_at_a_time
+from gigavqa.tiling.sources.whole_jpeg2000 import one_at_a_time
 
 _BAND_ROWS = 256
 _DECODERS: dict[Container, Callable[[bytes], NDArray[Any]]] = {
@@ -27,7 +27,7 @@ _DECODERS: dict[Container, Callable[[bytes], NDArray[Any]]] = {
 
 
 class WholeImageDecoder(Decoder):
-    """Decodes the whole image for each region, one image at a time in a process; the limit of `jp2` bounds its pixels.
+    """Decodes the whole image for each region, one image at a time in a process; the limit of `jp2_whole` bounds it.
 
     Raises ImageTooLargeError.
     """
@@ -35,7 +35,7 @@ class WholeImageDecoder(Decoder):
     is_sequential = True
 
     def __init__(self, file: OpenFile, container: Container, size_s: Size, pixel_type: PixelType) -> None:
-        check_pixels(file.path, "jp2", size_s)
+        check_pixels(file.path, "jp2_whole", size_s)
         self._file, self._container, self._pixel_type = file, container, pixel_type
         self.levels = describe_levels([size_s])
 

@@ -24,16 +24,16 @@ class Window:
 
 def level_window(level: Level, region: Region) -> Window:
     """Find the window of a level for a region in level-0 pixels, both in the stored frame."""
-    x, width, left, right = _span(region.x, region.width, level.downsample, level.size.width)
-    y, height, top, bottom = _span(region.y, region.height, level.downsample, level.size.height)
+    x, width, left, right = _span(region.x, region.width, level, level.size.width)
+    y, height, top, bottom = _span(region.y, region.height, level, level.size.height)
     size = Size(max(width, math.ceil(right - _ROUNDING)), max(height, math.ceil(bottom - _ROUNDING)))
     box = Box(left, top, min(right, size.width), min(bottom, size.height))
     return Window(Region(x, y, width, height), size, box)
 
 
-def _span(start: int, length: int, downsample: float, available: int) -> tuple[int, int, float, float]:
+def _span(start: int, length: int, level: Level, available: int) -> tuple[int, int, float, float]:
     """First pixel and number of pixels on one axis of a level, then the exact ends relative to the first."""
-    left, right = start / downsample, (start + length) / downsample
+    left, right = (side / level.downsample + level.lag for side in (start, start + length))
     first = min(math.floor(left + _ROUNDING), available - 1)
     last = max(first + 1, min(math.ceil(right - _ROUNDING), available))
     return first, last - first, max(0.0, left - first), right - first

@@ -23,6 +23,9 @@ from gigavqa.benchmarks.questions.truths import TruthConvention, read_kind, read
 from gigavqa.evaluation.benchmark import RecordContext
 from gigavqa.evaluation.errors import ColumnError, RecordError
 from gigavqa.evaluation.records import Record, id_of
+from gigavqa.tiling.errors import RegionError
+from gigavqa.tiling.geojson import areas_of, is_geojson
+from gigavqa.tiling.region_grammar import PLACE_HEADS, parse_region
 
 Value = TypeVar("Value")
 Other = TypeVar("Other")
@@ -150,14 +153,30 @@ def _evidence(columns: RecordColumns, images: tuple[str, ...]) -> Iterator[dict[
     for field in ("evidence", "regions", "boxes"):
         name, value = columns.first(field)
         for one in _list_regions(parse_list(value)):
+            if is_geojson(one):
+                yield from _of_geojson(name, one, images)
+                continue
             try:
                 image, region = (
                     _image_and_region(one, images) if isinstance(one, dict) else (0, _region(one, field == "boxes"))
                 )
                 yield {"image": image, "region": region}
+            except RegionError as error:
+                raise ValueError(f"{name}: {error}") from error
             except (TypeError, ValueError) as error:
                 form = "a region is x,y,w,h in pixels, or pct:x,y,w,h; a box [x1, y1, x2, y2] in pixels, or from 0 to 1"
-                raise ValueError(f"{name}: {form}; not {one!r}") from error
+                places = "a place on the ground lonlat:W,S,E,N, projected:XMIN,YMIN,XMAX,YMAX, or an area of GeoJSON"
+                raise ValueError(f"{name}: {form}; {places}; not {one!r}") from error
+
+
+def _of_geojson(name: str, value: dict[str, Any], images: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the areas of an object of GeoJSON; a property `image` of a feature says of which image, else the first."""
+    try:
+        areas = list(areas_of(value))
+        for area in areas:
+            yield {"image": _image_number(area.properties.get("image", 0), images), "region": area.region}
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 def _list_regions(value: Any) -> list[Any]:
@@ -171,15 +190,20 @@ def _list_regions(value: Any) -> list[Any]:
 
 
 def _image_and_region(one: dict[str, Any], images: tuple[str, ...]) -> tuple[int, str]:
-    """Return the number of the image, which may be named by its file, and the region of it."""
-    image = one.get("image", 0)
-    if isinstance(image, str) and not image.isdecimal():
-        image = [PurePosixPath(name).name for name in images].index(PurePosixPath(image).name)
+    """Return the number of the image, and the region of it."""
+    image = _image_number(one.get("image", 0), images)
     for names, corners in _FORMS:
         if all(name in one for name in names):
             sides = one[names[0]] if len(names) == 1 else [one[name] for name in names]
-            return int(image), _region(sides, corners)
+            return image, _region(sides, corners)
     raise ValueError("names no region")
+
+
+def _image_number(image: Any, images: tuple[str, ...]) -> int:
+    """Return the number of an image, which may be named by its file."""
+    if isinstance(image, str) and not image.isdecimal():
+        return [PurePosixPath(name).name for name in images].index(PurePosixPath(image).name)
+    return int(image)
 
 
 _FORMS = (
@@ -194,6 +218,8 @@ _FORMS = (
 
 
 def _region(place: Any, corners: bool) -> str:
+    if isinstance(place, str) and place.strip().startswith(PLACE_HEADS):
+        return parse_region(place.strip()).text
     percent = isinstance(place, str) and place.strip().startswith("pct:")
     numbers = place.strip(" []()").removeprefix("pct:").split(",") if isinstance(place, str) else place
     first, second, third, fourth = map(float, numbers)

@@ -22,7 +22,6 @@ _LOADERS = {
     "PNG": "pngload",
     "TIFF": "tiffload",
     "WebP": "webpload",
-    "JPEG 2000": "jp2kload",
     "HEIF": "heifload",
 }
 _ENGINE_ADVICE = "run `make setup`: it installs the extra `gpu` where there is an NVIDIA GPU, else `cpu`"

@@ -1,5 +1,6 @@
 """`gigavqa dataset`: draw, import, check, show, list and delete data sets."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache, partial
@@ -16,6 +17,7 @@ from gigavqa.cli.arguments import (
     DisplayOption,
     DrawingOption,
     JsonOption,
+    OutputOption,
     TitleOption,
     UrlOption,
     parse_pair,
@@ -213,6 +215,27 @@ def show(
         print_json(layout.record(sample_in(loaded, sample)))
     else:
         print_sample(loaded, sample_in(loaded, sample))
+
+
+@app.command()
+def boxes(dataset: DatasetArgument, output: OutputOption = None) -> None:
+    """Write the evidence of a data set as GeoJSON, in lon and lat: one polygon a box, with its sample and truth.
+
+    Boxes of images without a georeference are left out, and counted.
+
+    \b
+    gigavqa dataset boxes berlin -o boxes.geojson
+    """
+    from gigavqa.cli.evidence_boxes import EvidenceBoxes
+    from gigavqa.reports.writers.verdict_files import open_whole_file
+    from gigavqa.tiling.geojson import collection_lines
+
+    found = EvidenceBoxes(dataset_folder(dataset))
+    with open_whole_file(output or sys.stdout.buffer) as file:
+        for line in collection_lines(found.features()):
+            file.write(line.encode())
+    for why, number in found.left_out.items():
+        err.print(f"{count_noun(number, 'box', 'boxes')} left out: {why}", markup=False)
 
 
 @app.command("import")

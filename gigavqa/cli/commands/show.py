@@ -48,7 +48,9 @@ def show(
     gigavqa show head.tif --show window=40:80 -o brain.png
     gigavqa show slide.mrxs --show associated=label -o label.png
     """
+    from gigavqa.tiling.headers import read_header  # noqa: PLC0415
     from gigavqa.tiling.image_facts import describe_facts, image_facts  # noqa: PLC0415 - completion need not wait
+    from gigavqa.tiling.places import describe_ground, ground_record  # noqa: PLC0415
     from gigavqa.tiling.proposals import draw_side_by_side, look_at_samples, propose_displays  # noqa: PLC0415
 
     store_digests(Home.from_environment().digests)
@@ -63,7 +65,10 @@ def show(
         except (OSError, ValueError) as error:
             raise ArgumentError(f"--output {output}: {error}") from error
     bands = [_describe(pixels, band) for band in range(pixels.native.channels)]
+    header = read_header(path, lines[0]) if lines else read_header(path)
+    ground = describe_ground(header.geotags, header.size)
     told = {"bits": pixels.native.bits, "type": pixels.native.dtype.name, "nodata": pixels.native.nodata}
+    told |= ground_record(header.geotags, header.size)
     if json:
         print_json({"image": str(path), **told, "facts": facts, "bands": bands, "displays": lines})
         return
@@ -72,6 +77,8 @@ def show(
     nodata = "" if pixels.native.nodata is None else f"; nodata is {pixels.native.nodata:g}"
     told_bands = count_noun(len(bands), "band")
     out.print(f"{path.name}: {told_bands} of {told['bits']} bits ({told['type']}){nodata}", markup=False)
+    if ground:
+        out.print(ground, markup=False)
     columns = (TableColumn("band"), *(TableColumn(name, right=True) for name in _FIGURES), TableColumn("histogram"))
     print_table(columns, [_row(one) for one in bands], more="`--json` has them")
     for line in lines:

@@ -51,7 +51,9 @@ def view(
     region: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="X,Y,W,H", help="Region in pixels, or pct:, um:, tissue (repeatable).", rich_help_panel=_EVIDENCE
+            metavar="X,Y,W,H",
+            help="Region in pixels, or pct:, um:, lonlat:, projected:, epsg:, tissue (repeatable).",
+            rich_help_panel=_EVIDENCE,
         ),
     ] = None,
     place: Annotated[
@@ -106,6 +108,7 @@ def view(
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
     from gigavqa.tiling.file_facts import cached_identity, cached_remarks  # noqa: PLC0415 - the extra `pixels`
+    from gigavqa.tiling.places import describe_ground  # noqa: PLC0415
     from gigavqa.tiling.rendering import render  # noqa: PLC0415
 
     pyramids = Home.from_environment().pyramids
@@ -115,10 +118,10 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
         target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
         _save(raster, target)
         written.append(_describe(raster, target))
-    shown = {path: cached_identity(path, None, view.show, view.region).tone for path, view in declared}
-    remarks = {path: cached_remarks(path, tone) for path, tone in shown.items()}
-    for path, told in remarks.items():
-        for remark in told:
+    shown = {path: cached_identity(path, None, view.show, view.region) for path, view in declared}
+    for path, found in shown.items():
+        ground = describe_ground(found.header.geotags, found.header.size)
+        for remark in (*cached_remarks(path, found.tone), *filter(None, [ground])):
             err.print(f"{path.name}: {remark}", markup=False)
     if json:
         print_json(written)

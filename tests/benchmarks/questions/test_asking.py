@@ -4,9 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.jobs import Cell, JobSpec
 from gigavqa.evaluation.errors import DatasetInvalidError, EvidenceMissingError, ProtocolUnavailableError
+from gigavqa.evaluation.expansion import expand
+from gigavqa.evaluation.prompts import PromptRebuilder
+from gigavqa.evaluation.replies import reply_of
+from gigavqa.tiling.geometry import ImageFrame, Region, Size
 from tests.benchmarks.questions.files import ask_about
 from tests.benchmarks.questions.test_reading import requests_of
+from tests.evaluation.responses import response
+from tests.reports.pages import raster
 
 OPTIONS = {"image": "red.jpg", "question": "Which?", "options": ["x", "y"], "answer": 0, "hint": "Look."}
 
@@ -59,6 +67,46 @@ def test_evidence_beyond_the_picture_is_refused_with_its_place(tmp_path: Path) -
     dataset = ask_about(tmp_path, {**OPTIONS, "regions": "150,0,50,50"})
     with pytest.raises(EvidenceMissingError, match="'records-1': evidence: region '150,0,50,50' reaches outside"):
         requests_of(dataset, "direct:V3")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "told"),
+    [
+        ("lonlat:1,2,3", "is none of full"),
+        ("lonlat:13,52,13.5,52.5", ""),
+        ("epsg:25833:400000,5799000,401000,5800000", ""),
+        ({"type": "Polygon", "coordinates": [[[13, 52], [13.5, 52], [13.5, 52.5], [13, 52]]]}, ""),
+        ({"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": {}}, "is no area"),
+        ({"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {"image": "blue.jpg"},
+          "geometry": {"type": "Polygon", "coordinates": [[[1, 2], [2, 2], [2, 3], [1, 2]]]}}]}, "blue.jpg"),
+    ],
+)  # fmt: skip
+def test_places_are_evidence_and_need_a_picture_that_lies_somewhere(
+    tmp_path: Path, evidence: object, told: str
+) -> None:
+    """They are read with the records, and refused of a picture without a georeference."""
+    if told:
+        with pytest.raises(DatasetInvalidError, match=f"evidence: .*{told}"):
+            ask_about(tmp_path, {**OPTIONS, "evidence": evidence})
+        return
+    dataset = ask_about(tmp_path, {**OPTIONS, "evidence": evidence})
+    with pytest.raises(EvidenceMissingError, match=r"evidence: region '.*' needs an image that says where it lies"):
+        requests_of(dataset, "direct:V3")
+
+
+def test_a_prompt_about_a_place_is_made_again_without_the_picture(tmp_path: Path) -> None:
+    """A raster records the place and its pixels, so that no file is opened for a report."""
+    dataset = ask_about(tmp_path, {**OPTIONS, "evidence": "lonlat:13,52,13.5,52.5"})
+    frame = ImageFrame.of(Size(160, 120), {"lonlat": lambda asked, size: Region(1, 2, 30, 40)})
+    cells = (Cell(protocol="direct", condition="V3"),)
+    spec = JobSpec(dataset=dataset.name, models=("demo-qwen3-vl",), cells=cells)
+    ((_, request),) = expand(dataset, spec, load_catalogue(), lambda image: frame)
+    shown = raster("f" * 32, "1,2,30,40").model_copy(update={"view": request.views[0], "source_size": Size(160, 120)})
+    labels = {name: getattr(request, name) for name in ("request_id", "protocol", "prompt_version", "details")}
+    answered = response(request.sample_id, "A", "V3", **labels, rasters=(shown,))
+    assert request.views[0].region == "lonlat:13,52,13.5,52.5"
+    told = PromptRebuilder(dataset, {}).of(reply_of(answered), dataset.samples[0])
+    assert (told.turns, told.unknown) == (request.turns, "")
 
 
 def _own(tmp_path: Path, text: str) -> dict[str, dict[str, Path]]:

@@ -15,6 +15,8 @@ from gigavqa.evaluation.score_frame import CellKey
 from gigavqa.reports.report import Report
 from gigavqa.reports.writers.page.rounds import PageRounds
 from gigavqa.reports.writers.page.texts import PageTexts, written_value
+from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.region_grammar import PLACE_HEADS
 
 DETAILED_SAMPLES = 500
 """Samples that a page shows at most."""
@@ -176,7 +178,9 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
     side = raster.view.sizing.removeprefix("longest:")
     full = raster.view.region == "full"
     downsampled = f", downsampled to {side} pixels first" if side != raster.view.sizing else ""
-    toned = f", {raster.tone}" if raster.tone else ""
+    told = "".join(f", {part}" for part in (raster.tone, raster.ground) if part)
+    named = f" ({quote_text(raster.view.region)})" if raster.view.region.startswith(PLACE_HEADS) else ""
+    part = "full image" if full else f"region {raster.region}{named}"
     return {
         "key": raster.key,
         "image": raster.view.image,
@@ -187,8 +191,8 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
         "source": source,
         "size": size,
         "region": [int(number) for number in raster.region.split(",")],
-        "caption": f"{'full image' if full else f'region {raster.region}'} of {source.width:,} × {source.height:,}"
-        f"{downsampled}, shown at {size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens{toned})",
+        "caption": f"{part} of {source.width:,} × {source.height:,}{downsampled}, shown at "
+        f"{size.width:,} × {size.height:,} ({raster.visual_tokens:,} visual tokens{told})",
     }
 
 
