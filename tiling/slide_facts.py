@@ -4,6 +4,7 @@ So every machine can say how large a slide is, no damaged file ends the process 
 same as who reads the pixels (docs/slides.md).
 """
 
+import atexit
 import json
 import os
 import select
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +23,7 @@ from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.image_part import ImagePart, require_associated, resolve_part
 from gigavqa.tiling.pixel_types import PixelType
 
-_MOST_SECONDS = 60
+_MOST_SECONDS, _MOST_SECONDS_TO_END = 60, 1
 _MODULE = "gigavqa.tiling.slide_process"
 SLIDE_PIXELS = PixelType(8, "rgb", 3)
 """What OpenSlide makes of the pixels of every slide, once its transparency lies on the background."""
@@ -147,6 +149,16 @@ class _SlideProcess:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._popen: subprocess.Popen[bytes] | None = None
+        atexit.register(self.end)
+
+    def end(self) -> None:
+        """Let the process end, which it does where nobody can ask any more."""
+        popen, self._popen = self._popen, None
+        if popen is not None and popen.stdin is not None and popen.stdout is not None:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                popen.stdin.close()
+                popen.stdout.close()
+                popen.wait(_MOST_SECONDS_TO_END)
 
     def ask(self, asked: dict[str, Any]) -> dict[str, Any] | None:
         """Return what is told of a slide; None where the process ended or took too long over it."""
@@ -156,8 +168,7 @@ class _SlideProcess:
                 return self._ask(popen, asked)
             except (OSError, ValueError):
                 popen.kill()
-                popen.wait()
-                self._popen = None
+                self.end()
                 return None
 
     def _ask(self, popen: "subprocess.Popen[bytes]", asked: dict[str, Any]) -> dict[str, Any]:
