@@ -19,6 +19,7 @@ StretchKind = Literal["percentile", "range", "minmax", "sigma", "none"]
 Scope = Literal["image", "band", "region"]
 
 _BAND_COUNTS = (1, 3)
+_WITHOUT_VALUE = ("palette", "icc")
 _LONGEST_TEXT = 500
 _FORMS: dict[str, tuple[StretchKind, int, str]] = {
     "percentile": ("percentile", 2, "percentile:LOW:HIGH"),
@@ -49,7 +50,7 @@ class Display:
     `stretch` is None where samples have 8 bits already. `gamma` above 1 brightens. Pixels all of whose shown bands hold
     `nodata` are transparent. `is_palette` shows the file's own colours of its classes. `scope` is what limits are
     found in: all shown bands of the image together, each band, or each band within the region that is shown. `part` is
-    what of the file is shown, where it holds several pictures.
+    what of the file is shown, where it holds several pictures; `has_profile` applies the file's own ICC profile.
     """
 
     bands: tuple[int, ...] = ()
@@ -59,6 +60,7 @@ class Display:
     is_palette: bool = False
     scope: Scope = "band"
     part: ImagePart = WHOLE
+    has_profile: bool = False
 
     def __str__(self) -> str:
         """Return the one text of this declaration, which `parse_display` reads."""
@@ -69,6 +71,7 @@ class Display:
             self.nodata is not None and f"nodata={number_text(self.nodata)}",
             self.is_palette and "palette",
             self.scope != "band" and f"per={self.scope}",
+            self.has_profile and "icc",
             str(self.part),
         )
         return " ".join(part for part in parts if part)
@@ -89,7 +92,7 @@ def parse_display(text: str) -> Display:
         field, read = _reader_of(name)
         if field in told:
             raise ValueError(f"show: '{quote_text(part)}' says a second time what {_WORDS[field]} is")
-        if bool(value) == (name == "palette"):
+        if bool(value) == (name in _WITHOUT_VALUE):
             raise ValueError(f"show: '{quote_text(part)}' {'takes no value' if value else 'lacks its value'}")
         told[field] = read(value)
     if not told:
@@ -100,6 +103,10 @@ def parse_display(text: str) -> Display:
     display = Display(**told, part=part)
     if display.is_palette and (display.bands or display.stretch or display.gamma != 1):
         raise ValueError("show: a palette has colours of its own; leave bands, stretch, window and gamma out")
+    if display.has_profile and display != Display(part=part, has_profile=True):
+        raise ValueError(
+            "show: icc takes colours as stored; leave bands, stretch, window, gamma, nodata and palette out"
+        )
     if display.scope != "band" and (display.stretch is None or display.stretch.kind in ("range", "none")):
         raise ValueError(f"show: per={display.scope} needs a stretch whose limits are found: percentile, minmax, sigma")
     return display
@@ -112,7 +119,7 @@ def canonical_display(text: str) -> str:
 
 def _reader_of(name: str) -> tuple[str, Callable[[str], Any]]:
     if name not in _READERS:
-        known = ", ".join(sorted(_READERS))
+        known = ", ".join(_READERS)
         hint = did_you_mean(name, _READERS)
         raise ValueError(f"show: '{quote_text(name)}' is none of {known}{hint}")
     return _READERS[name]
@@ -216,6 +223,7 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nodata": ("nodata", _read_nodata),
     "palette": ("is_palette", lambda _: True),
     "per": ("scope", _read_scope),
+    "icc": ("has_profile", lambda _: True),
     "scene": ("scene", _read_count("scene")),
     "z": ("z", _read_count("z")),
     "t": ("t", _read_count("t")),
@@ -229,6 +237,7 @@ _WORDS = {
     "nodata": "nodata",
     "is_palette": "palette",
     "scope": "per",
+    "has_profile": "icc",
     "scene": "the scene",
     "z": "z",
     "t": "t",

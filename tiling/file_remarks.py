@@ -9,7 +9,7 @@ from gigavqa.tiling.errors import translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import container_of
 from gigavqa.tiling.opening import open_file
-from gigavqa.tiling.tiff import is_read_by_openslide, tiff_layout
+from gigavqa.tiling.tiff import is_read_by_openslide, shown_focal_plane, tiff_layout
 
 _TAIL = 1 << 16
 """Bytes behind which the end of a file is looked for: some programs write their own behind it."""
@@ -40,6 +40,11 @@ def _remarks(file: OpenFile) -> Iterator[str]:
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
             if is_read_by_openslide(tiff):
+                shown, planes = shown_focal_plane(tiff)
+                if planes > 1:
+                    yield f"it has {planes} focal planes; number {shown}, the one that OpenSlide reads, is shown"
+                return
+            if tiff.is_ome:  # of which it is declared which image is shown
                 return
             others = tiff_layout(tiff, file.path, is_declared=True).num_others
         if others:

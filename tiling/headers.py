@@ -112,7 +112,8 @@ def read_header(path: Path, show: str = "") -> Header:
     display = parse_display(show) if show else None
     found = read_stored_header(path, display.part if display else WHOLE, is_declared=display is not None)
     if display:
-        check_display(path, display, native_samples(found.pixel_type, has_table=found.has_table))
+        native = native_samples(found.pixel_type, has_table=found.has_table, has_profile=found.has_profile)
+        check_display(path, display, native)
     return found.oriented
 
 
@@ -214,11 +215,10 @@ def _flat_header(
         check_pixel_type(file.path, found, exact_bits, is_declared=is_declared)
         exif = image.info.get("exif", b"") or (_exif_behind_pixels(file) if container == "png" else b"")
         ground = ground_of(file) if container == "jp2" else NO_GEOTAGS
-        has_profile = bool(image.info.get("icc_profile"))
+        has_profile, is_jp2 = bool(image.info.get("icc_profile")), container == "jp2"
         header = StoredHeader(
             container, container, Size(*image.size), _orientation(exif), found, ground, has_profile=has_profile
         )
-        is_jp2 = container == "jp2"
         return header, _layout_of_jp2(file, header.size_s) if is_jp2 else _layout(image, container)
 
 

@@ -66,7 +66,7 @@ def _images(store: Path, part: ImagePart) -> tuple[Path, list[dict[str, Any]]]:
         raise ImageUnsupportedError(f"{store}: is a plate or well of many images; name the folder of one in it")
     if "bioformats2raw.layout" in told:
         folders = sorted((each for each in store.iterdir() if each.name.isdecimal()), key=lambda each: int(each.name))
-        chosen = folders[part.scene - 1 : part.scene] if part.scene else folders[:1]
+        chosen = (folders[part.scene - 1 : part.scene] if part.scene else []) or folders[:1]
         images = [_images(each, WHOLE)[1][0] | {"is_apart": True, "path": each.name} for each in chosen]
         if images:
             return store, [images[0]] * len(folders)

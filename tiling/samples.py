@@ -33,7 +33,8 @@ class NativeSamples:
 
     `bits` of each are used. `alpha` is the number of the band that says what is opaque, `nodata` the value that the
     file itself gives to pixels without any, `table` the RGB of each class of a palette. `is_inverted` where the least
-    sample is white, `is_premultiplied` where alpha is in the colours already.
+    sample is white, `is_premultiplied` where alpha is in the colours already. `profile` is the file's ICC profile, None
+    where it has none, empty where nobody has read it so far.
     """
 
     channels: int
@@ -44,13 +45,14 @@ class NativeSamples:
     table: tuple[tuple[int, ...], ...] = ()
     is_inverted: bool = False
     is_premultiplied: bool = False
+    profile: bytes | None = None
 
     def __call__(self, samples: NDArray[Any]) -> NDArray[Any]:
         """Return H x W x S samples as they are."""
         return samples
 
 
-def native_samples(told: PixelType, *, has_table: bool = False) -> NativeSamples:
+def native_samples(told: PixelType, *, has_table: bool = False, has_profile: bool = False) -> NativeSamples:
     """Return what a header says of samples; where its palette is no `table`, decoders yield the colours of classes."""
     if told.colours == "palette" and not has_table:
         channels = CHANNELS["rgb"] + told.has_alpha
@@ -59,4 +61,7 @@ def native_samples(told: PixelType, *, has_table: bool = False) -> NativeSamples
     dtype = np.dtype(f"{_TYPES[told.kind]}{size}")
     alpha = CHANNELS[told.colours] if told.has_alpha else None
     table = ((0, 0, 0),) if has_table else ()
-    return NativeSamples(told.bands, dtype, told.bits, alpha, table=table, is_premultiplied=told.is_premultiplied)
+    profile = b"" if has_profile else None
+    return NativeSamples(
+        told.bands, dtype, told.bits, alpha, table=table, is_premultiplied=told.is_premultiplied, profile=profile
+    )

@@ -4,6 +4,7 @@ So every machine can say how large a slide is, no damaged file ends the process 
 same as who reads the pixels (docs/slides.md).
 """
 
+import atexit
 import json
 import os
 import select
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,11 +23,20 @@ from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.image_part import ImagePart, require_associated, resolve_part
 from gigavqa.tiling.pixel_types import PixelType
 
-_MOST_SECONDS = 60
+_MOST_SECONDS, _MOST_SECONDS_TO_END = 60, 1
 _MODULE = "gigavqa.tiling.slide_process"
 SLIDE_PIXELS = PixelType(8, "rgb", 3)
 """What OpenSlide makes of the pixels of every slide, once its transparency lies on the background."""
 _PACKAGES = str(Path(__file__).parents[2])
+
+
+_REMEDIES = {
+    "Unsupported or missing image file": "OpenSlide knows no slide like it",
+    "Unrecognized subblock dimension": "OpenSlide reads CZI of one plane: save it as OME-TIFF or OME-Zarr",
+    "Unsupported transfer syntax": "OpenSlide reads DICOM that is uncompressed, JPEG or JPEG 2000: convert it",
+    "Attribute ": "OpenSlide reads DICOM of 8-bit RGB in one focal plane: convert it",
+}
+"""What helps, by words of OpenSlide's errors."""
 
 
 class SlideFacts(NamedTuple):
@@ -122,9 +133,8 @@ def read_slide_facts(file: OpenFile) -> SlideFacts:
 
 
 def _with_remedy(told: str) -> str:
-    if told.startswith("Unrecognized subblock dimension"):
-        return f"{told}; OpenSlide reads CZI of one plane: save it as OME-TIFF or OME-Zarr"
-    return told
+    told = told.removeprefix("Reading ...: ")
+    return next((f"{told}; {remedy}" for words, remedy in _REMEDIES.items() if words in told), told)
 
 
 def _outside_path(file: OpenFile) -> str:
@@ -139,6 +149,16 @@ class _SlideProcess:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._popen: subprocess.Popen[bytes] | None = None
+        atexit.register(self.end)
+
+    def end(self) -> None:
+        """Let the process end, which it does where nobody can ask any more."""
+        popen, self._popen = self._popen, None
+        if popen is not None and popen.stdin is not None and popen.stdout is not None:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                popen.stdin.close()
+                popen.stdout.close()
+                popen.wait(_MOST_SECONDS_TO_END)
 
     def ask(self, asked: dict[str, Any]) -> dict[str, Any] | None:
         """Return what is told of a slide; None where the process ended or took too long over it."""
@@ -148,8 +168,7 @@ class _SlideProcess:
                 return self._ask(popen, asked)
             except (OSError, ValueError):
                 popen.kill()
-                popen.wait()
-                self._popen = None
+                self.end()
                 return None
 
     def _ask(self, popen: "subprocess.Popen[bytes]", asked: dict[str, Any]) -> dict[str, Any]:
@@ -168,7 +187,7 @@ class _SlideProcess:
         # It ends when its standard input does, which is when this process has ended in whatever way.
         places = [_PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", _MODULE],
+            [sys.executable, "-P", "-m", _MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -5,24 +5,34 @@ two renderings of one region have the same colours.
 """
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.sources.source import Source
 from gigavqa.tiling.tones import SampledPixels
 
-_MOST_PIXELS, _MOST_SAMPLES = 4_000_000, 16_000_000
+MOST_PIXELS, _MOST_SAMPLES = 4_000_000, 16_000_000
 
 
 def sample_pixels(source: Source, region: Region | None = None) -> SampledPixels:
     """Read at most 4 million pixels of a source of native samples, or of one region (level-0 pixels) of it.
 
-    They are those of the largest level that has no more, else every so many-th of rows and columns of the smallest; of
-    pixels of more than four bands fewer are read.
+    Of pixels of more than four bands fewer are read.
     """
-    region = region or Region(0, 0, *source.size)
-    most = min(_MOST_PIXELS, _MOST_SAMPLES // source.decoder.native.channels)
+    most = min(MOST_PIXELS, _MOST_SAMPLES // source.decoder.native.channels)
+    samples, _ = read_overview(source, region or Region(0, 0, *source.size), most)
+    return SampledPixels(samples.reshape(-1, samples.shape[-1]), source.decoder.native)
+
+
+def read_overview(source: Source, region: Region, most: int) -> tuple[NDArray[Any], float]:
+    """Read at most so many pixels of a region (level-0 pixels) as a decoder yields them, evenly spaced, in the stored
+    frame; and the side of each in level-0 pixels.
+
+    They are those of the largest level that has no more, else every so many-th of rows and columns of the smallest.
+    """
     number = _choose_level(source, region, most)
     scale = source.levels[number].downsample
     size = source.levels[number].size
@@ -35,8 +45,7 @@ def sample_pixels(source: Source, region: Region | None = None) -> SampledPixels
     for band in source.decoder.bands(number, source.stored_region(number, region_l)):
         kept.append(np.array(band[-row % step :: step, ::step]))
         row += band.shape[0]
-    samples = np.concatenate(kept)
-    return SampledPixels(samples.reshape(-1, samples.shape[-1]), source.decoder.native)
+    return np.concatenate(kept), scale * step
 
 
 def _choose_level(source: Source, region: Region, most: int) -> int:

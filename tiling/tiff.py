@@ -38,7 +38,9 @@ _ODD_BITS = frozenset(range(17, 64)) - {32}
 _OPENSLIDE_FORMATS = frozenset({"ndpi", "philips", "scn", "bif", "trestle", "huron", "argos"})
 _LEICA = "http://www.leica-microsystems.com/scn/"
 _MAKE_TAG, _XMP_TAG, _ARGOS_TAG, _PROFILE_TAG = 271, 700, 65000, 34675
-_MOST_XMP_BYTES = 4096
+_FOCUS_TAG = 65424
+_ARGOS = "Argos.Scan.Metadata"
+_MOST_XMP_BYTES, _MOST_XML = 4096, 2**20
 LOSSY = frozenset({7, 34712, 33005, 50001})
 """Compressions that may lose something; their codecs convert colours, too."""
 
@@ -145,10 +147,30 @@ def tiff_format(file: TiffFile) -> str:
         "bif": file.is_bif or (_XMP_TAG in page.tags and b"iScan" in _xmp(page)),
         "trestle": page.software.startswith("MedScan") and page.is_tiled,
         "huron": str(page.tags.valueof(_MAKE_TAG, "")).startswith("Huron"),
-        "argos": b"Argos" in bytes(str(page.tags.valueof(_ARGOS_TAG, "")), "utf-8"),
+        "argos": _ARGOS in _argos_metadata(page),
         "ome-tiff": file.is_ome,
     }
     return next((name for name, applies in names.items() if applies), "tiff")
+
+
+def shown_focal_plane(file: TiffFile) -> tuple[int, int]:
+    """Return the number of the focal plane (from 1) that OpenSlide reads of a slide in TIFF, and how many there are."""
+    page, name = file.pages.first, tiff_format(file)
+    if name == "scn":
+        return 1, 1 + max(map(int, re.findall(r'\bz="(\d{1,4})"', page.description)), default=0)
+    if name == "ndpi":
+        pages = [each for each in islice(file.pages, _MAX_PAGES) if isinstance(each, TiffPage)]
+        return 1, len({each.tags.valueof(_FOCUS_TAG, 0) for each in pages})
+    limits = re.findall(r"<M(?:in|ax)Z>\s*(-?\d{1,4})\s*<", _argos_metadata(page)) if name == "argos" else ()
+    if len(limits) != 2:
+        return 1, 1
+    first, last = map(int, limits)
+    return 1 + (last - first) // 2, 1 + last - first
+
+
+def _argos_metadata(page: TiffPage) -> str:
+    found = page.tags.valueof(_ARGOS_TAG, "") if _ARGOS_TAG in page.tags else ""
+    return found[:_MOST_XML] if isinstance(found, str) else ""
 
 
 def _xmp(page: TiffPage) -> bytes:

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gigavqa.tiling.colour_profiles import to_srgb
 from gigavqa.tiling.display import number_text
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 
@@ -25,7 +27,7 @@ class Tone:
 
     `nodata` marks transparent pixels, where all shown bands hold it; so does `alpha`, the number of a band whose
     samples reach from 0 to `opaque`. NaN is nodata in any case. Transparency is composited on white, as everywhere.
-    `part` is what of the file is shown.
+    `part` is what of the file is shown. `profile` is the ICC profile by which colours become sRGB.
     """
 
     bands: tuple[int, ...]
@@ -36,6 +38,7 @@ class Tone:
     opaque: float = 1.0
     table: tuple[tuple[int, ...], ...] = ()
     part: ImagePart = WHOLE
+    profile: bytes = b""
 
     channels: ClassVar[int] = 3
     dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
@@ -51,6 +54,7 @@ class Tone:
         told = f"bands={','.join(str(band + 1) for band in self.bands)} limits={limits}"
         told += f" gamma={number_text(self.gamma)}" if self.gamma != 1 else ""
         told += f" nodata={number_text(self.nodata)}" if self.nodata is not None else ""
+        told += f" icc={blake2b(self.profile, digest_size=8).hexdigest()}" if self.profile else ""
         return told + (f" alpha={self.alpha + 1}" if self.alpha is not None else "")
 
     def __call__(self, samples: NDArray[Any]) -> NDArray[np.uint8]:
@@ -61,6 +65,8 @@ class Tone:
             _shade(samples[..., band], limits, self.gamma) for band, limits in zip(self.bands, self.limits, strict=True)
         ]
         rgb = np.stack(shown if len(shown) == self.channels else shown * self.channels, axis=-1)
+        if self.profile:
+            rgb = to_srgb(rgb, self.profile).copy()
         rgb[self._is_empty(samples)] = _WHITE
         return rgb if self.alpha is None else _on_white(rgb, samples[..., self.alpha], self.opaque)
 

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gigavqa.runtime.plurals import count_noun
+from gigavqa.tiling.colour_profiles import require_profile
 from gigavqa.tiling.display import Display, Stretch
 from gigavqa.tiling.errors import PixelTypeError
 from gigavqa.tiling.samples import NativeSamples
 from gigavqa.tiling.tone import Limits, Tone, is_nodata
 
 _NO_VALUE = (0.0, 1.0)
+_RGB = 3
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def find_tone(path: Path, display: Display, native: NativeSamples, found: Sequen
     if native.is_inverted:
         limits = [(white, black) for black, white in limits]
     opaque = 1.0 if native.dtype.kind == "f" else float(2**native.bits - 1)
-    return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque, part=display.part)
+    profile = _profile(path, native) if display.has_profile else b""
+    return Tone(bands, tuple(limits), display.gamma, nodata, alpha, opaque, part=display.part, profile=profile)
 
 
 def needs_limits(display: Display) -> bool:
@@ -114,6 +117,17 @@ def _full_range(path: Path, native: NativeSamples) -> Limits:
             f"{path}: samples that are signed or floating point have no full range; give stretch=range:BLACK:WHITE"
         )
     return 0.0, float(2**native.bits - 1)
+
+
+def _profile(path: Path, native: NativeSamples) -> bytes:
+    if native.profile is None or native.channels - (native.alpha is not None) != _RGB:
+        raise PixelTypeError(f"{path}: has no ICC profile of RGB that `show` icc could apply")
+    try:
+        if native.profile:
+            require_profile(native.profile)
+    except ValueError as error:
+        raise PixelTypeError(f"{path}: its ICC profile cannot be applied: {error}") from error
+    return native.profile
 
 
 def _palette_tone(path: Path, native: NativeSamples, nodata: float | None) -> Tone:

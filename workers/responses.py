@@ -97,4 +97,5 @@ def raster_record(turn: int, raster: Raster) -> RasterRecord:
         key=raster.key,
         tone=raster.tone,
         ground=raster.ground,
+        microns_per_pixel=raster.source_size.microns_per_pixel,
     )

@@ -11,7 +11,7 @@ from gigavqa.contract.jobs import Cell, JobSpec
 from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.tiling.errors import RegionError
-from gigavqa.tiling.geometry import Size, grid_region, resolve_region
+from gigavqa.tiling.geometry import Region, Size, grid_region, resolve_region
 from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.views import View
@@ -19,6 +19,7 @@ from gigavqa.tiling.views import View
 if TYPE_CHECKING:
     from gigavqa.evaluation.benchmark import Benchmark
 
+_TISSUE = "tissue"
 DeclaredView = tuple[Path, View]
 """The file that is read, and what is read of it."""
 
@@ -31,12 +32,15 @@ class EvidenceArguments:
     places: tuple[str, ...] = ()
     grid: str = "2x2"
 
-    def regions_of(self, image: Path, size: Size) -> list[str]:
-        """Return every named part as a IIIF region of an image of `size` level-0 pixels. Raises ArgumentError."""
+    def regions_of(self, image: Path, size: Size, show: str = "") -> list[str]:
+        """Return every named part as a region of an image of `size` level-0 pixels, shown so. Raises ArgumentError.
+
+        The part `tissue` is where a slide's tissue lies, by a rule.
+        """
         parts = []
         for region in self.regions:
             try:
-                parts.append(resolve_region(region, size))
+                parts.append(_find_tissue(image, show) if region == _TISSUE else resolve_region(region, size))
             except RegionError as error:
                 raise ArgumentError(f"--region '{region}': {error} ({image.name})") from error
         try:
@@ -47,6 +51,12 @@ class EvidenceArguments:
 
     def _grid(self) -> tuple[int, int]:
         return _pair(self.grid, "x", "--grid", "ROWSxCOLS")
+
+
+def _find_tissue(image: Path, show: str) -> Region:
+    from gigavqa.tiling.tissue import find_tissue  # noqa: PLC0415 - the extra `pixels`
+
+    return find_tissue(image, show)
 
 
 def _pair(text: str, separator: str, option: str, form: str) -> tuple[int, int]:
@@ -71,7 +81,7 @@ def views_of_image(
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]
     if condition == "V2":
         return [(image, full)]
-    regions = evidence.regions_of(image, read_header(image, show).size)
+    regions = evidence.regions_of(image, read_header(image, show).size, show)
     if not regions:
         raise ArgumentError(f"{condition} shows local evidence: give --place or --region")
     local = [(image, full.model_copy(update={"region": region})) for region in regions]

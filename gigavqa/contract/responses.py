@@ -43,6 +43,11 @@ class RasterRecord(Contract):
         exclude_if=is_empty,
         description="the image's coordinate system, ground sampling distance and north, where its file tells them",
     )
+    microns_per_pixel: tuple[float, float] | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="width and height of a level-0 pixel on the specimen, where the image's file tells them",
+    )
 
 
 class Usage(Contract):

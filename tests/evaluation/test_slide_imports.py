@@ -4,12 +4,15 @@ import json
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tifffile
 
 from gigavqa.evaluation.errors import DatasetInvalidError
 from gigavqa.evaluation.importing import import_dataset
 from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.headers import read_header
 from tests.tiling.pictures import textured
 from tests.tiling.slide_files.dicom import write_dicom_slide
@@ -62,3 +65,22 @@ def test_a_part_that_is_a_link_to_elsewhere_is_not_brought(source: Path, tmp_pat
             find_benchmark("questions"), source.parent / "questions.jsonl", source, tmp_path / "set",
             check_image=read_header,
         )  # fmt: skip
+
+
+def test_a_stack_is_imported_where_its_plane_is_declared(tmp_path: Path) -> None:
+    """What is said of each image of an import asks for no part."""
+    stack = tmp_path / "stack.ome.tif"
+    tifffile.imwrite(stack, np.zeros((3, 64, 64), np.uint8), photometric="minisblack", metadata={"axes": "ZYX"})
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"image": "stack.ome.tif", "question": "Is it dark?", "answer": "yes"}))
+
+    def brought(show: str) -> int:
+        check = partial(read_header, show=show)
+        return import_dataset(
+            find_benchmark("questions"), questions, tmp_path, tmp_path / "set", check_image=check,
+            remarks_on=file_remarks, show=show,
+        ).images  # fmt: skip
+
+    with pytest.raises(DatasetInvalidError, match=r"holds 3 focal planes \(z\); say which is shown"):
+        brought("")
+    assert brought("z=2") == 1

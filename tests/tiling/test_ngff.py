@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import tifffile
+import zarr
 from numpy.typing import NDArray
 from PIL import Image
 
+from gigavqa.tiling import versions
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, PixelTypeError, TilingError
 from gigavqa.tiling.file_facts import cached_identity
@@ -117,6 +119,31 @@ def test_a_scene_is_shown_by_its_number(tmp_path: Path, name: str) -> None:
     assert read_header(path, "scene=2").size.microns_per_pixel == (0.5, 0.25)
     with pytest.raises(ImageUnsupportedError, match="asks for scene=3, and it has 2 scenes"):
         read_header(path, "scene=3")
+
+
+def test_scenes_may_lie_in_folders_of_their_numbers(tmp_path: Path) -> None:
+    """As bioformats2raw writes them, of whatever size each; the folder of one is an image, too."""
+    path = tmp_path / "scenes.zarr"
+    zarr.open_group(path, mode="w", zarr_format=2).attrs["bioformats2raw.layout"] = 3
+    for number, image in enumerate((PICTURE, HALF)):
+        write_ngff(path / str(number), [planes(image)], "cyx", version="0.4", is_rgb=True)
+    for show, image in (("scene=1", PICTURE), ("scene=2", HALF)):
+        np.testing.assert_array_equal(read(path, show), image)
+    np.testing.assert_array_equal(read(path / "1"), HALF)
+    with pytest.raises(ImageUnsupportedError, match="holds 2 scenes; say which is shown"):
+        read_header(path)
+    with pytest.raises(ImageUnsupportedError, match="asks for scene=3, and it has 2 scenes"):
+        read_header(path, "scene=3")
+
+
+def test_a_store_of_more_files_than_can_be_looked_at_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what helps."""
+    path = write_ngff(tmp_path / "one.zarr", [planes(PICTURE)], "cyx", is_rgb=True)
+    monkeypatch.setattr(versions, "_MOST_STORED_FILES", 10)
+    with pytest.raises(ImageUnsupportedError, match=r"has more than 10 files, .*write it in shards"):
+        read_header(path)
 
 
 def test_a_changed_chunk_is_another_content(tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pydicom
 import pytest
 from PIL import Image
 
+from gigavqa.tiling import slide_facts
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.errors import ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, TilingError
 from gigavqa.tiling.file_facts import cached_identity
+from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.roots import ImageRoot
@@ -21,7 +24,7 @@ from tests.tiling.slide_files.czi import write_czi
 from tests.tiling.slide_files.dicom import write_dicom_slide
 from tests.tiling.slide_files.hamamatsu import write_ndpi, write_vms, write_vmu
 from tests.tiling.slide_files.mirax import write_mirax
-from tests.tiling.slide_files.tiffs import write_bif, write_huron, write_philips, write_scn, write_trestle
+from tests.tiling.slide_files.tiffs import write_argos, write_bif, write_huron, write_philips, write_scn, write_trestle
 
 SQUARE, OTHER = textured(512, 512), textured(512, 512, seed=1)
 OVERLAPPING = textured(4 * 96 + 32, 3 * 96 + 32)
@@ -52,6 +55,7 @@ SLIDES = {
     "philips.tiff": DrawnSlide(lambda path: write_philips(path, SQUARE), SQUARE, 6, "philips", (0.5, 0.25), macro=""),
     "huron.tif": DrawnSlide(lambda path: write_huron(path, SQUARE), SQUARE, 0, "huron", (0.4, 0.4), macro=""),
     "one.czi": DrawnSlide(lambda path: write_czi(path, [SQUARE]), SQUARE, 0, "zeiss", (0.25, 0.25), macro=""),
+    "one.avs": DrawnSlide(lambda path: write_argos(path, [SQUARE]), SQUARE, 0, "argos", (0.5, 0.5)),
     "dicom/0.dcm": DrawnSlide(
         lambda path: write_dicom_slide(path.parent, ODD)[0], ODD, 0, "dicom", (0.25, 0.25), macro="label"
     ),
@@ -168,6 +172,17 @@ def test_scenes_are_shown_where_they_lie_or_alone(folder: Path, name: str, margi
         assert read_header(path, "crop=scanned").size == (1088, 512)
 
 
+def test_which_of_several_focal_planes_is_shown_is_said(tmp_path: Path) -> None:
+    """Where OpenSlide reads one of them: the first, or the middle."""
+    ndpi = write_ndpi(tmp_path / "planes.ndpi", SQUARE, num_planes=2)
+    assert difference(read(ndpi), SQUARE) <= 4
+    argos = write_argos(tmp_path / "planes.avs", [OTHER, SQUARE, OTHER])
+    np.testing.assert_array_equal(read(argos), SQUARE)
+    for path, told in ((ndpi, "2 focal planes; number 1,"), (argos, "3 focal planes; number 2,")):
+        (remark,) = file_remarks(path)
+        assert f"it has {told}" in remark
+
+
 def test_a_czi_of_focal_planes_is_refused(tmp_path: Path) -> None:
     """OpenSlide reads one plane; the sentence says what helps."""
     path = write_czi(tmp_path / "planes.czi", [SQUARE], axis="Z")
@@ -242,6 +257,54 @@ def test_what_names_a_slide_and_is_none_is_refused(tmp_path: Path) -> None:
         read_header(tmp_path / "old.zvi")
     with pytest.raises(ImageNotFoundError):
         read_header(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("TransferSyntaxUID", "1.2.840.10008.1.2.4.80", r"Unsupported transfer syntax .*: convert it"),
+        (
+            "TotalPixelMatrixFocalPlanes",
+            3,
+            "FocalPlanes value 3 != 1; OpenSlide reads .* one focal plane",
+        ),
+        ("BitsStored", 12, "BitsStored value 12 != 8; OpenSlide reads DICOM of 8-bit RGB"),
+        ("SOPClassUID", "1.2.840.10008.5.1.4.1.1.2", "OpenSlide knows no slide like it"),
+    ],
+)
+def test_dicom_that_openslide_does_not_read_is_refused_with_what_helps(
+    tmp_path: Path, field: str, value: object, told: str
+) -> None:
+    """Other codecs, focal planes, deeper samples, and what is no whole-slide image."""
+    (path,) = write_dicom_slide(tmp_path / "slide", ODD, num_levels=1, codec="jpeg2000")
+    path.with_name("label.dcm").unlink()
+    instance = pydicom.dcmread(path)
+    setattr(instance.file_meta if field == "TransferSyntaxUID" else instance, field, value)
+    if field == "SOPClassUID":
+        instance.file_meta.MediaStorageSOPClassUID = value
+    instance.save_as(path)
+    with pytest.raises(ImageUnreadableError, match=f"{path}: .*{told}"):
+        read_header(path)
+
+
+def test_a_header_that_openslide_does_not_survive_is_an_error_of_one_file(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one is read by another process; where there is no OpenSlide, the extra that has it is named."""
+    killer = tmp_path / "killer"
+    (killer / "openslide").mkdir(parents=True)
+    monkeypatch.setenv("PYTHONPATH", str(killer))
+    for source, told in (
+        ("import os; os._exit(1)", "did not survive its header"),
+        ("raise ImportError", r"\[gateway\]"),
+    ):
+        (killer / "openslide/__init__.py").write_text(source)
+        slide_facts._process.cache_clear()
+        with pytest.raises((ImageUnreadableError, ImageUnsupportedError), match=told):
+            read_header(folder / "one.ndpi")
+    slide_facts._process.cache_clear()
+    monkeypatch.undo()
+    assert read_header(folder / "one.ndpi").size == (512, 512)
 
 
 def mutate(data: bytes, draw: np.random.Generator) -> bytes:

@@ -1,13 +1,17 @@
 """What a response records of its rasters."""
 
 import logging
+from pathlib import Path
 
 import pytest
 
 from gigavqa.contract.requests import InferenceRequest, Turn
-from gigavqa.contract.responses import TurnResponse, Usage
+from gigavqa.contract.responses import RasterRecord, TurnResponse, Usage
+from gigavqa.tiling.rendering import render
 from gigavqa.tiling.views import View
-from gigavqa.workers.responses import Outcome, raster_records
+from gigavqa.workers.responses import Outcome, raster_record, raster_records
+from tests.tiling.pictures import SMALL_BUDGET, textured
+from tests.tiling.slide_files.mirax import write_mirax
 from tests.workers.examples import make_request
 from tests.workers.rasters import raster_of
 
@@ -53,3 +57,13 @@ def test_rasters_are_recorded_with_the_turn_that_showed_them() -> None:
     """In the order in which the chat shows them."""
     records = raster_records(CHAT, outcome(CHAT))
     assert [(record.turn, record.view) for record in records] == [(0, ONE), (0, TWO), (1, THREE)]
+
+
+def test_the_size_of_a_slides_pixels_is_recorded(tmp_path: Path) -> None:
+    """Of other images nothing is: stored responses stay what they were."""
+    slide = write_mirax(tmp_path / "one.mrxs", textured(512, 512))
+    raster = render(slide, View(image="one.mrxs", sizing="mpp:1"), SMALL_BUDGET)
+    record = raster_record(0, raster)
+    assert record.microns_per_pixel == (0.25, 0.26)
+    assert RasterRecord.model_validate_json(record.model_dump_json()) == record
+    assert "microns_per_pixel" not in raster_record(0, raster_of(ONE)).model_dump()

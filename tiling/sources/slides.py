@@ -14,6 +14,7 @@ from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_associated
 from gigavqa.tiling.limits import check_pixels
+from gigavqa.tiling.samples import NativeSamples
 from gigavqa.tiling.slide_facts import part_of_slide
 from gigavqa.tiling.slide_library import facts_of
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
@@ -44,6 +45,12 @@ class SlideDecoder(Decoder):
             self.microns_per_pixel = facts.microns_per_pixel
             self._background = f"#{facts.background}"
             self._held = on_error.pop_all()
+
+    @property
+    def native(self) -> NativeSamples:
+        """RGB of 8 bits, with the slide's ICC profile."""
+        profile = self._slide.color_profile
+        return NativeSamples(3, np.dtype(np.uint8), bits=8, profile=profile.tobytes() if profile else None)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode in bands of a tile's rows; OpenSlide refuses everything after its first error, so a slide is reopened.

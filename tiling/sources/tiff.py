@@ -28,6 +28,7 @@ _LEAST_SCANNED_BYTES = 1024
 _COMPRESSION_OVERHEAD = 64 * 1024
 _EXPECTED_BYTES = 16 * 2**20  # of a file elsewhere, ahead of what is decoded
 _GDAL_NODATA = 42113  # a text
+_PROFILE = 34675
 _ALPHA: dict[int, Alpha] = {1: "premultiplied", 2: "straight"}
 
 
@@ -268,6 +269,7 @@ def _native(page: TiffPage, told_type: PixelType, table: Pixels | None) -> Nativ
         table=tuple(map(tuple, table.tolist())) if table is not None else (),
         is_inverted=page.photometric == 0,
         is_premultiplied=told_type.is_premultiplied,
+        profile=bytes(profile) if isinstance(profile := page.tags.valueof(_PROFILE), bytes) else None,
     )
 
 

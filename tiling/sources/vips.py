@@ -18,6 +18,7 @@ from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks
 
 _BAND_ROWS = 128
+_PROFILE = "icc-profile-data"
 _SCALES = (1, 2, 4)  # 1/8 takes hardly less time than 1/4
 _TYPES: dict[str, type[np.unsignedinteger[Any]]] = {"uchar": np.uint8, "ushort": np.uint16}
 _LOADERS = {"jpeg": "jpegload", "png": "pngload", "webp": "webpload"}
@@ -50,7 +51,8 @@ class VipsDecoder(Decoder):
             raise self._unreadable(error) from error
         dtype = np.dtype(_TYPES[image.format])
         alpha = image.bands - 1 if image.hasalpha() else None
-        return NativeSamples(image.bands, dtype, bits=8 * dtype.itemsize, alpha=alpha)
+        profile = image.get(_PROFILE) if image.get_typeof(_PROFILE) else None
+        return NativeSamples(image.bands, dtype, bits=8 * dtype.itemsize, alpha=alpha, profile=profile)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode in bands of 128 rows; a damaged file raises when its damage is reached."""

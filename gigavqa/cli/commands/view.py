@@ -52,7 +52,7 @@ def view(
         list[str] | None,
         typer.Option(
             metavar="X,Y,W,H",
-            help="Region in pixels, pct:, um: (microns), lonlat:W,S,E,N, projected:, epsg:CODE: (repeatable).",
+            help="Region in pixels, or pct:, um: (microns), lonlat:, projected:, epsg:, tissue (repeatable).",
             rich_help_panel=_EVIDENCE,
         ),
     ] = None,
@@ -108,6 +108,7 @@ def view(
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
     from gigavqa.tiling.file_facts import cached_identity, cached_remarks  # noqa: PLC0415 - the extra `pixels`
+    from gigavqa.tiling.places import describe_ground  # noqa: PLC0415
     from gigavqa.tiling.rendering import render  # noqa: PLC0415
 
     pyramids = Home.from_environment().pyramids
@@ -117,24 +118,15 @@ def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bo
         target = output if len(declared) == 1 else output.with_stem(f"{output.stem}-{number}")
         _save(raster, target)
         written.append(_describe(raster, target))
-    shown = {path: cached_identity(path, None, view.show, view.region).tone for path, view in declared}
-    remarks = {path: cached_remarks(path, tone) for path, tone in shown.items()}
-    for path, told in remarks.items():
-        for remark in (*told, *filter(None, [_ground_of(path)])):
+    shown = {path: cached_identity(path, None, view.show, view.region) for path, view in declared}
+    for path, found in shown.items():
+        ground = describe_ground(found.header.geotags, found.header.size)
+        for remark in (*cached_remarks(path, found.tone), *filter(None, [ground])):
             err.print(f"{path.name}: {remark}", markup=False)
     if json:
         print_json(written)
     else:
         _print(written)
-
-
-def _ground_of(path: Path) -> str:
-    """Say where a file's image lies."""
-    from gigavqa.tiling.headers import read_stored_header  # noqa: PLC0415
-    from gigavqa.tiling.places import describe_ground  # noqa: PLC0415
-
-    header = read_stored_header(path, is_declared=True).oriented
-    return describe_ground(header.geotags, header.size)
 
 
 def _require_writable(output: Path) -> None:

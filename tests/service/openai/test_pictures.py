@@ -260,3 +260,10 @@ def test_a_body_beyond_its_bound_is_refused_with_limit_and_size(start: Callable[
     answer = gateway.client.post("/v1/chat/completions", json=text)
     assert answer.status_code == 413
     assert "5000 bytes without its pictures" in answer.json()["error"]["message"]
+
+
+def test_one_file_of_a_slide_of_several_is_refused_by_its_name(client: openai.OpenAI) -> None:
+    """A `.mrxs` begins like the small JPEG that it also is, which nobody means."""
+    for name in ("slide.mrxs", "0.DCM", "slide.vms"):
+        with pytest.raises(openai.BadRequestError, match=f"{name}: is one file of a slide that has several"):
+            client.files.create(file=(name, png(3)), purpose="vision")

@@ -36,6 +36,7 @@ def write_dicom_slide(
     num_levels: int = 2,
     microns: float = 0.25,
     name: str = "",
+    profile: bytes = b"",
 ) -> list[Path]:
     """Write a picture in levels of a quarter of the sides each, and a label; return their files, the largest first.
 
@@ -48,6 +49,8 @@ def write_dicom_slide(
         level = np.asarray(Image.fromarray(picture).reduce(4**number))
         lacking = missing if number == 0 else frozenset() if missing is not None else None
         made = _instance(level, series, codec, microns * 4**number, lacking, "VOLUME", picture.shape)
+        if profile:
+            made.OpticalPathSequence[0].ICCProfile = profile
         files.append(_save(made, folder / f"{name}{number}.dcm"))
     label = _instance(np.asarray(Image.fromarray(picture).reduce(16)), series, "none", 4, None, "LABEL", picture.shape)
     _save(label, folder / f"{name}label.dcm")

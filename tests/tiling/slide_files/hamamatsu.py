@@ -81,13 +81,17 @@ _ASCII, _SHORT, _LONG, _RATIONAL, _SIGNED, _FLOAT = 2, 3, 4, 5, 9, 11
 _MARKS, _LENS, _FOCUS = 65420, 65421, 65424
 
 
-def write_ndpi(path: Path, picture: NDArray[np.uint8]) -> Path:
-    """Write three levels and a macro image, each one JPEG in one strip; a pixel is 0.25 microns wide, 20-fold."""
+def write_ndpi(path: Path, picture: NDArray[np.uint8], *, num_planes: int = 1) -> Path:
+    """Write three levels and a macro image, each one JPEG in one strip; a pixel is 0.25 microns wide, 20-fold.
+
+    Of several focal planes those after the first are inverted, and have one level.
+    """
     scales = ((1, 20.0), (4, 5.0), (16, 1.25), (8, -1.0))
-    images = [(_encode(picture, scale), scale, lens) for scale, lens in scales]
+    images = [(_encode(picture, scale), scale, lens, 0) for scale, lens in scales]
+    images += [(_encode(255 - picture, 1), 1, 20.0, 1000 * plane) for plane in range(1, num_planes)]
     out = bytearray(b"II*\0" + bytes(8))
     link = 4
-    for (data, width, height), scale, lens in images:
+    for (data, width, height), scale, lens, focus in images:
         strip = len(out)
         out += data
         out += bytes(len(out) % 2)
@@ -107,7 +111,7 @@ def write_ndpi(path: Path, picture: NDArray[np.uint8]) -> Path:
             (296, _SHORT, struct.pack("<H", 3)),
             (_MARKS, _LONG, struct.pack("<I", 1)),
             (_LENS, _FLOAT, struct.pack("<f", lens)),
-            (_FOCUS, _SIGNED, struct.pack("<i", 0)),
+            (_FOCUS, _SIGNED, struct.pack("<i", focus)),
         ]
         out[link : link + 8] = _append_directory(out, tags).to_bytes(8, "little")
         link = len(out) - 8 - 4 * len(tags)

@@ -164,3 +164,21 @@ def write_huron(path: Path, picture: NDArray[np.uint8]) -> Path:
                 **_PLAIN,
             )  # fmt: skip
     return path
+
+
+def write_argos(path: Path, planes: list[NDArray[np.uint8]]) -> Path:
+    """Write focal planes of two levels each, then a thumbnail and a macro image; a pixel is 0.5 microns."""
+    xml = f"<Argos.Scan.Metadata><MinZ>0</MinZ><MaxZ>{len(planes) - 1}</MaxZ></Argos.Scan.Metadata>\0"
+    with tifffile.TiffWriter(path) as writer:
+        for picture in planes:
+            for factor in (1, 4):
+                writer.write(
+                    reduced(picture, factor),
+                    extratags=[(65000, 2, len(xml), xml, True)],
+                    resolution=(20000 / factor, 20000 / factor),
+                    resolutionunit="CENTIMETER",
+                    **_PLAIN,
+                )
+        for factor in (16, 8):
+            writer.write(reduced(planes[0], factor), photometric="rgb", compression="zlib", metadata=None)
+    return path

@@ -16,6 +16,7 @@ from gigavqa.reports.report import Report
 from gigavqa.reports.writers.page.rounds import PageRounds
 from gigavqa.reports.writers.page.texts import PageTexts, written_value
 from gigavqa.tiling.errors import quote_text
+from gigavqa.tiling.geometry import MicronsPerPixel
 from gigavqa.tiling.region_grammar import PLACE_HEADS
 
 DETAILED_SAMPLES = 500
@@ -178,7 +179,8 @@ def _view(raster: RasterRecord, of: SampleOutcome) -> dict[str, Any]:
     side = raster.view.sizing.removeprefix("longest:")
     full = raster.view.region == "full"
     downsampled = f", downsampled to {side} pixels first" if side != raster.view.sizing else ""
-    told = "".join(f", {part}" for part in (raster.tone, raster.ground) if part)
+    microns = f"{MicronsPerPixel(*raster.microns_per_pixel)} microns per pixel" if raster.microns_per_pixel else ""
+    told = "".join(f", {part}" for part in (raster.tone, raster.ground, microns) if part)
     named = f" ({quote_text(raster.view.region)})" if raster.view.region.startswith(PLACE_HEADS) else ""
     part = "full image" if full else f"region {raster.region}{named}"
     return {
