@@ -30,23 +30,29 @@ def file_remarks(path: Path) -> tuple[str, ...]:
 
 def _remarks(file: OpenFile) -> Iterator[str]:
     container = container_of(file)
-    if file.is_remote and not (container == "tiff" and file.has_ranges):
-        yield (
-            f"it lies elsewhere and is not read in parts, so that all {file.size / 1e6:.1f} MB of it are fetched; a "
-            "tiled TIFF pyramid on a server that gives ranges is read in parts"
-        )
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-            others = tiff_layout(tiff, file.path, is_declared=True).num_others
-        if others:
-            yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
+            layout = tiff_layout(tiff, file.path, is_declared=True)
+        if file.is_remote and (layout.read_by_openslide or not file.has_ranges):
+            yield _describe_fetching(file)
+        if layout.num_others:
+            yield f"it holds {layout.num_others} more image{'s' * (layout.num_others > 1)}; its first one is shown"
         return
+    if file.is_remote:
+        yield _describe_fetching(file)
     size = file.size
     head = file.read_at(0, _HEAD)
     if _is_cut(container, head, file.read_at(max(0, size - _TAIL), _TAIL), size):
         yield "its end is missing, as where a file was not copied whole; `gigavqa dataset check --pixels` decodes it"
     if _is_animated(container, head):
         yield "it is an animation; its first frame is shown"
+
+
+def _describe_fetching(file: OpenFile) -> str:
+    return (
+        f"it lies elsewhere and is not read in parts, so that all {file.size / 1e6:.1f} MB of it are fetched; a tiled "
+        "TIFF pyramid on a server that gives ranges is read in parts"
+    )
 
 
 def _is_cut(container: str, head: bytes, tail: bytes, size: int) -> bool:

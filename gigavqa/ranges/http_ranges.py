@@ -209,7 +209,7 @@ async def _body(response: httpx.Response, num_bytes: int, *, is_all: bool) -> by
             break
     if len(body) < num_bytes or (is_all and len(body) > num_bytes):
         raise TransientFaultError(f"it gives {len(body)} of {num_bytes} bytes")
-    return bytes(body[:num_bytes])
+    return bytes(memoryview(body)[:num_bytes])
 
 
 def _told(error: httpx.TransportError) -> str:
