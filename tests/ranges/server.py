@@ -74,7 +74,7 @@ def file_server() -> Iterator[FileServer]:
 
         def do_GET(self) -> None:
             state.requests[self.path] += 1
-            served = state.files.get(self.path)
+            served = state.files.get(self.path.partition("?")[0])
             content = served.current() if served else None
             if served is None or content is None:
                 self._answer(404, b"")
@@ -175,7 +175,7 @@ def file_server() -> Iterator[FileServer]:
             self._answer(302, b"", Location=self.path)
 
         def _moved(self, served: ServedFile, content: bytes) -> None:
-            self._answer(307, b"", Location="/moved/there.tif")
+            self._answer(307, b"", Location="/moved/there.tif?X-Signature=secret")
 
         def _asked(self, content: bytes) -> tuple[int, int]:
             asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
