@@ -109,7 +109,7 @@ class Gateway:
         )
         self._models = ModelInventory(settings.catalogue)
         self._datasets = Datasets(settings.data)
-        self._importer = DatasetImporter(settings.data, self._datasets, settings.max_body_bytes)
+        self._importer = DatasetImporter(settings, self._datasets, settings.max_body_bytes)
         self._verdict_files = VerdictFiles()
         read_remote_images(settings)
         self._headers = ImageHeaders(settings.data, settings.header_threads)

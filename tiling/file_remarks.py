@@ -32,14 +32,12 @@ def _remarks(file: OpenFile) -> Iterator[str]:
     container = container_of(file)
     if container in ("slide", "zarr"):
         return
-    if file.is_remote and not (container == "tiff" and file.has_ranges):
-        yield (
-            f"it lies elsewhere and is not read in parts, so that all {file.size / 1e6:.1f} MB of it are fetched; a "
-            "tiled TIFF pyramid on a server that gives ranges is read in parts"
-        )
     if container == "tiff":
         with translate_decoder_errors(file.path), file.stream() as stream, TiffFile(stream) as tiff:
-            if is_read_by_openslide(tiff):
+            is_slide = is_read_by_openslide(tiff)
+            if file.is_remote and (is_slide or not file.has_ranges):
+                yield _describe_fetching(file)
+            if is_slide:
                 shown, planes = shown_focal_plane(tiff)
                 if planes > 1:
                     yield f"it has {planes} focal planes; number {shown}, the one that OpenSlide reads, is shown"
@@ -50,12 +48,21 @@ def _remarks(file: OpenFile) -> Iterator[str]:
         if others:
             yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
         return
+    if file.is_remote:
+        yield _describe_fetching(file)
     size = file.size
     head = file.read_at(0, _HEAD)
     if _is_cut(container, head, file.read_at(max(0, size - _TAIL), _TAIL), size):
         yield "its end is missing, as where a file was not copied whole; `gigavqa dataset check --pixels` decodes it"
     if _is_animated(container, head):
         yield "it is an animation; its first frame is shown"
+
+
+def _describe_fetching(file: OpenFile) -> str:
+    return (
+        f"it lies elsewhere and is not read in parts, so that all {file.size / 1e6:.1f} MB of it are fetched; a tiled "
+        "TIFF pyramid on a server that gives ranges is read in parts"
+    )
 
 
 def _is_cut(container: str, head: bytes, tail: bytes, size: int) -> bool:

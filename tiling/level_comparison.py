@@ -48,6 +48,8 @@ def compare_levels(decoder: Decoder) -> LevelAgreement:
     """Compare each level of an open image with the one before, until one differs; reads a few tiles of each."""
     reads = _RecentReads(decoder)
     for number in range(1, len(decoder.levels)):
+        decoder.expect(number, _regions_to_compare(decoder, number))
+    for number in range(1, len(decoder.levels)):
         if doubt := _find_mismatch(reads, number):
             width, height = decoder.levels[number].size
             return LevelAgreement(number, f"its level of {width}x{height} pixels {doubt}")
@@ -182,19 +184,30 @@ def _holds(outer: Region, inner: Region) -> bool:
 def _square_pairs(reads: _RecentReads, number: int) -> Iterator[_SquarePair]:
     """Yield where there is most to see in either level; what cannot be decoded tells nothing."""
     decoder = reads.decoder
-    level, finer = decoder.levels[number], decoder.levels[number - 1]
-    factor = level.downsample / finer.downsample
-    shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
-    for landmark in _landmarks(decoder, number, factor):
-        region = _fit_within(landmark, shared)
-        if region and (pixels := reads.read(number, region)) is not None:
+    finer = decoder.levels[number - 1]
+    factor = decoder.levels[number].downsample / finer.downsample
+    found = []
+    for region in _regions_to_compare(decoder, number):
+        if (pixels := reads.read(number, region)) is not None:
             square = _busiest_square(pixels)
             left, top = (region.x + square.x) * factor, (region.y + square.y) * factor
             x, y = math.floor(left), math.floor(top)
             right, bottom = math.ceil(left + square.width * factor), math.ceil(top + square.height * factor)
             there = Region(x, y, min(right, finer.size.width) - x, min(bottom, finer.size.height) - y)
-            if (fine := reads.read(number - 1, there)) is not None:
-                yield _SquarePair(_crop(pixels, square), fine, factor, (left - x, top - y))
+            found.append((_crop(pixels, square), there, (left - x, top - y)))
+    decoder.expect(number - 1, [there for _, there, _ in found])
+    for coarse, there, lead in found:
+        if (fine := reads.read(number - 1, there)) is not None:
+            yield _SquarePair(coarse, fine, factor, lead)
+
+
+def _regions_to_compare(decoder: Decoder, number: int) -> list[Region]:
+    """Return a few regions of a level that lie in the finer one, too, and in which there may be something to see."""
+    level, finer = decoder.levels[number], decoder.levels[number - 1]
+    factor = level.downsample / finer.downsample
+    shared = Size(*(min(int(most / factor), side) for most, side in zip(finer.size, level.size, strict=True)))
+    fitting = (_fit_within(landmark, shared) for landmark in _landmarks(decoder, number, factor))
+    return [region for region in fitting if region]
 
 
 def _landmarks(decoder: Decoder, number: int, factor: float) -> list[Region]:

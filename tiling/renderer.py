@@ -16,9 +16,11 @@ from gigavqa.tiling.file_facts import cached_identity, name_image_in_errors
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.ingest import PassCosts, ShownImage, find_render_source, make_pyramid
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
+from gigavqa.tiling.opening import remote_stats
 from gigavqa.tiling.passes import RecipePixels, RenderPass, plan_passes
 from gigavqa.tiling.pyramid import OnProgress
 from gigavqa.tiling.recipes import Recipe, plan_raster
+from gigavqa.tiling.remote.images import RemoteStats
 from gigavqa.tiling.rendering import Raster, make_raster
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.store import RasterStore
@@ -59,8 +61,8 @@ RenderWork = Callable[[IsWanted], None]
 class RendererStats:
     """Counters of a renderer since it was made, and the bytes of pixels that it keeps now.
 
-    Rasters rendered, passes over files that rendered them, rasters served from memory and from the disk, and flat
-    images made into pyramids.
+    Rasters rendered, passes over files that rendered them, rasters served from memory and from the disk, flat images
+    made into pyramids, and what the process fetched of images elsewhere.
     """
 
     renders: int
@@ -69,6 +71,7 @@ class RendererStats:
     found: int
     bytes: int
     ingests: int
+    remote: RemoteStats
 
 
 class Renderer:
@@ -162,7 +165,8 @@ class Renderer:
     def stats(self) -> RendererStats:
         """Return what was done so far."""
         cache = self._cache
-        return RendererStats(self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests)
+        own = self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests
+        return RendererStats(*own, remote_stats())
 
     def _bytes_of(self, look: ViewRequest, budget: VisualBudget) -> int:
         try:

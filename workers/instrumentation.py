@@ -68,6 +68,17 @@ class Instrumentation:
             registry=registry,
         )
         self.ingests = _MirrorCounter("gigavqa_worker_ingests", "Flat images turned into pyramids.", registry)
+        self.remote_requests = _MirrorCounter(
+            "gigavqa_worker_remote_requests", "Requests for bytes of images elsewhere.", registry
+        )
+        self.remote_bytes = _MirrorCounter(
+            "gigavqa_worker_remote_bytes", "Bytes of images elsewhere that were fetched.", registry
+        )
+        self.remote_kept_bytes = _MirrorCounter(
+            "gigavqa_worker_remote_kept_bytes",
+            "Bytes of images elsewhere that were read of what is kept on the disk.",
+            registry,
+        )
         self.pass_seconds = Histogram(
             "gigavqa_worker_pass_seconds",
             "Seconds of a pass over the pixels of a file, by its format and the level that was decoded.",
@@ -195,6 +206,9 @@ class Instrumentation:
         self.raster_hits.follow(library.hits)
         self.found_rasters.follow(library.found)
         self.ingests.follow(library.ingests)
+        self.remote_requests.follow(library.remote.requests)
+        self.remote_bytes.follow(library.remote.fetched_bytes)
+        self.remote_kept_bytes.follow(library.remote.kept_bytes)
         self.processed_rasters.follow(engine.processed_rasters, generation)
         self.encoder_runs.follow(engine.encoder_runs, generation)
         self.primers.follow(engine.primers, generation)

@@ -9,7 +9,7 @@ from pydantic_core import from_json
 from gigavqa.backup.findings import CheckFinding
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.digest import content_digest, is_sampled_digest, matches_digest
-from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.errors import ImageAddressError, ImageUnavailableError, TilingError
 from gigavqa.tiling.roots import ImageRoot
 
 _OF_ALL_BYTES = 64
@@ -47,6 +47,8 @@ class ImageChecks:
             path, stated = self._root.locate(image), self._root.stated_digest(image)
             if digest == stated or (stated and is_sampled_digest(digest)) or matches_digest(path, digest):
                 return "", ""
+        except (ImageAddressError, ImageUnavailableError):
+            return "", ""  # it lies elsewhere, and nobody knows
         except (TilingError, OSError):
             return "gone", "is gone"
         return "replaced", "was replaced" if len(digest) == _OF_ALL_BYTES else "was replaced, copied or touched"

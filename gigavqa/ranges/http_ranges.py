@@ -116,13 +116,17 @@ class HttpRanges:
         raise ImageUnavailableError(f"{url}: its server redirects more than {_MOST_REDIRECTS} times")
 
     def _checked(self, url: str, leads: str) -> str:
-        """Return where a redirect leads to, if that may be read. Raises ImageAddressError."""
+        """Return where a redirect leads to, if that may be read: by a signature, too, which nothing keeps.
+
+        Raises ImageAddressError.
+        """
         try:
-            self._require_allowed(check_remote_name(leads))
+            self._require_allowed(check_remote_name(leads.partition("?")[0]))
         except ImageAddressError as error:
             raise ImageAddressError(f"{url}: it leads elsewhere, and {error}") from error
         if not leads.startswith("https://" if url.startswith("https://") else ("http://", "https://")):
-            raise ImageAddressError(f"{url}: it leads to '{quote_text(leads)}', which is not encrypted")
+            told = quote_text(without_secrets(leads))
+            raise ImageAddressError(f"{url}: it leads to '{told}', which is not encrypted")
         return leads
 
     async def _client(self, parts: SplitResult) -> tuple[str, httpx.AsyncClient]:
@@ -209,7 +213,7 @@ async def _body(response: httpx.Response, num_bytes: int, *, is_all: bool) -> by
             break
     if len(body) < num_bytes or (is_all and len(body) > num_bytes):
         raise TransientFaultError(f"it gives {len(body)} of {num_bytes} bytes")
-    return bytes(body[:num_bytes])
+    return bytes(memoryview(body)[:num_bytes])
 
 
 def _told(error: httpx.TransportError) -> str:

@@ -84,6 +84,18 @@ def make_remote_images(home: Home, **bounds: float) -> RemoteImages:
     return RemoteImages(home.remote, reader, capacity=home.remote_bytes, most_whole=home.remote_file_bytes, **bounds)
 
 
+def remote_environment(home: Home) -> dict[str, str]:
+    """Return the variables by which another process reads the same images elsewhere."""
+    return {
+        "GIGAVQA_HOME": str(home.folder),
+        "GIGAVQA_REMOTE_IMAGES": ",".join(home.remote_images),
+        "GIGAVQA_REMOTE_PRIVATE_HOSTS": ",".join(home.remote_private_hosts),
+        "GIGAVQA_REMOTE_BYTES": str(int(home.remote_bytes)),
+        "GIGAVQA_REMOTE_FILE_BYTES": str(int(home.remote_file_bytes)),
+        "GIGAVQA_REMOTE_SECONDS": str(home.remote_seconds),
+    }
+
+
 def read_remote_images(home: Home) -> None:
     """Let this process read the images elsewhere that its settings list, from when it is asked for the first."""
     use_remote_images(partial(make_remote_images, home))

@@ -89,13 +89,13 @@ class Home(ProcessSettings):
     )
 
     remote_images: Annotated[
-        CommaSeparated, AfterValidator(_require_prefixes), FieldSpelling("remote-images", "PREFIX", "none")
+        CommaSeparated, AfterValidator(_require_prefixes), FieldSpelling(metavar="PREFIX", default="none")
     ] = Field(
         default=(),
         validation_alias="gigavqa_remote_images",
         description="addresses below which images elsewhere may be read: https://tiles.example.org/, s3://bucket/folder/",
     )
-    remote_private_hosts: Annotated[CommaSeparated, FieldSpelling("remote-private-host", "NAME", "none")] = Field(
+    remote_private_hosts: Annotated[CommaSeparated, FieldSpelling(metavar="NAME", default="none")] = Field(
         default=(),
         validation_alias="gigavqa_remote_private_hosts",
         description="hosts of these that may have private addresses",

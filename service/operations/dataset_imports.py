@@ -2,8 +2,9 @@
 
 import asyncio
 import errno
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from gigavqa.evaluation.errors import DatasetInvalidError, Problem
+from gigavqa.ranges.sources import remote_environment
+from gigavqa.runtime.home import Home
 from gigavqa.runtime.parent_death import die_with_parent
 from gigavqa.service.errors import (
     BodyTooLargeError,
@@ -64,8 +67,9 @@ class DatasetImport(BaseModel):
 class DatasetImporter:
     """Makes data sets of what people send, one at a time."""
 
-    def __init__(self, data: Path, datasets: Datasets, most_bytes: int) -> None:
-        self._root = ImageRoot(data)
+    def __init__(self, home: Home, datasets: Datasets, most_bytes: int) -> None:
+        self._root = ImageRoot(home.data)
+        self._environment = remote_environment(home)
         self._datasets = datasets
         self._most_bytes = most_bytes
         self._turn = asyncio.Semaphore(1)
@@ -85,7 +89,7 @@ class DatasetImporter:
                 wish = form.wish(made_folder(folder) / name)
                 with writing(_COMMAND):
                     await asyncio.to_thread(form.stage, folder, wish, self._root, self._most_bytes)
-                found = _describe(name, await _import_apart(folder, wish), made=not is_check)
+                found = _describe(name, await _import_apart(folder, wish, self._environment), made=not is_check)
                 if not is_check:
                     with writing(_COMMAND):
                         _move(wish.target, self._datasets.vacant(name))
@@ -142,10 +146,12 @@ def _move(made: Path, target: Path) -> None:
         raise
 
 
-async def _import_apart(folder: Path, wish: ImportWish) -> ImportOutcome:
+async def _import_apart(folder: Path, wish: ImportWish, environment: Mapping[str, str]) -> ImportOutcome:
     wish_file(folder).write_text(wish.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "gigavqa.service.operations.import_process", str(folder), preexec_fn=die_with_parent
+        *(sys.executable, "-m", "gigavqa.service.operations.import_process", str(folder)),
+        env={**os.environ, **environment},
+        preexec_fn=die_with_parent,
     )
     try:
         async with asyncio.timeout(_IMPORT_SECONDS):

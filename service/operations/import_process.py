@@ -16,6 +16,8 @@ from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError, Prob
 from gigavqa.evaluation.import_columns import ImportColumns
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
 from gigavqa.evaluation.reader_choice import find_reader
+from gigavqa.ranges.sources import read_remote_images
+from gigavqa.runtime.home import Home
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.headers import read_header
 
@@ -118,6 +120,7 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
 def main(folder: Path) -> None:
     """Do what the folder's wish says, and write down what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    read_remote_images(Home.from_environment())
     outcome = _import(folder, ImportWish.model_validate_json(wish_file(folder).read_bytes()))
     # A message names files by where they lie here for the length of an import.
     told = (

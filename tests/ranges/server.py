@@ -1,5 +1,6 @@
 """A server of files by HTTP on this machine, which can misbehave in whatever way servers do."""
 
+import functools
 import hashlib
 import re
 import threading
@@ -12,6 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 STALL_SECONDS = 30.0
+
+
+@functools.cache
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 @dataclass
@@ -68,7 +74,7 @@ def file_server() -> Iterator[FileServer]:
 
         def do_GET(self) -> None:
             state.requests[self.path] += 1
-            served = state.files.get(self.path)
+            served = state.files.get(self.path.partition("?")[0])
             content = served.current() if served else None
             if served is None or content is None:
                 self._answer(404, b"")
@@ -91,7 +97,7 @@ def file_server() -> Iterator[FileServer]:
             self._answer(206, content[start:stop], **{**headers, **changed})
 
         def _tags(self, served: ServedFile, content: bytes) -> dict[str, str]:
-            digest = hashlib.sha256(content).hexdigest()[:16]
+            digest = _digest(content)
             seconds = int(digest[:4], 16)
             modified = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(1_700_000_000 + seconds))
             kinds = {"etag": {"ETag": f'"{digest}"'}, "weak": {"ETag": f'W/"{digest}"'}, "none": {}}
@@ -169,7 +175,7 @@ def file_server() -> Iterator[FileServer]:
             self._answer(302, b"", Location=self.path)
 
         def _moved(self, served: ServedFile, content: bytes) -> None:
-            self._answer(307, b"", Location="/moved/there.tif")
+            self._answer(307, b"", Location="/moved/there.tif?X-Signature=secret")
 
         def _asked(self, content: bytes) -> tuple[int, int]:
             asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))

@@ -166,11 +166,13 @@ def test_what_will_not_be_right_is_refused_at_once(  # noqa: PLR0917 - two fixtu
 
 
 def test_a_redirect_to_what_is_listed_is_followed(root: ImageRoot, server: FileServer, read_remote: ReadRemote) -> None:
-    """The image keeps the address that it is named by."""
+    """The image keeps the address that it is named by, and of a signature there nothing is kept."""
     server.serve("moved/there.tif", CONTENT)
     url = server.serve("x.tif", b"", faults=["moved"] * 9)
-    read_remote()
+    images = read_remote()
     assert _read(root, url, [], server) == CONTENT[PLACE : PLACE + 1000]
+    assert server.requests["/moved/there.tif?X-Signature=secret"] == 2
+    assert not any(b"secret" in path.read_bytes() for path in images.folder.glob("*/*"))
 
 
 def test_a_server_that_is_away_is_told_within_its_attempts(

@@ -24,7 +24,7 @@ def test_deep_zoom_of_an_image_elsewhere_reads_its_tiles_alone(tmp_path: Path) -
         url = server.serve("pictures/there.tif", pyramid.read_bytes())
         refused = server.serve("pictures/refused.tif", pyramid.read_bytes(), faults=["refused"] * 99)
         unlisted = server.serve("there.tif", pyramid.read_bytes())
-        remote = ("--remote-images", f"{server.prefix}pictures/", "--remote-private-host", "127.0.0.1")
+        remote = ("--remote-images", f"{server.prefix}pictures/", "--remote-private-hosts", "127.0.0.1")
         with viewing(tmp_path, *remote) as viewer:
             info = viewer.get(url, "info.json").json()
             assert (info["width"], info["height"]) == (2048, 2048)

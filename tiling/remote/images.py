@@ -6,7 +6,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,6 @@ PARALLEL = 8
 _LOOK_SECONDS = 10.0
 _FAILURE_SECONDS = 10.0
 _MOST_KNOWN = 100_000
-_LOCKS = 64
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class RemoteImages:
         self._store = BlockStore(folder, capacity)
         self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="ranges")
         self._lock = threading.Lock()
-        self._looking = [threading.Lock() for _ in range(_LOCKS)]
+        self._busy: dict[str, threading.Lock] = {}
         self._looked: TTLCache[str, Path | TilingError] = TTLCache(_MOST_KNOWN, look_seconds)
         self._failed: TTLCache[str, TilingError] = TTLCache(_MOST_KNOWN, _FAILURE_SECONDS)
         self._flights: dict[str, dict[Span, Future[None]]] = {}
@@ -137,7 +136,7 @@ class RemoteImages:
     def fetch_whole(self, version: RemoteVersion) -> Path:
         """Fetch a file whole, once, and return where it is. Raises ImageTooLargeError, and what the reader raises."""
         path = self.folder / version.digest / WHOLE
-        with self._looking[hash(version.digest) % _LOCKS]:
+        with self._alone(version.digest), _translate_disk_errors(version.url, self.folder):
             if path.is_file() and path.stat().st_size == version.size:
                 os.utime(path)
                 return path
@@ -159,7 +158,7 @@ class RemoteImages:
         return self.folder / digest / local_name(url)
 
     def _look(self, url: str) -> Path:
-        with self._looking[hash(url) % _LOCKS]:
+        with self._alone(url):
             known = self._looked.get(url)
             if known is None:
                 try:
@@ -169,18 +168,31 @@ class RemoteImages:
                 with self._lock:
                     self._looked[url] = known
         if isinstance(known, TilingError):
-            raise known
+            raise type(known)(str(known)) from known
         return known
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """Let nobody else in this process look for the same meanwhile."""
+        with self._lock:
+            lock = self._busy.setdefault(name, threading.Lock())
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                self._busy.pop(name, None)  # whoever comes now finds what was made
 
     def _find(self, url: str) -> Path:
         version, head = self._reader.look(url, HEAD_BYTES)
         self._count(len(head))
         path = self._path(version.digest, url)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not _read_record(path):
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".partial", delete=False) as partial_file:
-                json.dump(version.fields(), partial_file)
-            Path(partial_file.name).replace(path)
+        with _translate_disk_errors(url, self.folder):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not _read_record(path):
+                with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".partial", delete=False) as partial_file:
+                    json.dump(version.fields(), partial_file)
+                Path(partial_file.name).replace(path)
         complete = len(head) if len(head) == version.size else len(head) // PAGE * PAGE
         self._store.put(version.digest, 0, head[:complete])
         return path
@@ -206,7 +218,7 @@ class RemoteImages:
         with self._lock:
             failed = self._failed.get(version.digest)
         if failed:
-            raise failed
+            raise type(failed)(str(failed)) from failed
         try:
             data = self._reader.read(version, *span)
         except TilingError as error:
@@ -245,7 +257,9 @@ class RemoteImages:
             for gap in gaps:
                 _write_all(descriptor, self._fetch(version, gap), gap[0])
             for part in _without(span, gaps):
-                _write_all(descriptor, self.read(version, part), part[0])
+                # Not by `read`, which waits for tasks of the pool that this is one of.
+                data = self._store.read(version.digest, part) or self._fetch(version, part)
+                _write_all(descriptor, data, part[0])
 
         spans = [_clip((at, at + RUN_BYTES), version.size) for at in range(0, version.size, RUN_BYTES)]
         parts = [self._pool.submit(partial(put, span)) for span in spans]
@@ -261,6 +275,14 @@ class RemoteImages:
         if at != version.size:
             raise ImageUnavailableError(f"{version.url}: its server gave {at} of {version.size} bytes")
         return at
+
+
+@contextmanager
+def _translate_disk_errors(url: str, folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ImageUnavailableError(f"{url}: {folder} takes nothing of it: {error.strerror or error}") from error
 
 
 def digest_at(path: Path) -> str:

@@ -3,7 +3,7 @@ frame.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +61,9 @@ class Decoder(Closeable):
 
         Raises ImageUnreadableError where the file's pixels cannot be decoded.
         """
+
+    def expect(self, level: int, regions: Sequence[Region]) -> None:
+        """Hear which regions of a level will be read soon: of a file elsewhere their bytes may come meanwhile."""
 
     def landmarks(self, level: int) -> list[Region]:
         """Return a few regions of a level in which there may be something to see: squares, evenly spaced."""

@@ -74,6 +74,12 @@ class TiffDecoder(Decoder):
             else:
                 yield from self._segment_bands(page, region_l)
 
+    def expect(self, level: int, regions: Sequence[Region]) -> None:
+        """Let the file know where their tiles or strips lie."""
+        page = self._pages[level]
+        if self._file.is_remote:
+            self._file.expect(span for region in regions for span in self._spans(page, region))
+
     def landmarks(self, level: int) -> list[Region]:
         """Return the tile of each quarter that took most bytes to encode, which is where most is to be seen.
 
@@ -127,10 +133,10 @@ class TiffDecoder(Decoder):
 
     def _segment_bands(self, page: TiffPage, region: Region) -> Iterator[Pixels]:
         """Bands of whole rows of tiles or strips; the next one is decoded while the caller works on this one."""
-        height = page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength)
+        height = _segment_height(page)
         step = height * max(1, _BAND_ROWS // height)
         bands = list(_rows_of(region, step))
-        expecting = self._expect_ahead(page, bands, height) if self._file.is_remote else repeat(None)
+        expecting = self._expect_ahead(page, bands) if self._file.is_remote else repeat(None)
         ahead: _PendingBand | None = None
         try:
             for band, _ in zip(bands, expecting, strict=False):
@@ -143,7 +149,7 @@ class TiffDecoder(Decoder):
             if ahead:
                 wait(ahead.tasks)  # they read from the file that will be closed
 
-    def _expect_ahead(self, page: TiffPage, bands: Sequence[Region], segment_height: int) -> Iterator[None]:
+    def _expect_ahead(self, page: TiffPage, bands: Sequence[Region]) -> Iterator[None]:
         """Say before each band which bytes it and those behind it will read, as far as they may lie here unread."""
         ends, unread = deque[int](), 0
         coming = iter(bands)
@@ -151,7 +157,7 @@ class TiffDecoder(Decoder):
             expected: list[tuple[int, int]] = []
             most = _EXPECTED_BYTES if not ends or unread < _EXPECTED_BYTES // 2 else 0
             while unread < most and (band := next(coming, None)):
-                spans = self._spans(page, band, segment_height)
+                spans = self._spans(page, band)
                 ends.append(sum(stop - start for start, stop in spans))
                 unread += ends[-1]
                 expected += spans
@@ -159,15 +165,16 @@ class TiffDecoder(Decoder):
             yield
             unread -= ends.popleft()
 
-    def _spans(self, page: TiffPage, region: Region, segment_height: int) -> list[tuple[int, int]]:
+    def _spans(self, page: TiffPage, region: Region) -> list[tuple[int, int]]:
         """Return where the tiles or strips lie that a region of a page touches."""
+        height = _segment_height(page)
         width = page.tilewidth if page.is_tiled else page.imagewidth
         per_row = -(-page.imagewidth // width)
         per_plane = len(page.dataoffsets) // (page.samplesperpixel if page.planarconfig != 1 else 1)
         indices = [
             first + row * per_row + column
             for first in range(0, len(page.dataoffsets), per_plane)
-            for row in range(region.y // segment_height, (region.y + region.height - 1) // segment_height + 1)
+            for row in range(region.y // height, (region.y + region.height - 1) // height + 1)
             for column in range(region.x // width, (region.x + region.width - 1) // width + 1)
         ]
         places = ((page.dataoffsets[index], page.databytecounts[index]) for index in indices)
@@ -239,6 +246,11 @@ def _rows_of(region: Region, step: int) -> Iterator[Region]:
     for top in range(region.y // step * step, below, step):
         first = max(top, region.y)
         yield Region(region.x, first, region.width, min(top + step, below) - first)
+
+
+def _segment_height(page: TiffPage) -> int:
+    """Return how many rows a tile or strip of a page has."""
+    return int(page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength))
 
 
 def _most_encoded_bytes(page: TiffPage) -> int:

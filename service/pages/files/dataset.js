@@ -36,7 +36,7 @@ const picture = (image) => {
   return el("li", { "data-image": image.name }, shown, el("div", { class: "words" },
     el("p", {}, image.name),
     el("p", { class: image.error ? "failed" : "soft" }, sizeOf(image)),
-    image.error ? null : el("p", {}, link(`/ask?${new URLSearchParams({ image: fullName, ...(image.show ? { show: image.show } : {}) })}`, "Ask about it", { "aria-label": `Ask about ${image.name}` })),
+    image.error || fullName === image.name ? null : el("p", {}, link(`/ask?${new URLSearchParams({ image: fullName, ...(image.show ? { show: image.show } : {}) })}`, "Ask about it", { "aria-label": `Ask about ${image.name}` })),
     el("p", {}, el("button", { type: "button", "aria-pressed": String(chosen.image === image.name), onclick: () => choose({ image: chosen.image === image.name ? "" : image.name, after: "" }, showSamples) }, some(image.num_samples, "question")))));
 };
 

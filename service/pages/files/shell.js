@@ -162,7 +162,7 @@ export const show = (...children) => byId("content").replaceChildren(...children
 
 // Where the viewer shows a picture, small or with everything that can be seen in it; nothing where there is none.
 export const viewer = root.dataset.viewer;
-export const pictureName = (dataset, image) => `${dataset}/${image}`;
+export const pictureName = (dataset, image) => (/^(https?|s3|gs|az):\/\//.test(image) ? image : `${dataset}/${image}`);
 const TRIES = 8; // a large picture is decoded once, which may take longer than a viewer lets somebody wait
 export const thumbnail = (name, side, alt, region = "full", show = "") => {
   const address = `${viewer}/iiif/3/${encodeURIComponent(name)}/${region}/!${side},${side}/0/default.jpg${show ? `?${new URLSearchParams({ show })}` : ""}`;
