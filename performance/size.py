@@ -4,8 +4,9 @@
     python -m performance.size --gateway --sizes 10000 100000
 
 Each command runs in a process of its own; what it takes with ten items is taken off. An exponent is the slope between
-the logarithms of net CPU seconds at the two largest sizes: smaller ones measure the start-up. `--gateway` instead
-imports the questions and submits a job over each data set to a gateway of its own, without a worker, while another
+the logarithms of net CPU seconds at the two largest sizes, and memory an item the slope between what they take: smaller
+ones measure the start-up and what is kept up to a bound, whatever the size. `--gateway` instead imports the questions
+and submits a job over each data set to a gateway of its own, without a worker, cancels it and retries it, while another
 client asks for `/v1/version` again and again.
 """
 
@@ -58,7 +59,7 @@ def main() -> None:
                 measure(work, *_import_questions(work, size))
                 _measure_submission(work, size)
             return
-        print("| command | items | CPU s | ms an item | kB an item | exponent |\n|---|---|---|---|---|---|")
+        print("| command | items | CPU s | ms an item | MB | exponent | kB an item |\n|---|---|---|---|---|---|---|")
         for name, prepare in STEPS.items():
             base = measure(work, *prepare(work, _FEWEST))
             costs = [measure(work, *prepare(work, size)) for size in arguments.sizes]
@@ -79,13 +80,19 @@ def measure(home: Path, *arguments: str) -> Cost:
 
 def _print_rows(name: str, sizes: Sequence[int], costs: Sequence[Cost], base: Cost) -> None:
     net = [max(0.01, cost.seconds - base.seconds) for cost in costs]
-    fitted = f"{fit_exponent(sizes[-2:], net[-2:]):.2f}" if len(sizes) > 1 else ""
+    several = len(sizes) > 1
+    fitted = f"{fit_exponent(sizes[-2:], net[-2:]):.2f} | {_slope(sizes, costs):.2f}" if several else " | "
     for size, cost, seconds in zip(sizes, costs, net, strict=True):
-        memory = (cost.memory - base.memory) / 1e3 / size
-        shown = fitted if size == sizes[-1] else ""
+        memory = (cost.memory - base.memory) / 1e6
+        shown = fitted if size == sizes[-1] else " | "
         print(
-            f"| {name} | {size:,} | {seconds:.1f} | {1e3 * seconds / size:.2f} | {memory:.2f} | {shown} |", flush=True
+            f"| {name} | {size:,} | {seconds:.1f} | {1e3 * seconds / size:.2f} | {memory:.0f} | {shown} |", flush=True
         )
+
+
+def _slope(sizes: Sequence[int], costs: Sequence[Cost]) -> float:
+    """Return the kB that an item more takes."""
+    return (costs[-1].memory - costs[-2].memory) / 1e3 / (sizes[-1] - sizes[-2])
 
 
 def fit_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:

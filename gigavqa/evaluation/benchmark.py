@@ -69,7 +69,8 @@ class Benchmark(ABC, Generic[SampleT, DetailsT]):
     def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the fields of each sample in one record; raises ValueError where its value is no record at all.
 
-        By default a record is one sample, and its keys are the sample's own fields.
+        By default a record is one sample, and its keys are the sample's own fields. In place of a field that cannot be
+        read a `FieldFault` says why (`read_field`), so that what is wrong with others is told beside it.
         """
         return plain_fields(record, self.sample_type, origin.stem, origin.images)
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gigavqa.tiling.errors import quote_text
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -15,7 +17,8 @@ class Problem:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}" if self.record is None else f"{place}: {self.record}: {self.message}"
+        record = "" if self.record is None else f"{quote_text(self.record)}: "
+        return f"{place}: {record}{self.message}"
 
 
 class FileProblem(Problem):

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from gigavqa.evaluation.record_context import stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.evaluation.sample_files import PAGE_SUFFIXES, list_files, order_pages
-from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.image_folders import folder_kind
 from gigavqa.tiling.opening import locate_remote
 from gigavqa.tiling.remote.addresses import is_remote_name
@@ -186,7 +186,7 @@ class ImageLookup:
     def _missing(self, name: str) -> str:
         if not self._is_told:
             return f"image '{name}' is a file: name the folder of the images, --images FOLDER"
-        return f"there is no image '{name}' in {self._folder}"
+        return f"there is no image '{quote_text(name)}' in {self._folder}"
 
     def _outside(self, name: str) -> str:
         return f"image '{name}' is a link that leads out of {self._folder}; `cp -rL` copies what links name"

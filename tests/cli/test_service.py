@@ -105,6 +105,9 @@ def test_the_report_comes_in_every_format(service: Service, job: str) -> None:
     assert MODEL in installation.ok("report", job, "--format", "md")
     assert MODEL in installation.ok("report", job)
     assert installation.json("report", job, "latest", "--format", "json")["cells"]
+    again = installation.ok("submit", "-d", "tiny", "-m", MODEL, "--cell", "S0:V0", "--watch").strip()
+    apart = installation.json("report", job, again, "--by-job", "--format", "json")["cells"]
+    assert {cell["model"] for cell in apart} == {f"{MODEL}@{one}" for one in (job, again)}
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gigavqa.evaluation.datasets import load_dataset
-from gigavqa.evaluation.errors import DatasetInvalidError
+from gigavqa.evaluation.errors import DatasetInvalidError, Problem
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
 from gigavqa.evaluation.inspection import inspect_dataset
 from gigavqa.evaluation.reader_choice import find_reader
@@ -157,3 +157,9 @@ def test_the_good_records_are_all_importable(tmp_path: Path, images: Path) -> No
     records = [record | {"image": "plaza.png"} for record in GOOD.values()]
 
     assert bring(tmp_path, images, {"a.json": records}).samples == len(GOOD)
+
+
+def test_what_a_record_calls_itself_is_told_in_part() -> None:
+    """An id of ten thousand letters makes no line of ten thousand."""
+    told = str(Problem("a.jsonl", 3, "x" * 10_000, "id: is too long"))
+    assert told.startswith("a.jsonl:3: xxx") and told.endswith("...: id: is too long") and len(told) < 300

@@ -144,6 +144,8 @@ def test_jobs_that_ask_one_model_the_same_stand_apart_where_that_is_wanted(gatew
         f"{MODEL}@{titled}": 4,
         f"{MODEL}@{other}": 4,
     }
+    told = "\n".join(caveat["text"] for caveat in apart["caveats"])
+    assert f"Cold: {title}: " in told and "@job_" not in told
     (together,) = joint(gateway, titled, other).json()["cells"]
     assert (together["model"], together["answered"]) == (MODEL, 8)
     halves = [gateway.submit(samples=[f"cctv-000{number}"]).json()["id"] for number in range(2)]

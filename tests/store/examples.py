@@ -80,7 +80,7 @@ async def ask_again(
     *,
     crash_after: int = 0,
 ) -> Job:
-    """Retry a job as a gateway does, all of whose requests without an answer are in these bundles.
+    """Retry a job as a gateway does, by these bundles; what of it is in none stays as it is.
 
     One that died before it appended so many bundles, in the middle of it. A job that finds no room is as it was.
     """
@@ -90,8 +90,9 @@ async def ask_again(
     asked = {request.id for bundle in bundles for request in bundle.requests}
     recorded = [one async for one in ResultStore(redis).outcomes(job_id)]
     kept = {id_ for id_, cursor, outcome in recorded if outcome == "completed" and taken_back.get(id_) != cursor}
+    num_requests = len(asked.union(id_ for id_, *_ in recorded))
     try:
-        await queue.reserve(job_id, len(asked | kept), digest, num_answered=len(kept))
+        await queue.reserve(job_id, num_requests, digest, num_answered=num_requests - len(asked - kept))
     except QueueFullError:
         await registry.fail(job_id, [])
         raise
