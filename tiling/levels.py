@@ -58,12 +58,13 @@ def plan_reading(source: Source, agreement: LevelAgreement | None = None) -> Rea
     """Plan how an open image is read, of whose own levels those are read that show the same; all, without `agreement`.
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made just as ingest makes
-    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read.
+    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read. A wavelet's
+    levels keep too little of text: decision 0021.
     """
     decoder = source.decoder
     found = decoder.levels
     remarks: tuple[str, ...] = ()
-    if decoder.is_scaling:
+    if decoder.is_scaling or decoder.is_nested:
         found = decoder.levels[:1]
     elif agreement:
         num_levels, doubt = agreement
@@ -101,8 +102,8 @@ def levels_to_make(decoder: Decoder) -> tuple[tuple[Level, ...], int]:
 
 
 def quick_read_plan(reading: ReadPlan, decoder: Decoder) -> ReadPlan:
-    """Return how a flat image is read for what nobody takes for a raster: a JPEG at a scale of its decoder."""
-    if not decoder.is_scaling:
+    """Return how a flat image is read for what nobody takes for a raster: at a scale, or a level, of its decoder."""
+    if not (decoder.is_scaling or decoder.is_nested):
         return reading
     levels = decoder.levels
     return replace(reading, levels=levels, num_decoded=len(levels), oversampling=_OVERSAMPLING_QUICK)

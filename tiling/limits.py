@@ -29,7 +29,7 @@ _MAX_PIXELS: dict[PixelLayout, float] = {
     "png": 4e9,  # half a minute of one core
     "png_interlaced": 2.5e8,  # the decoder holds every pixel
     "webp": 2.7e8,  # 16383 x 16383, all that the format can say; the decoder holds every pixel
-    "jp2": 1e9,  # OpenJPEG decodes 7 megapixels a second, in bands, and of large views at a smaller level
+    "jp2": 1e9,  # OpenJPEG decodes 7 megapixels a second, in bands
     "jp2_whole": 4.5e7,  # of luma and chroma, palettes, subsampling; the decoder holds every pixel: 24 bytes of each
     "tiff_strips": 1e10,
     "tiff_tiles": 1e11,  # only the tiles under a view are decoded
