@@ -58,8 +58,8 @@ def plan_reading(source: Source, agreement: LevelAgreement | None = None) -> Rea
     """Plan how an open image is read, of whose own levels those are read that show the same; all, without `agreement`.
 
     A raster is to be the same whether its image has a pyramid by now or not. So levels are made just as ingest makes
-    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read. A wavelet's
-    levels keep too little of text: decision 0021.
+    them, by a decoder that scales or in passing, and of an image so small that none are made, none are read. Those of a
+    wavelet keep too little of text: decision 0021.
     """
     decoder = source.decoder
     found = decoder.levels
