@@ -44,7 +44,10 @@ def _remarks(file: OpenFile) -> Iterator[str]:
                 return
             if tiff.is_ome:  # of which it is declared which image is shown
                 return
-            others = tiff_layout(tiff, file.path, is_declared=True).num_others
+            layout = tiff_layout(tiff, file.path, is_declared=True)
+            others = layout.num_others
+            if layout.has_table and layout.pixel_type.colours != "palette":
+                yield "it has a table of colours that its header does not call for; `show` palette shows them"
         if others:
             yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
         return

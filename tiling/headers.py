@@ -83,6 +83,8 @@ class StoredHeader:
     has_profile: bool = False
     is_slide: bool = False
     """Whether OpenSlide reads it."""
+    has_table: bool = False
+    """Whether samples are classes, of which the file has a table of colours that decoders leave to displays."""
 
     @property
     def oriented(self) -> Header:
@@ -96,11 +98,6 @@ class StoredHeader:
         resolvers = {**place_resolvers(tags), **micron_resolvers(microns)}
         frame = ImageFrame.of(size, resolvers, microns) if resolvers else size
         return Header(frame, self.format, tags, self.has_profile)
-
-    @property
-    def has_table(self) -> bool:
-        """Whether samples are classes, of which the file has a table of colours that decoders leave to displays."""
-        return self.container == "tiff" and self.pixel_type.colours == "palette"
 
 
 def read_header(path: Path, show: str = "") -> Header:
@@ -188,7 +185,7 @@ def _tiff_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple
         found = tiff_layout(tiff, file.path, part, is_declared=is_declared)
     layout: PixelLayout = "tiff_tiles" if found.is_tiled else "tiff_strips"
     told = found.orientation, found.pixel_type, found.geotags, found.microns_per_pixel, found.has_profile
-    return StoredHeader("tiff", found.format, found.size_s, *told), layout
+    return StoredHeader("tiff", found.format, found.size_s, *told, has_table=found.has_table), layout
 
 
 def _zarr_header(file: OpenFile, part: ImagePart, *, is_declared: bool) -> tuple[StoredHeader, PixelLayout]:

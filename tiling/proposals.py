@@ -12,7 +12,7 @@ def propose_displays(native: NativeSamples, pixels: SampledPixels | None = None)
     """Return up to three displays that fit samples like these; `pixels` tell where a CT's window may fit."""
     colours = native.channels - (native.alpha is not None)
     if native.table:
-        return ["palette"]
+        return ["palette", _STRETCH, "stretch=minmax"]
     if colours == 1:
         found = [_STRETCH, "stretch=minmax", "stretch=sigma:2"]
         return ["window=40:400", *found[:2]] if pixels and _may_be_hounsfield(pixels) else found

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
@@ -67,6 +69,8 @@ class TiffLayout:
     geotags: GeoTags = NO_GEOTAGS
     has_profile: bool = False
     channels: tuple[tuple[TiffPage, ...], ...] = ()
+    has_table: bool = False
+    """Whether it has a table of colours, one of each value of its samples."""
 
     @property
     def size_s(self) -> Size:
@@ -82,6 +86,14 @@ class TiffLayout:
 def page_size(page: TiffPage) -> Size:
     """Width and height of a page in pixels."""
     return Size(page.imagewidth, page.imagelength)
+
+
+def colour_table(page: TiffPage) -> NDArray[np.uint8] | None:
+    """Return the RGB of each class of a page of classes, N x 3, be it that its header calls for grey."""
+    if page.samplesperpixel != 1 or page.sampleformat != 1 or page.colormap is None:
+        return None
+    table = np.asarray(page.colormap)
+    return (table >> 8 if table.max() > 255 else table).astype(np.uint8).T.copy()
 
 
 def photometric_kind(page: TiffPage) -> ColourKind:
@@ -124,6 +136,7 @@ def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_decla
             geotags=geotags_of(first),
             has_profile=_PROFILE_TAG in first.tags,
             channels=channels,
+            has_table=colour_table(first) is not None,
         )
 
 

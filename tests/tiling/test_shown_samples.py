@@ -6,14 +6,16 @@ from typing import Any
 import imagecodecs
 import numpy as np
 import pytest
+import rasterio
 import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
 from gigavqa.tiling.errors import ImageUnsupportedError, PixelTypeError
-from gigavqa.tiling.file_facts import cached_identity, cached_remarks
+from gigavqa.tiling.file_facts import cached_identity, cached_remarks, cached_samples
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.ingest import make_pyramid, pyramid_path
+from gigavqa.tiling.proposals import propose_displays
 from gigavqa.tiling.recipes import Recipe, plan_raster
 from gigavqa.tiling.rendering import render
 from gigavqa.tiling.views import View
@@ -247,6 +249,20 @@ def test_classes_are_shown_in_their_files_colours(tmp_path: Path) -> None:
 
     assert (found[classes == 0] == 255).all()
     assert np.array_equal(found[classes > 0], (table.T[classes] >> 8)[classes > 0])
+
+
+def test_classes_whose_header_calls_for_grey_are_shown_in_the_colours_of_their_table(tmp_path: Path) -> None:
+    """As rasterio writes a colour map behind the pixels; undeclared, they are grey, with a word."""
+    classes = np.random.default_rng(0).integers(0, 4, (1, _SIDE, _SIDE), np.uint8)
+    path, table = tmp_path / "a.tif", np.array([[0, 0, 200], [230, 220, 150], [0, 160, 0], [255, 0, 0]], np.uint8)
+    with rasterio.open(path, "w", driver="GTiff", width=_SIDE, height=_SIDE, count=1, dtype="uint8") as file:
+        file.write(classes)
+        file.write_colormap(1, {number: (*map(int, colour), 255) for number, colour in enumerate(table)})
+    np.testing.assert_array_equal(shown(path, "palette"), table[classes[0]])
+    np.testing.assert_array_equal(shown(path, "")[..., 0], classes[0])
+    assert any("`show` palette" in remark for remark in cached_remarks(path))
+    samples = cached_samples(path)
+    assert propose_displays(samples.native, samples)[0] == "palette"
 
 
 def test_a_pyramid_changes_no_pixel(tmp_path: Path) -> None:

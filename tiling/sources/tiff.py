@@ -20,7 +20,7 @@ from gigavqa.tiling.pixel_types import CHANNELS, PixelType
 from gigavqa.tiling.samples import Conversion, NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel
-from gigavqa.tiling.tiff import LOSSY, TiffLayout, page_size, photometric_kind
+from gigavqa.tiling.tiff import LOSSY, TiffLayout, colour_table, page_size, photometric_kind
 
 _BAND_ROWS = 256
 _MOST_SCANNED_BYTES = 64 * 2**20
@@ -50,7 +50,7 @@ class TiffDecoder(Decoder):
         )
         self.is_lossy = any(page.compression in LOSSY for page in layout.pages)
         self._colours = _colours(layout.pages[0])
-        self._native = _native(layout.pages[0], layout.pixel_type, self._colours.palette)
+        self._native = _native(layout.pages[0], layout.pixel_type, colour_table(layout.pages[0]))
         self._changes_of: dict[int, list[float]] = {}
         self._file = file
         self._num_bytes = file.size
@@ -294,10 +294,7 @@ def _read_nodata(told: str) -> float | None:
 
 def _colours(page: TiffPage) -> ColourModel:
     kind = photometric_kind(page)
-    palette = None
-    if kind == "palette":
-        table = np.asarray(page.colormap)
-        palette = (table >> 8 if table.max() > 255 else table).astype(np.uint8).T.copy()
+    palette = colour_table(page) if kind == "palette" else None
     extra = page.extrasamples[0] if page.extrasamples else None
     alpha = _ALPHA.get(int(extra)) if extra is not None else None
     return ColourModel(kind, is_inverted=page.photometric == 0, alpha=alpha, palette=palette)
