@@ -46,9 +46,13 @@ def _by_gigavqa(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     """Yield each view by itself."""
     from gigavqa.tiling.rendering import render
 
-    show = _SHOW if path.name.startswith("scene") else ""
     for view in _views(path, asks):
-        yield render(path, view.model_copy(update={"show": show}), _budget()).pixels
+        yield render(path, view.model_copy(update={"show": display_of(path)}), _budget()).pixels
+
+
+def display_of(path: Path) -> str:
+    """Return how the samples of a file are shown."""
+    return _SHOW if path.name.startswith("scene") else ""
 
 
 def _in_one_pass(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
@@ -131,12 +135,6 @@ def _by_openslide(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     return _from_slide(OpenSlide(path), asks, oversampling=1)
 
 
-def _by_openslide_2x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
-    from openslide import OpenSlide
-
-    return _from_slide(OpenSlide(path), asks, oversampling=2)
-
-
 def _by_tiffslide(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     from tiffslide import TiffSlide
 
@@ -192,15 +190,6 @@ def _by_rasterio_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
         with rasterio.open(path, **chosen) as level:
             samples = level.read(window=Window(x // scale, y // scale, w // scale, h // scale))
         yield _resized(_in_range(samples.transpose(1, 2, 0)), target)
-
-
-def _by_rio_tiler(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
-    from rio_tiler.io import ImageReader
-
-    with ImageReader(str(path)) as scene:
-        for (x, y, w, h), _, _, (width, height) in asks:
-            part = scene.part((x, y + h, x + w, y), width=width, height=height, resampling_method="cubic")
-            yield _in_range(part.array.data.transpose(1, 2, 0))
 
 
 def _by_tifffile_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
@@ -260,11 +249,9 @@ READERS: dict[str, Callable[[Path, list[ViewCase]], Iterator[Any]]] = {
     "Pillow, draft mode": _by_pillow_draft,
     "libvips thumbnail": _by_vips_thumbnail,
     "OpenSlide": _by_openslide,
-    "OpenSlide, level at 2x": _by_openslide_2x,
     "OpenSlide, level at 4x": _by_openslide_4x,
     "rasterio": _by_rasterio,
     "rasterio, level at 4x": _by_rasterio_4x,
-    "rio-tiler": _by_rio_tiler,
     "tifffile, level at 4x": _by_tifffile_4x,
     "tiffslide": _by_tiffslide,
     "tiffslide, level at 2x": _by_tiffslide_2x,
@@ -278,7 +265,6 @@ IMPORTS = {
     "libvips": ("pyvips", "numpy"),
     "OpenSlide": ("openslide", "PIL.Image"),
     "rasterio": ("rasterio", "numpy", "PIL.Image"),
-    "rio-tiler": ("rio_tiler.io", "numpy"),
     "tifffile": ("tifffile", "imagecodecs", "zarr", "PIL.Image"),
     "tiffslide": ("tiffslide", "PIL.Image"),
     "cuCIM": ("cucim", "numpy", "PIL.Image"),

@@ -1,11 +1,11 @@
-"""Time and memory of the benchmark's views, side by side with Pillow, libvips, OpenSlide, tiffslide and cuCIM.
+"""Time and memory of the benchmark's views, side by side with Pillow, libvips, OpenSlide, rasterio and others.
 
     python -m performance.views [--quick] [--json FILE] [--repeats N] [--files FOLDER] [--cucim PYTHON]
 
 Each measurement is a fresh process on a warm page cache; readers take turns, so that a busy machine is busy for all.
 Medians are printed, and peers as ratios to gigavqa reading the same file: above 1, gigavqa needs less.
-OpenSlide and tiffslide read the level that they call best, at least as large as the raster; "level at 2x" is the level
-that gigavqa reads, at least twice as large, without which the pixels are not those of the full image (45 dB).
+OpenSlide and tiffslide read the level that they call best, at least as large as the raster, and so does GDAL; "level at
+4x" is what gigavqa reads of levels without loss, so that the pixels are those of the full image (45 dB).
 The last column says how near the pixels of a flat file's view are to Pillow's, which decodes all of it. "All six" are
 a thumbnail, the full image and four quadrants, one after the other or in one pass; dB is the last one's. cuCIM is read
 where `--cucim` names a Python that has `cucim-cu12` and Pillow. Takes ten minutes on two cores, two with `--quick`.
@@ -33,7 +33,7 @@ from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.ingest import ingest
 from gigavqa.tiling.views import View, plan_view
 from performance.view_files import FULL, QUICK, make_files
-from performance.view_readers import MAX_PIXELS
+from performance.view_readers import MAX_PIXELS, display_of
 
 BUDGET = QwenBudget(factor=32, min_pixels=65536, max_pixels=MAX_PIXELS)
 
@@ -56,10 +56,12 @@ READERS = {
         "gigavqa",
         "libvips thumbnail",
         "OpenSlide",
-        "OpenSlide, level at 2x",
+        "OpenSlide, level at 4x",
+        "tifffile, level at 4x",
         "tiffslide",
         "tiffslide, level at 2x",
     ),
+    "scene": ("gigavqa", "rasterio", "rasterio, level at 4x", "tifffile, level at 4x"),
 }
 CUCIM = "cuCIM on the CPU, level at 2x"
 MEASURES = ("wall_s", "cpu_s", "peak_mib")
@@ -144,7 +146,7 @@ def _asks(path: Path, view: str) -> list[str]:
 
     The crop of 1024 pixels lies off every tile's border at six tenths of the image.
     """
-    size = read_header(path).size
+    size = read_header(path, display_of(path)).size
     asks = []
     for text, sizing in VIEWS[view]:
         place = f"{size.width * 6 // 10},{size.height * 6 // 10},1024,1024" if text == CROP else text
