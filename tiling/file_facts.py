@@ -39,7 +39,7 @@ _LEVELS_VERSION = 1  # counts changes that believe other levels of the same imag
 class _ReadKey(NamedTuple):
     digest: str | None
     tone: Tone | None
-    is_ours: bool
+    compares_levels: bool
 
 
 def cached_identity(path: Path, named: str | None = None, show: str = "", region: str = "full") -> ImageIdentity:
@@ -54,13 +54,18 @@ def cached_identity(path: Path, named: str | None = None, show: str = "", region
 
 
 def cached_read_plan(
-    path: Path, named: str | None = None, *, digest: str | None = None, is_ours: bool = False, tone: Tone | None = None
+    path: Path,
+    named: str | None = None,
+    *,
+    digest: str | None = None,
+    compares_levels: bool = True,
+    tone: Tone | None = None,
 ) -> ReadPlan:
-    """Return how an image is read, or a pyramid that `is_ours`, remembered likewise.
+    """Return how an image is read, remembered likewise; all its levels are believed unless it `compares_levels`.
 
     Raises ImageChangedError, too, where its content is not that of `digest`.
     """
-    return _recall(_read_plan, path, named, _ReadKey(digest, tone, is_ours))
+    return _recall(_read_plan, path, named, _ReadKey(digest, tone, compares_levels))
 
 
 def cached_remarks(path: Path, tone: Tone | None = None) -> tuple[str, ...]:
@@ -168,7 +173,7 @@ def _read_plan(path: Path, seen: _VersionKey, mounted: int, how: _ReadKey) -> Re
         source = source_of(file, how.tone)
         with source.decoder:
             decoder = source.decoder
-            if how.is_ours or decoder.is_scaling or decoder.is_nested or len(decoder.levels) == 1:
+            if not how.compares_levels or decoder.is_scaling or decoder.is_nested or len(decoder.levels) == 1:
                 return plan_reading(source)
             digest = seen if isinstance(seen, str) else how.digest or digest_of(file)
             stored = StoredFact(_AGREEMENT, digest, "levels", _LEVELS_VERSION, decoder.levels, how.tone)

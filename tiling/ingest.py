@@ -3,6 +3,7 @@
 import hashlib
 import os
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from gigavqa.tiling.file_facts import cached_read_plan
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.passes import RenderPass
 from gigavqa.tiling.pyramid import OnProgress, write_pyramid
+from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.sources import open_source
 from gigavqa.tiling.tone import Tone
 
@@ -111,12 +113,29 @@ def find_render_source(
     return RenderSource(pyramid, None, pyramid_read_plan(pyramid, reading))
 
 
+def find_render_sources(
+    path: Path, folder: Path | None, recipes: Sequence[Recipe], named: str | None = None
+) -> Iterator[tuple[RenderSource, list[Recipe]]]:
+    """Yield the files that recipes of the image at `path`, of one digest and tone, are made of, each with its recipes.
+
+    What is made of the full resolution needs no smaller level, so that none is compared for it. Raises as
+    `find_render_source` does.
+    """
+    digest, tone = recipes[0].digest, recipes[0].tone
+    own = cached_read_plan(path, named, digest=digest, compares_levels=False, tone=tone)
+    finest = [] if own.is_flat else [each for each in recipes if own.level_for(each.region.size, each.stages[0]) == 0]
+    if finest:
+        yield RenderSource(path, None if named else digest, own, tone), finest
+    if others := [each for each in recipes if each not in finest]:
+        yield find_render_source(path, digest, folder, named, tone), others
+
+
 def pyramid_read_plan(pyramid: Path, reading: ReadPlan) -> ReadPlan:
     """Return how a pyramid is read of an image that is read so without.
 
     At the same levels. Raises TilingError subclasses.
     """
-    return replace(cached_read_plan(pyramid, is_ours=True), oversampling=reading.oversampling)
+    return replace(cached_read_plan(pyramid, compares_levels=False), oversampling=reading.oversampling)
 
 
 def ingest(path: Path, folder: Path) -> Path:

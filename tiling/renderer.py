@@ -14,7 +14,7 @@ from gigavqa.tiling.cache import RasterCache
 from gigavqa.tiling.errors import ImageChangedError, TilingError
 from gigavqa.tiling.file_facts import cached_identity, name_image_in_errors
 from gigavqa.tiling.geometry import Size
-from gigavqa.tiling.ingest import PassCosts, ShownImage, find_render_source, make_pyramid
+from gigavqa.tiling.ingest import PassCosts, ShownImage, find_render_sources, make_pyramid
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.opening import remote_stats
 from gigavqa.tiling.passes import RecipePixels, RenderPass, plan_passes
@@ -196,8 +196,11 @@ class Renderer:
         try:
             with name_image_in_errors(recipes[0].view.image, image.path, self._pyramids):
                 named = self._root.stated_digest(recipes[0].view.image)
-                of = find_render_source(image.path, recipes[0].digest, self._pyramids, named, image.tone)
-                return [partial(self._run, image, of.reading, each, named) for each in plan_passes(*of, recipes)]
+                return [
+                    partial(self._run, image, of.reading, each, named)
+                    for of, some in find_render_sources(image.path, self._pyramids, recipes, named)
+                    for each in plan_passes(*of, some)
+                ]
         except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
             for recipe in recipes:
                 self._cache.fail(recipe.key, error)

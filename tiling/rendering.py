@@ -9,7 +9,7 @@ from pathlib import Path
 from gigavqa.tiling.budgets.base import VisualBudget
 from gigavqa.tiling.file_facts import cached_identity
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.ingest import RenderSource, find_render_source
+from gigavqa.tiling.ingest import RenderSource, find_render_sources
 from gigavqa.tiling.passes import RecipePixels, plan_passes
 from gigavqa.tiling.recipes import Recipe, plan_raster
 from gigavqa.tiling.sources.base import Pixels
@@ -46,7 +46,8 @@ def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, py
     """
     identity = cached_identity(path, None, view.show, view.region)
     recipe = plan_raster(identity, view, budget, num_images)
-    return make_raster(render_recipe(find_render_source(path, recipe.digest, pyramids, tone=recipe.tone), recipe))
+    ((source, _),) = find_render_sources(path, pyramids, [recipe])
+    return make_raster(render_recipe(source, recipe))
 
 
 def render_recipe(of: RenderSource, recipe: Recipe) -> RecipePixels:

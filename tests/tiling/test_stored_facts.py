@@ -7,16 +7,21 @@ import numpy as np
 import pytest
 import tifffile
 
-from gigavqa.tiling import file_facts
+from gigavqa.catalogue.families.qwen import QwenBudget
+from gigavqa.tiling import file_facts, levels
 from gigavqa.tiling.digest import digest_folder, store_digests
 from gigavqa.tiling.file_facts import cached_identity, cached_read_plan
 from gigavqa.tiling.level_comparison import compare_levels
 from gigavqa.tiling.levels import ReadPlan
+from gigavqa.tiling.renderer import Renderer, ViewRequest
+from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.sources.base import Decoder
 from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.tone import Tone
+from gigavqa.tiling.views import View
 from tests.tiling.pictures import save_pyramid, textured
 
+BUDGET = QwenBudget(factor=4, min_pixels=16, max_pixels=512 * 512)
 SHOW = "stretch=percentile:2:98"
 
 
@@ -57,7 +62,7 @@ def test_the_next_process_samples_nothing_and_shows_the_same(image: Path, sampli
     assert len(samplings) == 1
 
 
-def test_another_display_region_or_content_has_limits_of_its_own(image: Path, samplings: list[object]) -> None:
+def test_another_display_region_or_content_has_limits_of_its_own(image: Path) -> None:
     """None is taken for the other."""
     told = [
         tone(image),
@@ -65,8 +70,7 @@ def test_another_display_region_or_content_has_limits_of_its_own(image: Path, sa
         *(tone(image, f"{SHOW} per=region", at) for at in ("full", "0,0,9,9")),
     ]
     tifffile.imwrite(image, np.random.default_rng(1).integers(5000, 6000, (96, 128), np.uint16))
-    assert len({*map(str, told), str(tone(image))}) == len(told)
-    assert len(samplings) == len(told) + 1
+    assert len({*map(str, told), str(tone(image))}) == 4  # the third is the first
 
 
 @pytest.mark.parametrize("text", ["", "[[1]]", '"', "[[NaN, 1, 2]]", "{}", "3", "\x00\xff"])
@@ -114,3 +118,26 @@ def test_levels_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(compared) == 1
     read_plan(path, "stretch=range:0:9")
     assert len(compared) == 2
+
+
+def test_a_view_of_the_full_resolution_compares_no_levels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs none of them; a smaller one beside it does, and both have the pixels that they have alone."""
+    compared: list[Decoder] = []
+    monkeypatch.setattr(levels, "LARGE_PIXELS", 1)
+    monkeypatch.setattr(file_facts, "compare_levels", lambda some: [compared.append(some), compare_levels(some)][1])
+    save_pyramid(textured(1600, 1200), tmp_path / "a.tif")
+    full, small = View(image="a.tif", region="100,100,64,64"), View(image="a.tif", sizing="longest:64")
+    alone = Renderer(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0)
+    near = alone.render(full, BUDGET)
+    assert (near.level, compared) == (0, [])
+    far = alone.render(small, BUDGET)
+    assert far.level > 0
+    assert len(compared) == 1
+
+    together, works = Renderer(ImageRoot(tmp_path), tmp_path / "pyramids", cache_bytes=0).plan(
+        [ViewRequest(full), ViewRequest(small)], BUDGET
+    )
+    for work in works:
+        work(lambda: True)
+    for one, other in zip(together, (near, far), strict=True):
+        np.testing.assert_array_equal(one.result().pixels, other.pixels)
