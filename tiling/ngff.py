@@ -86,6 +86,8 @@ def _layout(store: Path, folder: Path, image: dict[str, Any], part: ImagePart, n
     shape = dict(zip(axes, first.shape, strict=True))
     chosen = resolve_part(store, part, {"scene": num_scenes, "z": shape.get("z", 1), "t": shape.get("t", 1)})
     sizes = [Size(one.shape[-1], one.shape[-2]) for one in arrays]
+    if any(one.area > finer.area for finer, one in pairwise(sizes)):
+        raise ImageUnreadableError(f"{store}: its levels are not listed from the largest to the smallest")
     count = next((n for n, (finer, one) in enumerate(pairwise(arrays), 1) if not _is_level(finer, one)), len(sizes))
     place = {"z": chosen.z - 1, "t": chosen.t - 1}
     return NgffLayout(
@@ -126,17 +128,26 @@ def _channel_colours(image: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _microns(image: dict[str, Any], dataset: dict[str, Any]) -> MicronsPerPixel | None:
-    """Return the scale of a level in microns: its own, times that of all levels."""
-    sides = []
-    for at in (-1, -2):
-        axis = image["axes"][at]
-        unit = _MICRONS.get(axis.get("unit", "")) if isinstance(axis, dict) else None
-        scale = unit or 0.0
-        for each in (*dataset.get("coordinateTransformations", ()), *image.get("coordinateTransformations", ())):
-            if each.get("type") == "scale":
-                scale *= float(each["scale"][at])
-        sides.append(scale)
+    """Return the scale of a level in microns: its own, times that of all levels. None of a level without one.
+
+    Raises ValueError for a scale of other axes than the image's.
+    """
+    axes = image["axes"]
+    units = [_MICRONS.get(axis.get("unit", "")) if isinstance(axis, dict) else None for axis in (axes[-1], axes[-2])]
+    own, shared = (_scales(told, len(axes)) for told in (dataset, image))
+    if None in units or not own:
+        return None
+    sides = [
+        prod((unit or 0.0, *(each[at] for each in own + shared))) for unit, at in zip(units, (-1, -2), strict=True)
+    ]
     return MicronsPerPixel(*sides) if all(0 < side < float("inf") for side in sides) else None
+
+
+def _scales(told: dict[str, Any], num_axes: int) -> list[list[float]]:
+    found = [each["scale"] for each in told.get("coordinateTransformations", ()) if each.get("type") == "scale"]
+    if wrong := [scale for scale in found if len(scale) != num_axes]:
+        raise ValueError(f"a scale has {len(wrong[0])} numbers, and there are {num_axes} axes")
+    return [[float(side) for side in scale] for scale in found]
 
 
 def _metadata(store: Path, folder: Path) -> dict[str, Any]:

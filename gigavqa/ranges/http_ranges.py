@@ -31,7 +31,9 @@ from gigavqa.tiling.remote.reader import RemoteHead, RemoteVersion
 
 _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 _GONE = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_NUMBER = r"(\d{1,18})"  # more digits than any file has are a server's joke
+_RANGE = re.compile(f"bytes {_NUMBER}-{_NUMBER}/{_NUMBER}", re.ASCII)
+_LENGTH = re.compile(_NUMBER, re.ASCII)
 _MOST_REDIRECTS = 5
 _ADDRESS_SECONDS = 60.0
 _MOST_HOSTS = 64
@@ -109,6 +111,8 @@ class HttpRanges:
                 raise ImageAddressError(
                     f"{url}: {error}, unless GIGAVQA_REMOTE_PRIVATE_HOSTS lists the host"
                 ) from error
+            except (httpx.InvalidURL, ValueError) as error:  # of where a redirect leads to
+                raise ImageAddressError(f"{url}: its server leads to what is no address") from error
             except httpx.TransportError as error:
                 self._clients.pop(_origin(parts), None)
                 raise TransientFaultError(_told(error)) from error
@@ -199,7 +203,7 @@ def _total(url: str, response: httpx.Response, start: int, stop: int | None = No
 
 def _length(url: str, response: httpx.Response) -> int:
     said = response.headers.get("content-length", "")
-    if not said.isdecimal():
+    if not _LENGTH.fullmatch(said):
         raise ImageUnavailableError(f"{url}: its server does not say how long it is")
     return int(said)
 

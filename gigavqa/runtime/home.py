@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, ByteSize, Field, PositiveFloat, StringConstraints
 
@@ -44,11 +44,24 @@ def _require_port_and_database(url: str) -> None:
 
 def _require_prefixes(prefixes: tuple[str, ...]) -> tuple[str, ...]:
     for prefix in prefixes:
-        if not re.fullmatch(r"(?:https?|s3|gs|az)://[^/?#@\s]+(?:/[^?#\s]*)?", prefix):
+        if not _is_prefix(prefix):
+            shown = re.sub(r"(?<=//)[^/@\s]*@", "...@", prefix)
             raise ValueError(
-                f"'{prefix}' is no beginning of addresses; write https://HOST/FOLDER/ or s3://, gs://, az://BUCKET/FOLDER/"
+                f"'{shown}' is no beginning of addresses; write https://HOST/FOLDER/ or s3://, gs://, az://BUCKET/FOLDER/"
             )
     return prefixes
+
+
+def _is_prefix(text: str) -> bool:
+    """Return whether addresses can begin so: none has a password, a query, `.`, `..` or `//`, and none a pattern."""
+    try:
+        parts = urlsplit(text)
+        is_place = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    told = re.fullmatch(r"(?:https?|s3|gs|az)://[^/?#@*\s]+(/[^?#*\s\\]*)?", text)
+    folders = unquote(parts.path).strip("/").split("/")
+    return is_place and told is not None and "//" not in parts.path and not {".", ".."} & set(folders)
 
 
 StoreAddress = Annotated[str, AfterValidator(_with_scheme)]

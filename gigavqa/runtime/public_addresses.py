@@ -23,10 +23,21 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 _RESERVED_NETWORKS = tuple(
     map(
         ipaddress.ip_network,
-        ("192.88.99.0/24", "168.63.129.16/32", "fec0::/10", "3fff::/20", "5f00::/16", "100::/64", "2001:db8::/32"),
+        (
+            "192.0.0.0/24",
+            "192.88.99.0/24",
+            "168.63.129.16/32",
+            "fec0::/10",
+            "3fff::/20",
+            "5f00::/16",
+            "100::/64",
+            "2001:db8::/32",
+        ),
     )
 )
-"""What `ipaddress` takes for global: relays of 6to4, a cloud's own host, sites, examples, segment routing."""
+"""What `ipaddress` takes for global: the IETF's own, relays of 6to4, a cloud's own host, sites, examples, segment
+routing.
+"""
 _LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
 """NAT64 of a network's own (RFC 8215)."""
 

@@ -34,6 +34,7 @@ class ServedFile:
     after: int = 1 << 30
     then: bytes | None = None
     answers: int = 0
+    odd: tuple[int, dict[str, str]] = (200, {})
 
     def current(self) -> bytes | None:
         """Return its bytes as they are now."""
@@ -173,6 +174,11 @@ def file_server() -> Iterator[FileServer]:
         def _circle(self, served: ServedFile, content: bytes) -> None:
             served.faults.append("circle")
             self._answer(302, b"", Location=self.path)
+
+        def _odd(self, served: ServedFile, content: bytes) -> None:
+            """What `odd` of the file has, in place of the well-formed: a status and headers."""
+            status, headers = served.odd
+            self._answer(status, b"x", **{**self._tags(served, content), **self._range(content), **headers})
 
         def _moved(self, served: ServedFile, content: bytes) -> None:
             self._answer(307, b"", Location="/moved/there.tif?X-Signature=secret")

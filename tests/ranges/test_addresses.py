@@ -97,7 +97,16 @@ def test_no_image_elsewhere_is_read_unless_the_operator_lists_its_place(tmp_path
         AllowList(home.remote_images).require("https://tiles.example.org/x.tif")
 
 
-def test_a_listed_address_with_a_secret_ends_the_process_with_its_setting(tmp_path: Path) -> None:
-    """As any wrong setting does."""
-    with pytest.raises(SettingsInvalidError, match="GIGAVQA_REMOTE_IMAGES"):
-        Home.from_environment({"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_REMOTE_IMAGES": "https://a:b@h/"})
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "https://a:secret@h/", "https://h:99999/", "https://[::1/x", "https://h:abc/", "https://h:0/", "*", "https://*.h/",
+        "https://h/*", "https://h/a/../b/", "https://h//a", "https://h/%2e%2e/", "https://h/a?sig=secret",
+        "ftp://h/", "h/a",
+    ],
+)  # fmt: skip
+def test_what_no_address_can_begin_with_ends_the_process_with_its_setting(tmp_path: Path, listed: str) -> None:
+    """As any wrong setting does, and no password is told."""
+    with pytest.raises(SettingsInvalidError, match="GIGAVQA_REMOTE_IMAGES") as refused:
+        Home.from_environment({"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_REMOTE_IMAGES": listed})
+    assert "a:secret" not in str(refused.value)

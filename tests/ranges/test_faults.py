@@ -182,3 +182,31 @@ def test_a_server_that_is_away_is_told_within_its_attempts(
     read_remote("http://127.0.0.1:9/")
     with pytest.raises(ImageUnavailableError, match=r"127\.0\.0\.1:9/x\.tif: .*Connect"):
         root.locate("http://127.0.0.1:9/x.tif")
+
+
+ODD_LOCATIONS = [
+    "http:\\\\127.0.0.1\\x.tif", "http://[::1/x.tif", "http://127.0.0.1:99999/x.tif", "http://127.0.0.1:0/x.tif",
+    "http://", "//", "?", "http://127.0.0.1:x/y.tif", "ftp://127.0.0.1/x.tif", "http://%00/x.tif", "http://a b/x.tif",
+    "javascript:x",
+]  # fmt: skip
+ODD = [
+    *((302, {"Location": location}) for location in ODD_LOCATIONS),
+    *(
+        (206, {"Content-Range": said})
+        for said in (f"bytes 0-9/{'9' * 6000}", "bytes */5", "bytes ٣-٤/٥", "bytes 5-1/3")
+    ),
+    *((200, {"Content-Length": said, "Content-Range": ""}) for said in ("9" * 6000, "-1", "1e3")),
+    *((503, {"Retry-After": said}) for said in ("²", "Fri, 31 Dec 9999 23:59:59 GMT")),
+    *((status, {}) for status in (100, 204, 304, 300, 416, 599)),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{odd[0]} {str(odd[1])[:40]}")
+def test_whatever_a_server_answers_is_a_fault_of_that_image(
+    root: ImageRoot, server: FileServer, read_remote: ReadRemote, odd: tuple[int, dict[str, str]]
+) -> None:
+    """And never one of whoever reads it, which would end a check of a thousand others."""
+    url = server.serve("x.tif", CONTENT, faults=["odd"] * 9, odd=odd)
+    read_remote()
+    with pytest.raises(TilingError, match=r"x\.tif: "):
+        root.locate(url)

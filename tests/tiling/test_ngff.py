@@ -178,6 +178,8 @@ def test_what_is_no_image_of_ngff_is_refused(tmp_path: Path) -> None:
     refused(r"axes \['x', 'y', 'c'\] are not", multiscales=[{**image, "axes": ["x", "y", "c"]}])
     refused("leads out of the store", multiscales=[{**image, "datasets": [{"path": "../other"}]}])
     refused("its array 9 is missing", multiscales=[{**image, "datasets": [{"path": "9"}]}])
+    wrong = {"path": "0_0", "coordinateTransformations": [{"type": "scale", "scale": [1, 0.5]}]}
+    refused("a scale has 2 numbers, and there are 3 axes", multiscales=[{**image, "datasets": [wrong]}])
     settings.write_text(json.dumps(told))
     array = path / "0_0" / "zarr.json"
     other = json.loads(array.read_text())
@@ -185,6 +187,26 @@ def test_what_is_no_image_of_ngff_is_refused(tmp_path: Path) -> None:
     array.write_text(json.dumps(other))
     with pytest.raises(ImageUnsupportedError, match="are too large to read a part of the image"):
         read_header(path)
+
+
+def test_levels_from_the_smallest_to_the_largest_are_refused(tmp_path: Path) -> None:
+    """The first one is taken for the image."""
+    path = write_ngff(tmp_path / "one.zarr", [PICTURE[::2, ::2, 0], PICTURE[..., 0]], "yx")
+    with pytest.raises(ImageUnreadableError, match="not listed from the largest to the smallest"):
+        read_header(path)
+
+
+@pytest.mark.parametrize("told", [None, [], [{"type": "identity"}], [{"type": "translation", "translation": [1, 1]}]])
+def test_a_level_without_a_scale_has_no_microns(tmp_path: Path, told: object) -> None:
+    """Its axes have a unit, of which it does not say how many."""
+    path = write_ngff(tmp_path / "one.zarr", [PICTURE[..., 0]], "yx")
+    settings = path / "zarr.json"
+    stored = json.loads(settings.read_text())
+    (level,) = stored["attributes"]["ome"]["multiscales"][0]["datasets"]
+    level.pop("coordinateTransformations")
+    level.update({"coordinateTransformations": told} if told is not None else {})
+    settings.write_text(json.dumps(stored))
+    assert read_header(path).size.microns_per_pixel is None
 
 
 @pytest.mark.slow
