@@ -88,8 +88,8 @@ def is_nodata(samples: NDArray[Any], nodata: float | None) -> NDArray[np.bool_]:
         missing: NDArray[np.bool_] = np.isnan(samples)
         if nodata is None or np.isnan(nodata):
             return missing
-        if abs(nodata) > _MARKER:
-            missing |= np.abs(samples - nodata) <= _MARKER_ROUNDING * abs(nodata)
+        if _MARKER < abs(nodata) < np.inf:  # in double precision, beyond which a mark of doubles would be any sample
+            missing |= np.abs(samples.astype(np.float64) - nodata) <= _MARKER_ROUNDING * abs(nodata)
         else:
             missing |= samples == samples.dtype.type(nodata)
         return missing

@@ -72,7 +72,7 @@ def test_a_check_tells_what_is_wrong_with_images_elsewhere_and_asks_for_each_onc
     root = ImageRoot(folder)
     found = inspect_dataset(
         folder,
-        lambda image: read_header(root.locate(image)).size,
+        lambda image, show: read_header(root.locate(image), show).size,
         look_ahead=lambda images: look_at_remote(root, images),
     )
     assert [problem.record for problem in found.errors] == ["q2"]

@@ -1,6 +1,7 @@
 """What cannot be read in parts is fetched once, within a bound, and said so."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,14 @@ def test_a_file_that_changes_while_it_is_fetched_whole_is_no_image(
     with pytest.raises(ImageReplacedError):
         render(tmp_path, url)
     assert not [*images.folder.glob("*/whole*")]
+
+
+def test_files_that_leave_for_space_while_others_come_are_read_all_the_same(
+    tmp_path: Path, picture: bytes, server: FileServer, read_remote: ReadRemote
+) -> None:
+    """Six at once where two have room."""
+    urls = [server.serve(f"{number}.png", picture, has_ranges=False) for number in range(24)]
+    read_remote(capacity=2 * len(picture))
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda url: render(tmp_path, url).pixels.shape, urls))
+    assert len(found) == len(urls)

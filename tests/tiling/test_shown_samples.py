@@ -239,6 +239,16 @@ def test_alpha_of_16_bits_shows_white_beneath(tmp_path: Path) -> None:
     assert (found[:64] == 255).all() and np.array_equal(found[64:], expected(valued, percentiles(valued)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("told", ["-1.7976931348623157e+308", "1.7976931348623157e+308", "inf", "-inf", "nan", "1e31"])
+def test_a_mark_that_no_sample_holds_hides_none(tmp_path: Path, dtype: str, told: str) -> None:
+    """Such as that of doubles in a file of single precision, and infinity."""
+    samples = scene(1, dtype)
+    tifffile.imwrite(tmp_path / "a.tif", samples[..., 0], extratags=[(42113, "s", 0, told, True)])
+    found = shown(tmp_path / "a.tif", "stretch=minmax")
+    assert np.array_equal(found, expected(samples, [(samples.min(), samples.max())]))
+
+
 def test_classes_are_shown_in_their_files_colours(tmp_path: Path) -> None:
     """And those that mean nothing white."""
     classes = np.random.default_rng(0).integers(0, 5, (_SIDE, _SIDE), np.uint8)

@@ -88,7 +88,7 @@ class RemoteFile(OpenFile):
     def _open_whole(self) -> int:
         with self._opening:
             if self._whole is None:
-                self._whole = os.open(self._images.fetch_whole(self._remote), os.O_RDONLY)
+                self._whole = self._images.open_whole(self._remote)
             return self._whole
 
 

@@ -133,22 +133,27 @@ class RemoteImages:
             self._kept += len(found)
         return found
 
-    def fetch_whole(self, version: RemoteVersion) -> Path:
-        """Fetch a file whole, once, and return where it is. Raises ImageTooLargeError, and what the reader raises."""
+    def open_whole(self, version: RemoteVersion) -> int:
+        """Fetch a file whole, once, and return a descriptor of it, which stays whatever leaves the disk for space.
+
+        Raises ImageTooLargeError, and what the reader raises.
+        """
         path = self.folder / version.digest / WHOLE
         with self._alone(version.digest), _translate_disk_errors(version.url, self.folder):
-            if path.is_file() and path.stat().st_size == version.size:
-                os.utime(path)
-                return path
+            if (kept := _open_kept(path, version.size)) is not None:
+                return kept
             self._require_fetchable(version)
             descriptor, partial_path = tempfile.mkstemp(prefix=f"{WHOLE}-", suffix=".partial", dir=path.parent)
             try:
                 self._fill(descriptor, version)
-                Path(partial_path).replace(path)
-            finally:
+                with suppress(FileNotFoundError):  # it left for space meanwhile, and is read all the same
+                    Path(partial_path).replace(path)
+            except BaseException:
                 os.close(descriptor)
+                raise
+            finally:
                 Path(partial_path).unlink(missing_ok=True)
-        return path
+        return descriptor
 
     def stats(self) -> RemoteStats:
         """Return what was done so far."""
@@ -283,6 +288,19 @@ def _translate_disk_errors(url: str, folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ImageUnavailableError(f"{url}: {folder} takes nothing of it: {error.strerror or error}") from error
+
+
+def _open_kept(path: Path, size: int) -> int | None:
+    """Return a descriptor of a whole file that is here, and is used just now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    if os.fstat(descriptor).st_size == size:
+        os.utime(descriptor)
+        return descriptor
+    os.close(descriptor)
+    return None
 
 
 def digest_at(path: Path) -> str:
