@@ -48,6 +48,8 @@ def _remarks(file: OpenFile) -> Iterator[str]:
             others = layout.num_others
             if layout.has_table and layout.pixel_type.colours != "palette":
                 yield "it has a table of colours that its header does not call for; `show` palette shows them"
+            if layout.has_mask:
+                yield "it has a mask of pixels without meaning, which is not applied; `show` nodata= is"
         if others:
             yield f"it holds {others} more image{'s' * (others > 1)}; its first one is shown"
         return

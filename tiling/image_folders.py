@@ -31,11 +31,11 @@ def main_file(path: Path) -> Path:
 
 
 def first_dicom_file(folder: Path) -> Path | None:
-    """Return the first `.dcm` of a folder by name; None where none is among its first 4,096 entries."""
+    """Return the first `.dcm` by name that is not hidden; None where none is among a folder's first 4,096 entries."""
     with os.scandir(folder) as entries:
         names = sorted(
             entry.name for entry, _ in zip(entries, range(_MOST_LOOKED_AT), strict=False)
-            if entry.name.lower().endswith(DICOM_SUFFIX) and entry.is_file()
+            if entry.name.lower().endswith(DICOM_SUFFIX) and not entry.name.startswith(".") and entry.is_file()
         )  # fmt: skip
     return folder / names[0] if names else None
 

@@ -71,6 +71,8 @@ class TiffLayout:
     channels: tuple[tuple[TiffPage, ...], ...] = ()
     has_table: bool = False
     """Whether it has a table of colours, one of each value of its samples."""
+    has_mask: bool = False
+    """Whether a page of it says which pixels mean anything."""
 
     @property
     def size_s(self) -> Size:
@@ -137,6 +139,7 @@ def tiff_layout(file: TiffFile, path: Path, part: ImagePart = WHOLE, *, is_decla
             has_profile=_PROFILE_TAG in first.tags,
             channels=channels,
             has_table=colour_table(first) is not None,
+            has_mask=_has_mask(file, first),
         )
 
 
@@ -272,6 +275,12 @@ def _is_reduced(page: TiffPage) -> bool:
 def _kind(page: TiffPage) -> int:
     """NewSubfileType, 0 where its writer said nothing."""
     return int(page.tags.valueof(254) or 0)
+
+
+def _has_mask(file: TiffFile, first: TiffPage) -> bool:
+    """Return whether a page says which pixels of the image mean anything, as GDAL's internal masks do."""
+    further = islice(file.pages, 1, _MAX_PAGES)
+    return any(isinstance(page, TiffPage) and _kind(page) & _MASK and page.shape == first.shape[:2] for page in further)
 
 
 def _num_others(file: TiffFile, levels: tuple[TiffPage, ...]) -> int:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import rasterio
 from PIL import Image
 
 from gigavqa.tiling.file_remarks import file_remarks
@@ -43,3 +45,13 @@ def test_pictures_that_are_not_shown_are_told(tmp_path: Path, ending: str, told:
     (remark,) = file_remarks(_picture(tmp_path / f"three.{ending}", frames=3))
     assert told in remark
     assert "first" in remark
+
+
+def test_a_mask_in_a_page_of_its_own_is_told(tmp_path: Path) -> None:
+    """It is not applied, and a writer meant it to be."""
+    path = tmp_path / "a.tif"
+    shape = {"width": 64, "height": 48, "count": 1, "dtype": "uint8"}
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True), rasterio.open(path, "w", driver="GTiff", **shape) as file:
+        file.write(np.zeros((1, 48, 64), np.uint8))
+        file.write_mask(np.arange(48 * 64).reshape(48, 64) > 99)
+    assert any("a mask of pixels without meaning" in remark for remark in file_remarks(path))
