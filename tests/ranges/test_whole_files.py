@@ -1,6 +1,7 @@
 """What cannot be read in parts is fetched once, within a bound, and said so."""
 
 import io
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -103,3 +104,19 @@ def test_files_that_leave_for_space_while_others_come_are_read_all_the_same(
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(lambda url: render(tmp_path, url).pixels.shape, urls))
     assert len(found) == len(urls)
+
+
+@pytest.mark.parametrize("garble", [lambda held: held[:400_000] + b"x" + held[400_001:], lambda held: bytes(len(held))])
+def test_what_a_disk_garbled_of_a_whole_file_is_fetched_again(
+    tmp_path: Path, picture: bytes, server: FileServer, read_remote: ReadRemote, garble: Callable[[bytes], bytes]
+) -> None:
+    """By the next process, which shows what the server has."""
+    url = server.serve("plaza.png", picture)
+    images = read_remote()
+    first = render(tmp_path, url)
+    (kept,) = images.folder.glob("*/whole")
+    kept.write_bytes(garble(picture))
+    read_remote()
+    again = render(tmp_path, url)
+    np.testing.assert_array_equal(again.pixels, first.pixels)
+    assert kept.read_bytes() == picture

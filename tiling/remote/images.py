@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from blake3 import blake3
 from cachetools import TTLCache
 
 from gigavqa.tiling.errors import (
@@ -35,6 +36,7 @@ PARALLEL = 8
 _LOOK_SECONDS = 10.0
 _FAILURE_SECONDS = 10.0
 _MOST_KNOWN = 100_000
+_CHECKED_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class RemoteImages:
         self._looked: TTLCache[str, Path | TilingError] = TTLCache(_MOST_KNOWN, look_seconds)
         self._failed: TTLCache[str, TilingError] = TTLCache(_MOST_KNOWN, _FAILURE_SECONDS)
         self._flights: dict[str, dict[Span, Future[None]]] = {}
+        self._checked: set[Path] = set()
         self._requests = self._fetched = self._kept = 0
 
     def locate(self, url: str, pin: str = "") -> Path:
@@ -140,20 +143,36 @@ class RemoteImages:
         """
         path = self.folder / version.digest / WHOLE
         with self._alone(version.digest), _translate_disk_errors(version.url, self.folder):
-            if (kept := _open_kept(path, version.size)) is not None:
+            if (kept := self._open_kept(path)) is not None:
                 return kept
             self._require_fetchable(version)
             descriptor, partial_path = tempfile.mkstemp(prefix=f"{WHOLE}-", suffix=".partial", dir=path.parent)
             try:
                 self._fill(descriptor, version)
                 with suppress(FileNotFoundError):  # it left for space meanwhile, and is read all the same
+                    _checksum_path(path).write_text(_checksum(descriptor), "ascii")
                     Path(partial_path).replace(path)
+                    self._checked.add(path)
             except BaseException:
                 os.close(descriptor)
                 raise
             finally:
                 Path(partial_path).unlink(missing_ok=True)
         return descriptor
+
+    def _open_kept(self, path: Path) -> int | None:
+        """Return a descriptor of a whole file that is here as it was written, which each process looks at once."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with suppress(OSError, UnicodeDecodeError):
+            if path in self._checked or _checksum_path(path).read_text("ascii") == _checksum(descriptor):
+                self._checked.add(path)
+                os.utime(descriptor)  # used just now
+                return descriptor
+        os.close(descriptor)
+        return None
 
     def stats(self) -> RemoteStats:
         """Return what was done so far."""
@@ -290,17 +309,16 @@ def _translate_disk_errors(url: str, folder: Path) -> Iterator[None]:
         raise ImageUnavailableError(f"{url}: {folder} takes nothing of it: {error.strerror or error}") from error
 
 
-def _open_kept(path: Path, size: int) -> int | None:
-    """Return a descriptor of a whole file that is here, and is used just now."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    if os.fstat(descriptor).st_size == size:
-        os.utime(descriptor)
-        return descriptor
-    os.close(descriptor)
-    return None
+def _checksum_path(whole: Path) -> Path:
+    return whole.with_name(f"{WHOLE}.blake3")
+
+
+def _checksum(descriptor: int) -> str:
+    digest, at = blake3(), 0
+    while data := os.pread(descriptor, _CHECKED_BYTES, at):
+        digest.update(data)
+        at += len(data)
+    return digest.hexdigest()
 
 
 def digest_at(path: Path) -> str:
