@@ -157,7 +157,7 @@ def region_of_box(box: Sequence[float], size: Size, unit: float = 1000) -> Regio
     """Return the pixels of a box [x1, y1, x2, y2] in parts of the full image's sides, of which each has `unit`.
 
     The first corner is raised to 0 and the second lowered to `unit`; edges are cut to whole pixels towards 0, where
-    `pct:` of the region grammar is rounded outwards: by a division first and in binary, as VistaHop's own tool does it,
+    `pct:` of the region grammar is rounded outwards: by a division first and in binary, as tools of benchmarks do it,
     which at times is a pixel less than exact. Raises RegionError for what is empty.
     """
     left, top = (

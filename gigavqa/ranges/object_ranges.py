@@ -1,4 +1,4 @@
-"""Ranges of objects in S3, Google Cloud Storage and Azure, with the credentials of environment or profile."""
+"""Ranges of objects in the stores of Amazon, Google and Azure, with the credentials of environment or profile."""
 
 import os
 from collections.abc import AsyncIterator

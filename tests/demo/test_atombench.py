@@ -37,7 +37,7 @@ def samples(streets: Path) -> list[AtomSample]:
 
 def test_it_passes_the_benchmarks_own_checks(streets: Path) -> None:
     """No error and no warning, and pictures of the size that was meant."""
-    found = inspect_dataset(streets, lambda image: read_header(streets / image).size)
+    found = inspect_dataset(streets, lambda image, show: read_header(streets / image, show).size)
     assert (found.errors, found.warnings) == ([], [])
     assert {read_header(path).size for path in (streets / "images").iterdir()} == {SIZE}
 

@@ -1,7 +1,6 @@
 """Slides of several files come into a data set whole, be they named by a file or by their folder."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +50,7 @@ def test_a_slide_whose_folder_is_missing_is_refused_by_its_name(source: Path, tm
     with pytest.raises(DatasetInvalidError, match=r"Index\.dat is missing"):
         import_dataset(
             find_benchmark("questions"), source.parent / "questions.jsonl", source, tmp_path / "set",
-            check_image=partial(read_header),
+            check_image=read_header,
         )  # fmt: skip
 
 
@@ -75,7 +74,9 @@ def test_a_stack_is_imported_where_its_plane_is_declared(tmp_path: Path) -> None
     questions.write_text(json.dumps({"image": "stack.ome.tif", "question": "Is it dark?", "answer": "yes"}))
 
     def brought(show: str) -> int:
-        check = partial(read_header, show=show)
+        def check(path: Path, own: str, show: str = show) -> object:
+            return read_header(path, own or show)
+
         return import_dataset(
             find_benchmark("questions"), questions, tmp_path, tmp_path / "set", check_image=check,
             remarks_on=file_remarks, show=show,

@@ -71,7 +71,7 @@ def test_choices_without_any_truth_name_what_may_hold_it(
     (warning,) = map(str, made.warnings)
     assert "none of the 3 choices has a truth" in warning
     assert f"`--map {column}=answer`" in warning
-    assert f"`--map {column}=answer`" in str(inspect_dataset(made.folder, lambda image: Size(8, 6)).warnings[0])
+    assert f"`--map {column}=answer`" in str(inspect_dataset(made.folder, lambda image, show: Size(8, 6)).warnings[0])
 
 
 def test_nothing_is_said_where_a_truth_is_known(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_data_set_with_such_truths_is_neither_good_nor_asked(tmp_path: Path) -
     record = {"id": "q", "image": "images/harbour.png", "question": "Which?", "question_type": "text", "answer": "B"}
     (folder / "samples" / "a.jsonl").write_text(json.dumps(record) + "\n")
     dataset = load_dataset(folder)
-    found = inspect_dataset(folder, lambda image: Size(8, 6))
+    found = inspect_dataset(folder, lambda image, show: Size(8, 6))
     assert "is a letter (B)" in str(found.errors[0])
     spec = JobSpec.model_validate({"dataset": "old", "models": ["demo-qwen3-vl"], "plan": "direct"})
     with pytest.raises(AnnotationInvalidError, match="is a letter"):

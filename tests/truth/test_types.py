@@ -20,7 +20,7 @@ def test_an_import_and_a_check_count_the_types(tmp_path: Path) -> None:
     """One of each; a German no is one."""
     made, samples = imported(FILES / "six_types.jsonl", tmp_path)
     assert made.kinds == KINDS
-    assert inspect_dataset(made.folder, lambda image: Size(8, 6)).kinds == KINDS
+    assert inspect_dataset(made.folder, lambda image, show: Size(8, 6)).kinds == KINDS
     assert [one.truth for one in samples] == ["B", "A, C", "no", "142", "no entry", ""]
 
 

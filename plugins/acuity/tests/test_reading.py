@@ -82,7 +82,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 def test_what_is_doubtful_is_a_warning(tmp_path: Path, told: str, changes: dict[str, Any]) -> None:
     """It can be asked, and a reader knows."""
     folder = write(tmp_path / "chart", [SIGN | changes, DIRECTION])
-    found = inspect_dataset(folder, lambda image: read_header(folder / image).size)
+    found = inspect_dataset(folder, lambda image, show: read_header(folder / image, show).size)
     assert [(problem.record, problem.message) for problem in found.warnings] == [("001-colour", told)]
     assert not found.errors
 

@@ -119,7 +119,7 @@ def test_what_is_doubtful_is_a_warning(tmp_path: Path) -> None:
     same = {**RECORD, "id": "q2", "options": {**COLOURS, "D": "blue."}, "rotations": ["", "BCDEA"]}
     alone = {**RECORD, "id": "q3", "document": "reefs", "pages": list(PAGES[:1]), "evidence": {}}
     folder = write_dataset(tmp_path / "papers", [RECORD, same, alone])
-    found = inspect_dataset(folder, lambda image: read_header(folder / image).size)
+    found = inspect_dataset(folder, lambda image, show: read_header(folder / image, show).size)
     assert [problem.message for problem in found.warnings] == [
         "options B and D have the same wording; stage 2 could never decide",
         "rotations 2, 3, 4 are missing; they are asked by the rule",

@@ -104,7 +104,7 @@ def test_a_truth_that_is_no_letter_of_the_options_is_an_error(tmp_path: Path, an
     """Options may be a list, too."""
     for at, options in enumerate((OPTIONS, [*OPTIONS.values()])):
         folder = write(tmp_path / f"harbours{at}", [OURS | {"options": options, "answers": [answer]}])
-        errors = [str(one) for one in inspect_dataset(folder, lambda image: Size(100, 100)).errors]
+        errors = [str(one) for one in inspect_dataset(folder, lambda image, show: Size(100, 100)).errors]
         told = [error for error in errors if "none of the answers that the prompt asks for: A, B, C, D" in error]
         assert bool(told) == is_refused, errors
 
@@ -112,5 +112,5 @@ def test_a_truth_that_is_no_letter_of_the_options_is_an_error(tmp_path: Path, an
 def test_without_options_letters_are_asked_for_where_the_data_set_says_so(tmp_path: Path) -> None:
     """A year is then no answer."""
     folder = write(tmp_path / "harbours", [OURS], '[answers]\nkind = "letter"\n')
-    errors = [str(one) for one in inspect_dataset(folder, lambda image: Size(100, 100)).errors]
+    errors = [str(one) for one in inspect_dataset(folder, lambda image, show: Size(100, 100)).errors]
     assert any("answer '1911' is none of the answers that the prompt asks for: A, B" in error for error in errors)
