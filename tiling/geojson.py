@@ -29,14 +29,16 @@ def is_geojson(value: Any) -> bool:
 
 
 def areas_of(value: Mapping[str, Any], head: str = "lonlat:") -> Iterator[GeoJsonArea]:
-    """Yield the areas of an object of GeoJSON: of a geometry or a feature one, of a collection all.
+    """Yield the areas of an object of GeoJSON: one of each polygon.
 
     Raises ValueError for what is no area, or lies in a system that is unsure.
     """
     if "crs" in value:
         head = _head_of_system(value["crs"])
     if value["type"] == "FeatureCollection":
-        for feature in _list(value, "features"):
+        if not (features := _list(value, "features")):
+            raise ValueError("GeoJSON: a collection without a feature")
+        for feature in features:
             if not is_geojson(feature) or feature["type"] != "Feature":
                 raise ValueError("GeoJSON: a member of `features` is no feature")
             yield from areas_of(feature, head)
@@ -47,7 +49,11 @@ def areas_of(value: Mapping[str, Any], head: str = "lonlat:") -> Iterator[GeoJso
     if geometry["type"] not in _AREAS:
         raise ValueError(f"GeoJSON: a {geometry['type']} is no area; give a Polygon")
     properties = value.get("properties") if value["type"] == "Feature" else None
-    yield GeoJsonArea(head + _numbers(geometry), properties if isinstance(properties, dict) else {})
+    polygons = _list(geometry, "coordinates")
+    for polygon in [polygons] if geometry["type"] == "Polygon" else polygons:
+        yield GeoJsonArea(head + _numbers(polygon), properties if isinstance(properties, dict) else {})
+    if not polygons:
+        raise ValueError("GeoJSON: an area without coordinates")
 
 
 def _head_of_system(system: Any) -> str:
@@ -65,13 +71,8 @@ def _head_of_system(system: Any) -> str:
     return f"epsg:{code}:"
 
 
-def _numbers(geometry: Mapping[str, Any]) -> str:
-    polygons = _list(geometry, "coordinates")
-    if geometry["type"] == "Polygon":
-        polygons = [polygons]
-    points = [point for polygon in polygons for point in _ring(polygon)]
-    if not points:
-        raise ValueError("GeoJSON: an area without coordinates")
+def _numbers(polygon: Any) -> str:
+    points = _ring(polygon)
     longitudes = [x for x, _ in points]
     if max(longitudes) - min(longitudes) > 180 and max(map(abs, longitudes)) <= 180:
         raise ValueError("GeoJSON: an area across the antimeridian; write it as lonlat:W,S,E,N with W above E")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from gigavqa.tiling.errors import RegionError
 from gigavqa.tiling.region_grammar import PLACE_SCHEMES, RegionScheme, RegionText, describe_lack, parse_region
 
+_LEAST_MICRONS, _MOST_MICRONS = 1e-6, 1e6
 RegionResolver = Callable[[RegionText, "Size"], "Region"]
 """Finds the pixels of a region outside the image's own frame; raises RegionError."""
 
@@ -48,6 +49,11 @@ class MicronsPerPixel(NamedTuple):
 
     x: float
     y: float
+
+    @classmethod
+    def of(cls, x: float, y: float) -> "MicronsPerPixel | None":
+        """Return what a file says, if it can be: between an atom's part and a metre."""
+        return cls(x, y) if all(_LEAST_MICRONS <= side <= _MOST_MICRONS for side in (x, y)) else None
 
     def __str__(self) -> str:
         return f"{self.x:.4g}" if self.x == self.y else f"{self.x:.4g} x {self.y:.4g}"

@@ -140,7 +140,7 @@ def _microns(image: dict[str, Any], dataset: dict[str, Any]) -> MicronsPerPixel 
     sides = [
         prod((unit or 0.0, *(each[at] for each in own + shared))) for unit, at in zip(units, (-1, -2), strict=True)
     ]
-    return MicronsPerPixel(*sides) if all(0 < side < float("inf") for side in sides) else None
+    return MicronsPerPixel.of(*sides)
 
 
 def _scales(told: dict[str, Any], num_axes: int) -> list[list[float]]:

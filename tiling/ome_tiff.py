@@ -94,4 +94,4 @@ def _microns(metadata: str, scene: int) -> MicronsPerPixel | None:
         )
     except (ET.ParseError, IndexError, KeyError, ValueError):
         return None
-    return MicronsPerPixel(x, y) if 0 < x < float("inf") and 0 < y < float("inf") else None
+    return MicronsPerPixel.of(x, y)

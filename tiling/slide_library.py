@@ -35,7 +35,7 @@ def facts_of(slide: openslide.OpenSlide) -> SlideFacts:
         vendor=told[openslide.PROPERTY_NAME_VENDOR],
         levels=tuple(Size(*size) for size in slide.level_dimensions),
         downsamples=tuple(slide.level_downsamples),
-        microns_per_pixel=MicronsPerPixel(microns[0], microns[1]) if microns[0] and microns[1] else None,
+        microns_per_pixel=MicronsPerPixel.of(microns[0], microns[1]) if microns[0] and microns[1] else None,
         objective_power=_number(told, openslide.PROPERTY_NAME_OBJECTIVE_POWER),
         associated=tuple(_associated(told)),
         scenes=tuple(_scenes(told)),

@@ -307,10 +307,10 @@ def _is_smaller_copy(page: TiffPage, last: TiffPage, first: TiffPage) -> bool:
 
 
 def _microns_per_pixel(file: TiffFile, page: TiffPage) -> MicronsPerPixel | None:
-    if file.is_svs and (match := re.search(r"MPP\s*=\s*([\d.]+)", page.description)):
-        return MicronsPerPixel(float(match[1]), float(match[1]))
+    if file.is_svs and (match := re.search(r"MPP\s*=\s*(\d+\.?\d*)(?=\s*(?:\||$))", page.description)):
+        return MicronsPerPixel.of(float(match[1]), float(match[1]))
     x, y = page.tags.valueof(282), page.tags.valueof(283)
     if page.tags.valueof(296) == _CENTIMETRE and x and x[0] and y and y[0]:
-        microns = MicronsPerPixel(float(10_000 * x[1] / x[0]), float(10_000 * y[1] / y[0]))
-        return microns if max(microns) < _COARSEST_SPECIMEN else None
+        microns = MicronsPerPixel.of(float(10_000 * x[1] / x[0]), float(10_000 * y[1] / y[0]))
+        return microns if microns and max(microns) < _COARSEST_SPECIMEN else None
     return None

@@ -20,7 +20,7 @@ def system(name: str) -> dict[str, Any]:
     [
         (POLYGON, [f"lonlat:{VERTICES}"]),
         ({"type": "Feature", "geometry": POLYGON, "properties": None}, [f"lonlat:{VERTICES}"]),
-        ({"type": "MultiPolygon", "coordinates": [[RING], [RING]]}, [f"lonlat:{VERTICES},{VERTICES}"]),
+        ({"type": "MultiPolygon", "coordinates": [[RING], [RING]]}, [f"lonlat:{VERTICES}"] * 2),
         ({**POLYGON, "coordinates": [[[*point, 30.0] for point in RING]]}, [f"lonlat:{VERTICES}"]),
         ({**POLYGON, **system("urn:ogc:def:crs:OGC:1.3:CRS84")}, [f"lonlat:{VERTICES}"]),
         ({**POLYGON, **system("urn:ogc:def:crs:EPSG::25832")}, [f"epsg:25832:{VERTICES}"]),
@@ -47,6 +47,7 @@ def test_areas_become_regions(value: dict[str, Any], regions: list[str]) -> None
         ({"type": "Polygon"}, "`coordinates` is no list"),
         ({"type": "Polygon", "coordinates": []}, "none of an area"),
         ({"type": "MultiPolygon", "coordinates": []}, "without coordinates"),
+        ({"type": "FeatureCollection", "features": []}, "a collection without a feature"),
         ({"type": "Polygon", "coordinates": [RING[:3]]}, "a ring has four positions"),
         ({"type": "Polygon", "coordinates": [[*RING[:3], [9, 9]]]}, "a ring has four positions"),
         ({"type": "Polygon", "coordinates": [[["a", 1]] * 4]}, "none of an area"),

@@ -28,6 +28,18 @@ def test_slides_tell_the_side_of_a_pixel(tmp_path: Path) -> None:
     assert scale(tmp_path / "slide.ome.tif") == ImageScale(0.25e-6, 0.25e-6)
 
 
+@pytest.mark.parametrize("told", ["0", "0,499", "1e-320", "-0.5", "0.5.5", "nan", "999999999999"])
+def test_a_side_that_no_pixel_has_is_no_scale(tmp_path: Path, told: str) -> None:
+    """Neither of a scanner's own words nor of OME's."""
+    pixels = textured(64, 48)
+    said = f"Aperio Image Library v10\r\n64x48 [0,0 64x48] (64x48)|AppMag = 20|MPP = {told}"
+    tifffile.imwrite(tmp_path / "a.svs", pixels, photometric="rgb", tile=(16, 16), description=said, metadata=None)
+    assert scale(tmp_path / "a.svs") is None
+    sides = {"PhysicalSizeX": told, "PhysicalSizeY": told}
+    tifffile.imwrite(tmp_path / "a.ome.tif", pixels, photometric="rgb", metadata={"axes": "YXS", **sides}, ome=True)
+    assert scale(tmp_path / "a.ome.tif") is None
+
+
 def test_the_resolution_of_a_print_is_no_scale(tmp_path: Path) -> None:
     """Dots per centimetre are those of a scanner's glass, or what an editor writes by itself."""
     scan = tmp_path / "scan.tif"
