@@ -36,6 +36,7 @@ def ome_plane(file: TiffFile, path: Path, part: ImagePart) -> OmePlane | None:
 
     Raises ImageUnsupportedError for what is not declared, or not there, and ImageUnreadableError where pages are not.
     """
+    metadata = _metadata(file, path)
     series = _series(file)
     if not series:
         return None
@@ -48,7 +49,22 @@ def ome_plane(file: TiffFile, path: Path, part: ImagePart) -> OmePlane | None:
     pages = _channels(one, path, chosen)
     if len(pages) > 1 and pages[0].samplesperpixel > 1:
         raise ImageUnsupportedError(f"{path}: channels that have colours of their own are not served")
-    return OmePlane(pages, _microns(file.ome_metadata or "", chosen.scene))
+    return OmePlane(pages, _microns(metadata, chosen.scene))
+
+
+def _metadata(file: TiffFile, path: Path) -> ET.Element:
+    """Return the metadata of a file that holds all of its images."""
+    try:
+        metadata = ET.fromstring(file.ome_metadata or "")
+    except ET.ParseError as error:
+        raise ImageUnreadableError(
+            f"{path}: its OME metadata are no XML ({error}); save it as OME-TIFF anew"
+        ) from error
+    own, meant = metadata.get("UUID"), {told.text for told in metadata.iterfind(".//{*}TiffData/{*}UUID")}
+    is_one = len(meant) <= 1 and (own is None or meant <= {own})
+    if not is_one or metadata.find("{*}BinaryOnly") is not None:
+        raise ImageUnsupportedError(f"{path}: is a part of an OME-TIFF of several files; save all of it as one")
+    return metadata
 
 
 def _series(file: TiffFile) -> list[TiffPageSeries]:
@@ -82,9 +98,9 @@ def _page(series: TiffPageSeries, path: Path, leading: dict[str, int], at: dict[
     return page
 
 
-def _microns(metadata: str, scene: int) -> MicronsPerPixel | None:
+def _microns(metadata: ET.Element, scene: int) -> MicronsPerPixel | None:
     try:
-        images = ET.fromstring(metadata).findall("{*}Image")
+        images = metadata.findall("{*}Image")
         told = images[scene - 1].find("{*}Pixels")
         if told is None:
             return None
@@ -92,6 +108,6 @@ def _microns(metadata: str, scene: int) -> MicronsPerPixel | None:
             float(told.get(f"PhysicalSize{axis}", "")) * _MICRONS[told.get(f"PhysicalSize{axis}Unit", "µm")]
             for axis in "XY"
         )
-    except (ET.ParseError, IndexError, KeyError, ValueError):
+    except (IndexError, KeyError, ValueError):
         return None
     return MicronsPerPixel.of(x, y)
