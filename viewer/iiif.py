@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Coroutine
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes, urlencode
@@ -20,6 +20,7 @@ from gigavqa.tiling.display import canonical_display
 from gigavqa.tiling.errors import ImageChangedError, ImageReplacedError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.levels import half_size
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.scale import ImageScale
 from gigavqa.viewer.drawing import TILE
 from gigavqa.viewer.errors import DisplayInvalidError, NoSuchImageError, RequestInvalidError
@@ -37,6 +38,8 @@ _PROFILE = '<http://iiif.io/api/image/3/level2.json>;rel="profile"'
 _LINKED_DATA = f'application/ld+json;profile="{_CONTEXT}"'
 _ETAG = re.compile(r'(?:W/)?"([^"]*)"')
 _SMALLEST_SIZE = 128
+_REMOTE_LOOKS = 2
+"""Looks at images elsewhere at a time, whose servers may be silent, so that there are threads for the others."""
 _MOST_ATTEMPTS = 3  # at a picture that is replaced while it is read: decision 0007
 _CLIENT_GONE = 499  # nobody reads it; logs know it from other servers
 Value = TypeVar("Value")
@@ -48,6 +51,7 @@ class IiifService:
     def __init__(self, settings: ViewerSettings, renderer: ImageRenderer) -> None:
         self._settings, self._renderer = settings, renderer
         self._visibility = "private" if requires_keys(settings) else "public"
+        self._remote_looks = asyncio.Semaphore(_REMOTE_LOOKS)
 
     async def answer(self, request: Request) -> Response:
         """Answer one request. Raises ViewerError and TilingError subclasses."""
@@ -72,7 +76,9 @@ class IiifService:
     async def _look(self, request: Request, identifier: str, rest: list[str]) -> Response:
         """Answer of a picture as it is now. Raises ImageChangedError where it did not stay so."""
         show = _asked_display(request)
-        picture = await asyncio.to_thread(self._renderer.pictures.find, _decode_segment(identifier), show)
+        name = _decode_segment(identifier)
+        async with self._remote_looks if is_remote_name(name) else nullcontext():
+            picture = await asyncio.to_thread(self._renderer.pictures.find, name, show)
         address = f"{external_url(request, self._settings)}{PREFIX}/{identifier}"
         if not rest:
             return RedirectResponse(f"{address}/info.json{_query_of(show)}", status_code=303)

@@ -25,6 +25,8 @@ class AllowList:
 
 
 def _place(parts: SplitResult) -> tuple[str, str, int | None]:
+    if parts.scheme not in _PORTS:  # a bucket's name is as it is written
+        return parts.scheme, parts.netloc, None
     return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme)
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 LogFormat = Literal["text", "json"]
 
-_TALKATIVE = ("aiobotocore", "botocore")
-"""Packages that tell at INFO what no operator asks."""
+_TALKATIVE = ("aiobotocore", "botocore", "httpcore", "httpx")
+"""Packages that tell at INFO what no operator asks, and what may hold a signature: addresses of requests."""
 
 _CONTEXT: ContextVar[Mapping[str, str]] = ContextVar("about", default={})  # noqa: B039 - never changed, only replaced
 

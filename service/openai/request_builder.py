@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
@@ -20,6 +21,7 @@ from gigavqa.service.openai.tools import FORM, call_form
 from gigavqa.service.operations.inventory import ModelInventory
 from gigavqa.store.worker_registry import WorkerRegistry
 from gigavqa.tiling.errors import TilingError
+from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.views import View
 
 PROTOCOL = "chat"
@@ -27,6 +29,8 @@ PROTOCOL = "chat"
 
 _DRAINED_SECONDS = 30.0
 """How soon a worker may stand where one ends that is replaced."""
+_REMOTE_CHECKS = 4
+"""Chats at a time whose images elsewhere are looked at: their servers may be silent, and threads are for all."""
 
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -53,6 +57,7 @@ class RequestBuilder:
         self._models = models
         self._worker_registry = worker_registry
         self._pictures = pictures
+        self._remote_checks = asyncio.Semaphore(_REMOTE_CHECKS)
 
     async def entry(self, name: str) -> CatalogueEntry:
         """Return the model of a chat. Raises ModelUnknownError."""
@@ -87,7 +92,9 @@ class RequestBuilder:
         parts = await self._parts(asked, sent.pictures, own, owner)
         shown = [part for message in parts for part in message if isinstance(part, View)]
         if shown:
-            await asyncio.to_thread(self._check, parts, entry, len(shown))
+            is_remote = any(is_remote_name(view.image) for view in shown)
+            async with self._remote_checks if is_remote else nullcontext():
+                await asyncio.to_thread(self._check, parts, entry, len(shown))
         *said, last = write_history(asked, parts)
         is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
         system = "".join(map(str, said[0].parts)) if is_system else None

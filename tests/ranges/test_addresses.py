@@ -110,3 +110,14 @@ def test_what_no_address_can_begin_with_ends_the_process_with_its_setting(tmp_pa
     with pytest.raises(SettingsInvalidError, match="GIGAVQA_REMOTE_IMAGES") as refused:
         Home.from_environment({"GIGAVQA_HOME": str(tmp_path), "GIGAVQA_REMOTE_IMAGES": listed})
     assert "a:secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "az"])
+@pytest.mark.parametrize("bucket", ["LAB", "lab.", "Lab", "lab:443"])
+def test_a_bucket_of_another_spelling_is_another_bucket(scheme: str, bucket: str) -> None:
+    """Stores take names as they are written, where hosts have none of these differences."""
+    listed = AllowList([f"{scheme}://lab/scans/", "https://lab/"])
+    listed.require(f"{scheme}://lab/scans/x.tif")
+    listed.require("https://LAB.:443/x.tif")
+    with pytest.raises(ImageAddressError):
+        listed.require(f"{scheme}://{bucket}/scans/x.tif")
