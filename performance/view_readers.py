@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MAX_PIXELS = 4096 * 4096
+_LOSSLESS, _LOSSY = 4, 3  # of levels: how many times the raster gigavqa reads at least (tiling/levels.py)
 _SCENE_RANGE = (200, 3000)
 _SHOW = "bands=1,2,3 stretch=range:200:3000"
 
@@ -157,10 +158,10 @@ def _from_slide(slide: Any, asks: list[ViewCase], oversampling: int) -> Iterator
         yield pixels.resize(target, Image.Resampling.BICUBIC)
 
 
-def _by_openslide_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+def _by_openslide_finer(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
     from openslide import OpenSlide
 
-    return _from_slide(OpenSlide(path), asks, oversampling=4)
+    return _from_slide(OpenSlide(path), asks, oversampling=_LOSSY)
 
 
 def _by_rasterio(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
@@ -176,15 +177,15 @@ def _by_rasterio(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
             yield _in_range(samples.transpose(1, 2, 0))
 
 
-def _by_rasterio_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
-    """From the level that is at least four times the raster, shown in 8 bits, and resized by Pillow."""
+def _by_rasterio_finer(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    """From the level that gigavqa reads, shown in 8 bits, and resized by Pillow."""
     import rasterio
     from rasterio.windows import Window
 
     with rasterio.open(path) as scene:
         scales = [1, *scene.overviews(1)]
     for (x, y, w, h), _, _, target in asks:
-        number = _level_at(scales, w, h, target)
+        number = _level_at(scales, w, h, target, _LOSSLESS)
         chosen = {"overview_level": number - 1} if number else {}
         scale = scales[number]
         with rasterio.open(path, **chosen) as level:
@@ -192,8 +193,8 @@ def _by_rasterio_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
         yield _resized(_in_range(samples.transpose(1, 2, 0)), target)
 
 
-def _by_tifffile_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
-    """tifffile with zarr: the level that is at least four times the raster, and Pillow."""
+def _by_tifffile_finer(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
+    """tifffile with zarr: the level that gigavqa reads, and Pillow."""
     import tifffile
     import zarr
 
@@ -201,13 +202,13 @@ def _by_tifffile_4x(path: Path, asks: list[ViewCase]) -> Iterator[Any]:
         levels = tiff.series[0].levels
         scales = [round(levels[0].shape[0] / level.shape[0]) for level in levels]
         for (x, y, w, h), _, _, target in asks:
-            number = _level_at(scales, w, h, target)
+            number = _level_at(scales, w, h, target, _LOSSLESS if display_of(path) else _LOSSY)
             scale, pixels = scales[number], zarr.open(tiff.series[0].aszarr(level=number), mode="r")
             part = pixels[y // scale : (y + h) // scale, x // scale : (x + w) // scale]
             yield _resized(part if part.dtype == "uint8" else _in_range(part), target)
 
 
-def _level_at(scales: list[int], width: int, height: int, target: tuple[int, int], oversampling: int = 4) -> int:
+def _level_at(scales: list[int], width: int, height: int, target: tuple[int, int], oversampling: int) -> int:
     wanted = min(width / target[0], height / target[1]) / oversampling
     return max(number for number, scale in enumerate(scales) if scale <= max(1, wanted) * 1.001)
 
@@ -249,10 +250,10 @@ READERS: dict[str, Callable[[Path, list[ViewCase]], Iterator[Any]]] = {
     "Pillow, draft mode": _by_pillow_draft,
     "libvips thumbnail": _by_vips_thumbnail,
     "OpenSlide": _by_openslide,
-    "OpenSlide, level at 4x": _by_openslide_4x,
+    "OpenSlide, finer level": _by_openslide_finer,
     "rasterio": _by_rasterio,
-    "rasterio, level at 4x": _by_rasterio_4x,
-    "tifffile, level at 4x": _by_tifffile_4x,
+    "rasterio, finer level": _by_rasterio_finer,
+    "tifffile, finer level": _by_tifffile_finer,
     "tiffslide": _by_tiffslide,
     "tiffslide, level at 2x": _by_tiffslide_2x,
     "cuCIM on the CPU, level at 2x": _by_cucim_2x,

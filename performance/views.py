@@ -4,8 +4,8 @@
 
 Each measurement is a fresh process on a warm page cache; readers take turns, so that a busy machine is busy for all.
 Medians are printed, and peers as ratios to gigavqa reading the same file: above 1, gigavqa needs less.
-OpenSlide and tiffslide read the level that they call best, at least as large as the raster, and so does GDAL; "level at
-4x" is what gigavqa reads of levels without loss, so that the pixels are those of the full image (45 dB).
+OpenSlide and tiffslide read the level that they call best, at least as large as the raster, and so does GDAL; "finer
+level" is the one that gigavqa reads, four times the raster or more (three of a lossy pyramid): see decision 0006.
 The last column says how near the pixels of a flat file's view are to Pillow's, which decodes all of it. "All six" are
 a thumbnail, the full image and four quadrants, one after the other or in one pass; dB is the last one's. cuCIM is read
 where `--cucim` names a Python that has `cucim-cu12` and Pillow. Takes ten minutes on two cores, two with `--quick`.
@@ -56,12 +56,12 @@ READERS = {
         "gigavqa",
         "libvips thumbnail",
         "OpenSlide",
-        "OpenSlide, level at 4x",
-        "tifffile, level at 4x",
+        "OpenSlide, finer level",
+        "tifffile, finer level",
         "tiffslide",
         "tiffslide, level at 2x",
     ),
-    "scene": ("gigavqa", "rasterio", "rasterio, level at 4x", "tifffile, level at 4x"),
+    "scene": ("gigavqa", "rasterio", "rasterio, finer level", "tifffile, finer level"),
 }
 CUCIM = "cuCIM on the CPU, level at 2x"
 MEASURES = ("wall_s", "cpu_s", "peak_mib")
