@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +12,7 @@ from blake3 import blake3
 from cachetools import LRUCache
 
 from gigavqa.tiling.decode_threads import decode_pool
-from gigavqa.tiling.files import FilePart, OpenFile, image_changed_error
+from gigavqa.tiling.files import FilePart, OpenFile, image_changed_error, write_whole
 from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous
 
@@ -123,9 +122,7 @@ def write_fact(place: Path, text: str) -> None:
     """Keep what is known of a file, whole or not at all; a disk that takes nothing costs the next process its time."""
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as partial:
-            partial.write(text)
-        Path(partial.name).replace(place)
+        write_whole(place, text)
 
 
 def digested_bytes() -> int:

@@ -65,7 +65,10 @@ def cached_read_plan(
 
     Raises ImageChangedError, too, where its content is not that of `digest`.
     """
-    return _recall(_read_plan, path, named, _ReadKey(digest, tone, compares_levels))
+    plan = _recall(_read_plan, path, named, _ReadKey(digest, tone, compares_levels=False))
+    if not compares_levels or plan.is_flat:
+        return plan
+    return _recall(_read_plan, path, named, _ReadKey(digest, tone, compares_levels=True))
 
 
 def cached_remarks(path: Path, tone: Tone | None = None) -> tuple[str, ...]:
@@ -172,9 +175,9 @@ def _read_plan(path: Path, seen: _VersionKey, mounted: int, how: _ReadKey) -> Re
             require_content(file, how.digest)
         source = source_of(file, how.tone)
         with source.decoder:
-            decoder = source.decoder
-            if not how.compares_levels or decoder.is_scaling or decoder.is_nested or len(decoder.levels) == 1:
+            if not how.compares_levels:
                 return plan_reading(source)
+            decoder = source.decoder
             digest = seen if isinstance(seen, str) else how.digest or digest_of(file)
             stored = StoredFact(_AGREEMENT, digest, "levels", _LEVELS_VERSION, decoder.levels, how.tone)
             if (agreement := stored.read()) is None:

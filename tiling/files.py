@@ -8,6 +8,7 @@ descriptor, and its version is told by it (docs/decisions/0007-image-files.md).
 import errno
 import os
 import stat
+import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,13 @@ from gigavqa.tiling.versions import (
 
 _DESCRIPTORS = "/proc/self/fd" if Path("/proc/self/fd").is_dir() else None
 _CLOSED = -1
+
+
+def write_whole(place: Path, text: str) -> None:
+    """Write a file whole or not at all, in a folder that is there. Raises OSError."""
+    with tempfile.NamedTemporaryFile("w", dir=place.parent, suffix=".partial", delete=False) as partial:
+        partial.write(text)
+    Path(partial.name).replace(place)
 
 
 class Closeable(ABC):

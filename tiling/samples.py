@@ -52,6 +52,13 @@ class NativeSamples:
         return samples
 
 
+def decoded_samples(told: PixelType) -> NativeSamples:
+    """Return what decoders of JPEG and JPEG 2000 make of whole samples: all bands of one type, alpha the last."""
+    kind = "i" if told.kind == "signed" else "u"
+    dtype = np.dtype(f"{kind}{1 if told.bits <= 8 else 2 if told.bits <= 16 else 4}")
+    return NativeSamples(told.bands, dtype, bits=told.bits, alpha=told.bands - 1 if told.has_alpha else None)
+
+
 def native_samples(told: PixelType, *, has_table: bool = False, has_profile: bool = False) -> NativeSamples:
     """Return what a header says of samples; where its palette is no `table`, decoders yield the colours of classes."""
     if told.colours == "palette" and not has_table:

@@ -4,6 +4,7 @@ The resolution that scanners and editors write into any file (dots per inch of a
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from gigavqa.tiling.errors import GeoreferenceError
@@ -47,6 +48,7 @@ def scale_of(size: Size, tags: GeoTags) -> ImageScale | None:
         return None
 
 
+@lru_cache(maxsize=1024)  # each tile of a viewer asks for it
 def _ground_scale(size: Size, tags: GeoTags) -> ImageScale | None:
     ground = georeference_of(tags)
     sides = ground.scale_at(size)

@@ -1,10 +1,10 @@
-"""How often a file elsewhere is asked for, and for how long."""
+"""How often a file elsewhere is asked for, for how long, and what is said of one that changed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from gigavqa.tiling.errors import ImageUnavailableError
+from gigavqa.tiling.errors import ImageReplacedError, ImageUnavailableError
 
 PAUSES = (0.2, 0.8, 2.4)
 """Seconds before each further attempt."""
@@ -13,6 +13,11 @@ CONNECT_SECONDS, SILENT_SECONDS = 5.0, 10.0
 _MOST_PAUSE_SECONDS = 10.0
 
 Result = TypeVar("Result")
+
+
+def replaced_error(url: str) -> ImageReplacedError:
+    """Return what is said of a file of which another version was read before."""
+    return ImageReplacedError(f"{url}: the image changed while it was in use; submit the job anew")
 
 
 class TransientFaultError(Exception):

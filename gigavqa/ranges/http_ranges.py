@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 import httpx
 from cachetools import TTLCache
 
-from gigavqa.ranges.attempts import CONNECT_SECONDS, SILENT_SECONDS, TransientFaultError
+from gigavqa.ranges.attempts import CONNECT_SECONDS, SILENT_SECONDS, TransientFaultError, replaced_error
 from gigavqa.runtime.public_addresses import (
     NO_COOKIES,
     AddressRefusedError,
@@ -21,7 +21,6 @@ from gigavqa.runtime.public_addresses import (
 from gigavqa.tiling.errors import (
     ImageAddressError,
     ImageNotFoundError,
-    ImageReplacedError,
     ImageUnavailableError,
     ImageUnreadableError,
     quote_text,
@@ -69,7 +68,7 @@ class HttpRanges:
             if response.status_code != HTTPStatus.PARTIAL_CONTENT:
                 raise TransientFaultError("it gives all bytes where a range is asked for, as it did before")
             if _total(version.url, response, start, stop) != version.size:
-                raise _replaced(version.url)
+                raise replaced_error(version.url)
             return await _body(response, stop - start, is_all=True)
 
     async def pieces(self, version: RemoteVersion) -> AsyncIterator[bytes]:
@@ -77,7 +76,7 @@ class HttpRanges:
         async with self._open(version.url, _condition(version)) as response:
             _require_version(version, response)
             if _length(version.url, response) != version.size:
-                raise _replaced(version.url)
+                raise replaced_error(version.url)
             left = version.size
             try:
                 async for piece in response.aiter_raw(_PIECE):
@@ -162,7 +161,7 @@ def _require_served(url: str, response: httpx.Response) -> None:
     if status in _GONE:
         raise ImageNotFoundError(f"{url}: there is no such file ({status})")
     if status == HTTPStatus.PRECONDITION_FAILED:
-        raise _replaced(url)
+        raise replaced_error(url)
     if status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
         raise ImageUnavailableError(f"{url}: its server refuses it ({status})")
     if response.headers.get("content-encoding", "identity") != "identity":
@@ -189,7 +188,7 @@ def _condition(version: RemoteVersion) -> dict[str, str]:
 def _require_version(version: RemoteVersion, response: httpx.Response) -> None:
     """Raise ImageReplacedError for the bytes of another version: not every server minds conditions."""
     if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or _tag(version.url, response) != version.tag:
-        raise _replaced(version.url)
+        raise replaced_error(version.url)
 
 
 def _total(url: str, response: httpx.Response, start: int, stop: int | None = None) -> int:
@@ -222,7 +221,3 @@ async def _body(response: httpx.Response, num_bytes: int, *, is_all: bool) -> by
 
 def _told(error: httpx.TransportError) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _replaced(url: str) -> ImageReplacedError:
-    return ImageReplacedError(f"{url}: the image changed while it was in use; submit the job anew")

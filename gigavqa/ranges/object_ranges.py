@@ -6,12 +6,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from gigavqa.ranges.attempts import CONNECT_SECONDS, SILENT_SECONDS, TransientFaultError
+from gigavqa.ranges.attempts import CONNECT_SECONDS, SILENT_SECONDS, TransientFaultError, replaced_error
 from gigavqa.runtime.extras import install_advice
 from gigavqa.tiling.errors import (
     ImageAddressError,
     ImageNotFoundError,
-    ImageReplacedError,
     ImageUnavailableError,
     ImageUnreadableError,
 )
@@ -46,7 +45,7 @@ class ObjectRanges:
         condition = {"version": tag} if kind == "version" else {"if_match": tag}
         found, data = await self._get(version.url, {"range": (start, stop), **condition})
         if (_tag(version.url, found), int(found["size"])) != (version.tag, version.size):
-            raise _replaced(version.url)
+            raise replaced_error(version.url)
         _require_length(data, stop - start)
         return data
 
@@ -66,7 +65,7 @@ class ObjectRanges:
         except (exceptions.NotFoundError, FileNotFoundError) as error:
             raise ImageNotFoundError(f"{url}: there is no such object") from error
         except exceptions.PreconditionError as error:
-            raise _replaced(url) from error
+            raise replaced_error(url) from error
         except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, PermissionError) as error:
             raise ImageUnavailableError(
                 f"{url}: its store refuses it; credentials come from the environment or a profile, and need the right "
@@ -143,7 +142,3 @@ def _require_length(data: bytes, num_bytes: int) -> None:
 def _told(error: Exception) -> str:
     told = str(error).partition("Debug source")[0]
     return " ".join(without_secrets(told).split())[:_MOST_TOLD].strip()
-
-
-def _replaced(url: str) -> ImageReplacedError:
-    return ImageReplacedError(f"{url}: the image changed while it was in use; submit the job anew")

@@ -21,6 +21,7 @@ from gigavqa.tiling.errors import (
     ImageUnavailableError,
     TilingError,
 )
+from gigavqa.tiling.files import write_whole
 from gigavqa.tiling.remote.addresses import check_remote_name, local_name
 from gigavqa.tiling.remote.blocks import PAGE, WHOLE, BlockStore, Span
 from gigavqa.tiling.remote.reader import RangeReader, RemoteVersion
@@ -214,9 +215,7 @@ class RemoteImages:
         with _translate_disk_errors(url, self.folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             if not _read_record(path):
-                with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".partial", delete=False) as partial_file:
-                    json.dump(version.fields(), partial_file)
-                Path(partial_file.name).replace(path)
+                write_whole(path, json.dumps(version.fields()))
         complete = len(head) if len(head) == version.size else len(head) // PAGE * PAGE
         self._store.put(version.digest, 0, head[:complete])
         return path

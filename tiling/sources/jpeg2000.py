@@ -7,14 +7,12 @@ column, where the mean of as many pixels would lie in their middle. So levels sa
 from collections.abc import Iterator
 from functools import cached_property
 
-import numpy as np
-
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.jpeg2000 import Jpeg2000Coding
 from gigavqa.tiling.pixel_types import PixelType
-from gigavqa.tiling.samples import NativeSamples
+from gigavqa.tiling.samples import NativeSamples, decoded_samples
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.colours import ColourModel
 from gigavqa.tiling.sources.openjpeg import decode_area
@@ -46,10 +44,7 @@ class Jpeg2000Decoder(Decoder):
     @cached_property
     def native(self) -> NativeSamples:
         """The samples of a pixel, of as many bits as the header says."""
-        told = self._pixel_type
-        kind = "i" if told.kind == "signed" else "u"
-        dtype = np.dtype(f"{kind}{1 if told.bits <= 8 else 2 if told.bits <= 16 else 4}")
-        return NativeSamples(told.bands, dtype, bits=told.bits, alpha=told.bands - 1 if told.has_alpha else None)
+        return decoded_samples(self._pixel_type)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode so many rows at once as a bounded memory holds, whole rows of tiles where it holds them."""

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import imagecodecs
-import numpy as np
 from numpy.typing import NDArray
 
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
@@ -14,7 +13,7 @@ from gigavqa.tiling.formats import Container
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.limits import check_pixels
 from gigavqa.tiling.pixel_types import PixelType
-from gigavqa.tiling.samples import NativeSamples
+from gigavqa.tiling.samples import NativeSamples, decoded_samples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import ColourModel
 from gigavqa.tiling.sources.whole_jpeg2000 import one_at_a_time
@@ -42,10 +41,7 @@ class WholeImageDecoder(Decoder):
     @cached_property
     def native(self) -> NativeSamples:
         """The samples of a pixel, of as many bits as the header says."""
-        told = self._pixel_type
-        kind = "i" if told.kind == "signed" else "u"
-        dtype = np.dtype(f"{kind}{1 if told.bits <= 8 else 2 if told.bits <= 16 else 4}")
-        return NativeSamples(told.bands, dtype, bits=told.bits, alpha=told.bands - 1 if told.has_alpha else None)
+        return decoded_samples(self._pixel_type)
 
     def bands(self, level: int, region_l: Region) -> Iterator[Pixels]:
         """Decode all, then yield bands of 256 rows."""
