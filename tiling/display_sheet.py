@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from gigavqa.tiling.budgets.base import RasterPlan
 from gigavqa.tiling.budgets.resolver import PreprocessingDecision
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
 from gigavqa.tiling.file_facts import cached_identity
 from gigavqa.tiling.geometry import Region, fit_longest_side
 from gigavqa.tiling.ingest import find_render_source

@@ -9,7 +9,9 @@ from typing import NamedTuple, TypeVar
 from pydantic import TypeAdapter
 
 from gigavqa.tiling.digest import digest_of, file_matches_digest, require_content
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
+from gigavqa.tiling.displays.tone import Limits, Tone
+from gigavqa.tiling.displays.tones import SampledPixels, check_display, find_limits, find_tone, needs_limits
 from gigavqa.tiling.errors import ImageNotFoundError, TilingError
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.files import OpenFile, image_changed_error
@@ -22,8 +24,6 @@ from gigavqa.tiling.recipes import ImageIdentity, identity_of
 from gigavqa.tiling.sources import native_source_of, source_of
 from gigavqa.tiling.statistics import sample_pixels
 from gigavqa.tiling.stored_facts import StoredFact
-from gigavqa.tiling.tone import Limits, Tone
-from gigavqa.tiling.tones import SampledPixels, check_display, find_limits, find_tone, needs_limits
 from gigavqa.tiling.versions import FileVersion, is_settled, is_unambiguous, mounts, version_of
 
 _Fact = TypeVar("_Fact")

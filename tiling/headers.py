@@ -12,27 +12,27 @@ from PIL.ImageFile import ImageFile
 from tifffile import TiffFile
 
 from gigavqa.tiling import jpeg, jpeg2000
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
+from gigavqa.tiling.displays.samples import native_samples
+from gigavqa.tiling.displays.tones import check_display
 from gigavqa.tiling.errors import DECODER_ERRORS, ImageUnreadableError, TilingError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container, container_of
 from gigavqa.tiling.geometry import ImageFrame, MicronsPerPixel, Size
-from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags
+from gigavqa.tiling.ground.geotags import NO_GEOTAGS, GeoTags
+from gigavqa.tiling.ground.jpeg2000_ground import ground_of
+from gigavqa.tiling.ground.places import place_resolvers
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
-from gigavqa.tiling.jpeg2000_ground import ground_of
 from gigavqa.tiling.limits import PixelLayout, check_pixels
-from gigavqa.tiling.microns import micron_resolvers
-from gigavqa.tiling.ngff import read_ngff
 from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, oriented_microns, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
-from gigavqa.tiling.places import place_resolvers
 from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.roots import ImageRoot
-from gigavqa.tiling.samples import native_samples
-from gigavqa.tiling.slide_facts import SLIDE_PIXELS, SlideFacts, read_slide_facts, size_of_part
+from gigavqa.tiling.slides.microns import micron_resolvers
+from gigavqa.tiling.slides.ngff import read_ngff
+from gigavqa.tiling.slides.slide_facts import SLIDE_PIXELS, SlideFacts, read_slide_facts, size_of_part
 from gigavqa.tiling.tiff import is_read_by_openslide, tiff_format, tiff_layout
-from gigavqa.tiling.tones import check_display
 
 # Pillow's own limit on decompression bombs stands in Image.open; these classes leave it to gigavqa.tiling.limits.
 _PLUGINS: dict[Container, Callable[..., ImageFile]] = {

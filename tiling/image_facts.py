@@ -7,7 +7,7 @@ from typing import Any
 from gigavqa.tiling.headers import header_of, slide_facts_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.opening import open_file
-from gigavqa.tiling.slide_facts import SlideFacts
+from gigavqa.tiling.slides.slide_facts import SlideFacts
 
 ImageFacts = dict[str, Any]
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from gigavqa.tiling.digest import content_digest
+from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.file_facts import cached_read_plan
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.passes import RenderPass
 from gigavqa.tiling.pyramid import OnProgress, write_pyramid
 from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.sources import open_source
-from gigavqa.tiling.tone import Tone
 
 _DECODE_COSTS: dict[str, tuple[float, ...]] = {"jpeg": (11.8, 5.9, 4.4), "jp2": (143.0,)}
 """Nanoseconds of one core for each pixel of the image, by the level that its decoder yields."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.errors import ImageUnreadableError
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.levels import ReadPlan, halve, rechunk_bands
@@ -19,7 +20,6 @@ from gigavqa.tiling.recipes import Recipe
 from gigavqa.tiling.sources import Source, open_source
 from gigavqa.tiling.sources.base import Pixels
 from gigavqa.tiling.streaming_resize import StreamingResize
-from gigavqa.tiling.tone import Tone
 
 _BAND_ROWS = 128
 

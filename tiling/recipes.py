@@ -6,13 +6,13 @@ from pathlib import Path
 
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
 from gigavqa.tiling.digest import digest_of
+from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.ground.places import describe_ground
 from gigavqa.tiling.headers import Header, header_of
 from gigavqa.tiling.image_part import WHOLE
 from gigavqa.tiling.opening import open_file
-from gigavqa.tiling.places import describe_ground
-from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View, plan_view
 
 _VERSION = 4  # counts changes that give other pixels for the same recipe

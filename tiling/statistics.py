@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gigavqa.tiling.displays.tones import SampledPixels
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.sources.source import Source
-from gigavqa.tiling.tones import SampledPixels
 
 MOST_PIXELS, _MOST_SAMPLES = 4_000_000, 16_000_000
 

@@ -16,11 +16,11 @@ from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from gigavqa.tiling.geometry import MicronsPerPixel, Size
-from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags, geotags_of
+from gigavqa.tiling.ground.geotags import NO_GEOTAGS, GeoTags, geotags_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
-from gigavqa.tiling.ome_tiff import ome_plane
 from gigavqa.tiling.orientation import ORIENTATION_TAG, valid_orientation
 from gigavqa.tiling.pixel_types import ColourKind, PixelType, SampleKind, check_pixel_type
+from gigavqa.tiling.slides.ome_tiff import ome_plane
 
 _MAX_PAGES = 64
 _COARSEST_SPECIMEN = 10.0  # microns; scans and prints have more, and so has what libraries write by themselves

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
-from gigavqa.tiling.display import canonical_display
+from gigavqa.tiling.displays.display import canonical_display
 from gigavqa.tiling.errors import BudgetError, RegionError, quote_text
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size, fit_longest_side, resolve_region
-from gigavqa.tiling.microns import scaled_to_microns
+from gigavqa.tiling.slides.microns import scaled_to_microns
 
 _LONGEST = re.compile(r"longest:([1-9]\d{0,8})", re.ASCII)
 _FIT = re.compile(r"fit:([1-9]\d{0,3}):([1-9]\d{0,8}):([1-9]\d{0,8})(?::([1-9]\d{0,3}))?", re.ASCII)

@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from gigavqa.store.listen_settings import requires_keys
-from gigavqa.tiling.display import canonical_display
+from gigavqa.tiling.displays.display import canonical_display
 from gigavqa.tiling.errors import ImageChangedError, ImageReplacedError
 from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.ground.scale import ImageScale
 from gigavqa.tiling.levels import half_size
 from gigavqa.tiling.remote.addresses import is_remote_name
-from gigavqa.tiling.scale import ImageScale
 from gigavqa.viewer.drawing import TILE
 from gigavqa.viewer.errors import DisplayInvalidError, NoSuchImageError, RequestInvalidError
 from gigavqa.viewer.images import ViewerImage

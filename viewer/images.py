@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.tiling.digest import DIGEST_PATTERN
-from gigavqa.tiling.displays import show_below
+from gigavqa.tiling.displays.display_rules import show_below
+from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.errors import PixelTypeError, quote_text
 from gigavqa.tiling.file_facts import cached_identity, matches_recorded_digest, name_image_in_errors
 from gigavqa.tiling.geometry import Region, Size
+from gigavqa.tiling.ground.scale import ImageScale, scale_of
 from gigavqa.tiling.ingest import RenderSource, find_render_source
 from gigavqa.tiling.levels import LARGE_PIXELS, ReadPlan
 from gigavqa.tiling.roots import ImageRoot
-from gigavqa.tiling.scale import ImageScale, scale_of
 from gigavqa.tiling.sources import Source, open_source
-from gigavqa.tiling.tone import Tone
 from gigavqa.viewer.errors import NoSuchImageError
 from gigavqa.viewer.samples import describe_samples
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
+from gigavqa.tiling.displays.histograms import band_histogram
+from gigavqa.tiling.displays.proposals import propose_displays
+from gigavqa.tiling.displays.tone import Tone
+from gigavqa.tiling.displays.tones import SampledPixels
 from gigavqa.tiling.file_facts import cached_identity, cached_samples
-from gigavqa.tiling.histograms import band_histogram
 from gigavqa.tiling.image_part import WHOLE
-from gigavqa.tiling.proposals import propose_displays
-from gigavqa.tiling.tone import Tone
-from gigavqa.tiling.tones import SampledPixels
 
 _TAIL = 0.1
 

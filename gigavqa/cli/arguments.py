@@ -177,7 +177,7 @@ TitleOption = Annotated[
 
 
 def _display(text: str) -> str:
-    from gigavqa.tiling.display import canonical_display  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.displays.display import canonical_display  # noqa: PLC0415 - completion need not wait for it
 
     try:
         return canonical_display(text)

@@ -10,11 +10,11 @@ from gigavqa.cli.datasets import load_checked
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.evaluation.evidence_views import EvidenceView, evidence_views, shows_evidence
 from gigavqa.tiling.errors import GeoreferenceError
-from gigavqa.tiling.geojson import feature
 from gigavqa.tiling.geometry import resolve_region
-from gigavqa.tiling.georeference import georeference_of
+from gigavqa.tiling.ground.geojson import feature
+from gigavqa.tiling.ground.georeference import georeference_of
+from gigavqa.tiling.ground.places import outline_of
 from gigavqa.tiling.headers import Header, read_header
-from gigavqa.tiling.places import outline_of
 from gigavqa.tiling.roots import ImageRoot
 
 

@@ -36,7 +36,7 @@ from gigavqa.load.tally import Tally
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.digest import store_digests
-from gigavqa.tiling.displays import show_below
+from gigavqa.tiling.displays.display_rules import show_below
 from gigavqa.tiling.headers import read_header
 
 _WARMUP = 10

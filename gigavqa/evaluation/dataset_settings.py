@@ -9,7 +9,7 @@ from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import DatasetFiles
 from gigavqa.evaluation.errors import BenchmarkUnknownError, Problem
 from gigavqa.evaluation.installed import find_benchmark, installed_benchmarks
-from gigavqa.tiling.displays import image_displays
+from gigavqa.tiling.displays.display_rules import image_displays
 
 _SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
 """Endings of what benchmarks read beside records."""

@@ -25,7 +25,7 @@ from gigavqa.evaluation.packed_samples import ChosenSamples, PackedSamples, Samp
 from gigavqa.evaluation.reader_choice import best_reader
 from gigavqa.evaluation.sample_files import images_by_stem, list_pages, load_samples, record_files
 from gigavqa.evaluation.samples import Sample
-from gigavqa.tiling.displays import ImageDisplays, image_displays
+from gigavqa.tiling.displays.display_rules import ImageDisplays, image_displays
 from gigavqa.tiling.remote.addresses import is_remote_name
 
 _PIECE_BYTES = 1 << 20

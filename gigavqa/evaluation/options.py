@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gigavqa.contract.jobs import OptionValue
 from gigavqa.evaluation.errors import OptionsInvalidError
 from gigavqa.runtime.validation import describe_faults
-from gigavqa.tiling.display import canonical_display
+from gigavqa.tiling.displays.display import canonical_display
 
 
 class ViewOptions(BaseModel):

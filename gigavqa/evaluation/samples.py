@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from gigavqa.tiling.display import canonical_display
+from gigavqa.tiling.displays.display import canonical_display
 from gigavqa.tiling.errors import ImageAddressError
 from gigavqa.tiling.remote.addresses import check_remote_name, is_remote_name
 

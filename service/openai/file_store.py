@@ -13,11 +13,11 @@ from gigavqa.contract.errors import QuotaExceededError
 from gigavqa.service.errors import FileInvalidError, FileMissingError, ProblemFinding
 from gigavqa.service.http.parameters import component
 from gigavqa.store.files import FileRegistry, Purpose, StoredFile, new_file_id
+from gigavqa.tiling.displays.proposals import propose_displays
+from gigavqa.tiling.displays.samples import native_samples
 from gigavqa.tiling.errors import ImageTooLargeError, ImageUnsupportedError, PixelTypeError, TilingError
 from gigavqa.tiling.headers import read_stored_header
-from gigavqa.tiling.proposals import propose_displays
 from gigavqa.tiling.roots import DIGESTS_FOLDER, UPLOAD_PREFIX
-from gigavqa.tiling.samples import native_samples
 from gigavqa.tiling.versions import is_one_of_several
 
 _FILE_ID = re.compile(r"file-[A-Za-z0-9_-]{1,64}")

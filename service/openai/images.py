@@ -17,8 +17,8 @@ from gigavqa.service.openai.fetching import ImageFetcher
 from gigavqa.service.openai.file_store import FileStore, is_file_id
 from gigavqa.service.openai.uploads import Uploads, as_sent, decode_base64
 from gigavqa.service.operations.image_headers import ImageHeaders
-from gigavqa.tiling.display import canonical_display
-from gigavqa.tiling.displays import show_below
+from gigavqa.tiling.displays.display import canonical_display
+from gigavqa.tiling.displays.display_rules import show_below
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.geometry import Region, Size, resolve_region
 from gigavqa.tiling.region_grammar import DECIMAL, INTEGER

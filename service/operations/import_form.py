@@ -13,7 +13,7 @@ from gigavqa.evaluation.records import RECORD_SUFFIXES
 from gigavqa.service.errors import BodyTooLargeError, ImportInvalidError, ProblemFinding
 from gigavqa.service.http.forms import sent_name
 from gigavqa.service.operations.import_process import ImportWish, images_folder, records_folder
-from gigavqa.tiling.display import canonical_display
+from gigavqa.tiling.displays.display import canonical_display
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.roots import ImageRoot, check_image_name
 

@@ -10,7 +10,7 @@ from gigavqa.contract.requests import InferenceRequest
 from gigavqa.evaluation.datasets import Dataset, load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError, OptionsInvalidError
 from gigavqa.evaluation.expansion import expand
-from gigavqa.tiling.displays import show_below
+from gigavqa.tiling.displays.display_rules import show_below
 from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD
 from tests.evaluation.folders import write_dataset

@@ -11,8 +11,8 @@ import tifffile
 
 from gigavqa.tiling.errors import GeoreferenceError
 from gigavqa.tiling.geometry import Region, Size, resolve_region
+from gigavqa.tiling.ground.places import describe_ground
 from gigavqa.tiling.headers import read_header
-from gigavqa.tiling.places import describe_ground
 from gigavqa.tiling.sources import open_source
 
 SCALE, TIEPOINT = (10.0, 10.0, 0.0), (0.0, 0.0, 0.0, 399960.0, 5800020.0, 0.0)

@@ -9,7 +9,7 @@ import pytest
 import tifffile
 from PIL import Image, ImageCms
 
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
 from gigavqa.tiling.errors import PixelTypeError
 from gigavqa.tiling.file_facts import cached_identity
 from gigavqa.tiling.geometry import Region

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gigavqa.tiling.display import Display, Stretch, parse_display
+from gigavqa.tiling.displays.display import Display, Stretch, parse_display
 from gigavqa.tiling.views import View
 
 _NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gigavqa.tiling.geojson import areas_of, feature
+from gigavqa.tiling.ground.geojson import areas_of, feature
 
 RING = [[13.0, 52.0], [13.5, 52.0], [13.5, 52.5], [13.0, 52.0]]
 POLYGON: dict[str, Any] = {"type": "Polygon", "coordinates": [RING]}

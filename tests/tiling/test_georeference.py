@@ -13,9 +13,9 @@ from rasterio.windows import from_bounds
 
 from gigavqa.tiling.errors import GeoreferenceError, RegionError
 from gigavqa.tiling.geometry import Region, Size, resolve_region
-from gigavqa.tiling.georeference import Georeference, georeference_of
+from gigavqa.tiling.ground.georeference import Georeference, georeference_of
+from gigavqa.tiling.ground.places import describe_ground, outline_of
 from gigavqa.tiling.headers import read_header
-from gigavqa.tiling.places import describe_ground, outline_of
 from tests.tiling.earth import CENTRES, GRIDS, SIZE, grid_in, north_up, write_geotiff
 
 EVERY_CASE = [(code, grid) for code in CENTRES for grid in GRIDS]

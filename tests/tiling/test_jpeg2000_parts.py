@@ -15,9 +15,9 @@ from gigavqa.tiling import levels
 from gigavqa.tiling.errors import GeoreferenceError, ImageUnreadableError, ImageUnsupportedError
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size, resolve_region
-from gigavqa.tiling.georeference import georeference_of
+from gigavqa.tiling.ground.georeference import georeference_of
+from gigavqa.tiling.ground.places import describe_ground
 from gigavqa.tiling.headers import read_header
-from gigavqa.tiling.places import describe_ground
 from gigavqa.tiling.rendering import render
 from gigavqa.tiling.sources.source import native_source_of
 from gigavqa.tiling.views import View

@@ -11,8 +11,8 @@ from PIL import Image
 from gigavqa.tiling.errors import BudgetError, RegionError
 from gigavqa.tiling.geometry import ImageFrame, MicronsPerPixel, Region, Size, resolve_region
 from gigavqa.tiling.headers import read_header
-from gigavqa.tiling.microns import micron_resolvers, scaled_to_microns
 from gigavqa.tiling.rendering import render
+from gigavqa.tiling.slides.microns import micron_resolvers, scaled_to_microns
 from gigavqa.tiling.views import View, check_sizing, plan_view
 from tests.tiling.pictures import SMALL_BUDGET, psnr, textured
 from tests.tiling.slide_files.mirax import write_mirax

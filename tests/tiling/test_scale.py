@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import tifffile
 
+from gigavqa.tiling.ground.scale import ImageScale, scale_of
 from gigavqa.tiling.headers import Header, read_header
-from gigavqa.tiling.scale import ImageScale, scale_of
 from tests.tiling.earth import write_geotiff
 from tests.tiling.pictures import textured
 from tests.tiling.test_damaged_files import save_svs

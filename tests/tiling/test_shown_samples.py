@@ -11,11 +11,11 @@ import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
+from gigavqa.tiling.displays.proposals import propose_displays
 from gigavqa.tiling.errors import ImageUnsupportedError, PixelTypeError
 from gigavqa.tiling.file_facts import cached_identity, cached_remarks, cached_samples
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.ingest import make_pyramid, pyramid_path
-from gigavqa.tiling.proposals import propose_displays
 from gigavqa.tiling.recipes import Recipe, plan_raster
 from gigavqa.tiling.rendering import render
 from gigavqa.tiling.views import View

@@ -10,7 +10,6 @@ import pydicom
 import pytest
 from PIL import Image
 
-from gigavqa.tiling import slide_facts
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.errors import ImageNotFoundError, ImageUnreadableError, ImageUnsupportedError, TilingError
 from gigavqa.tiling.file_facts import cached_identity
@@ -18,6 +17,7 @@ from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.headers import read_header
 from gigavqa.tiling.roots import ImageRoot
+from gigavqa.tiling.slides import slide_facts
 from gigavqa.tiling.sources import open_source
 from tests.tiling.pictures import Pixels, textured
 from tests.tiling.slide_files.czi import write_czi

@@ -10,6 +10,7 @@ import tifffile
 from gigavqa.catalogue.families.qwen import QwenBudget
 from gigavqa.tiling import file_facts, levels
 from gigavqa.tiling.digest import digest_folder, store_digests
+from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.file_facts import cached_identity, cached_read_plan
 from gigavqa.tiling.level_comparison import compare_levels
 from gigavqa.tiling.levels import ReadPlan
@@ -17,7 +18,6 @@ from gigavqa.tiling.renderer import Renderer, ViewRequest
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.sources.base import Decoder
 from gigavqa.tiling.statistics import sample_pixels
-from gigavqa.tiling.tone import Tone
 from gigavqa.tiling.views import View
 from tests.tiling.pictures import save_pyramid, textured
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gigavqa.tiling.displays.samples import Conversion, NativeSamples
 from gigavqa.tiling.files import Closeable
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
-from gigavqa.tiling.samples import Conversion, NativeSamples
 
 Pixels = NDArray[np.uint8]
 """H x W x 3 RGB."""

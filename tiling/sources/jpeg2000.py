@@ -7,12 +7,12 @@ column, where the mean of as many pixels would lie in their middle. So levels sa
 from collections.abc import Iterator
 from functools import cached_property
 
+from gigavqa.tiling.displays.samples import NativeSamples, decoded_samples
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.jpeg2000 import Jpeg2000Coding
 from gigavqa.tiling.pixel_types import PixelType
-from gigavqa.tiling.samples import NativeSamples, decoded_samples
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.colours import ColourModel
 from gigavqa.tiling.sources.openjpeg import decode_area

@@ -9,14 +9,14 @@ import openslide
 from PIL import Image
 
 from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.displays.samples import NativeSamples
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_associated
 from gigavqa.tiling.limits import check_pixels
-from gigavqa.tiling.samples import NativeSamples
-from gigavqa.tiling.slide_facts import part_of_slide
-from gigavqa.tiling.slide_library import facts_of
+from gigavqa.tiling.slides.slide_facts import part_of_slide
+from gigavqa.tiling.slides.slide_library import facts_of
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 
 _BAND_ROWS = 256

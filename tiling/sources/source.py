@@ -9,15 +9,16 @@ import numpy as np
 from tifffile import TiffFile
 
 from gigavqa.tiling.digest import require_content
+from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.errors import ImageNotFoundError, ImageUnsupportedError, RegionError, translate_decoder_errors
 from gigavqa.tiling.files import Closeable, OpenFile, image_changed_error
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.headers import StoredHeader, header_of
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 from gigavqa.tiling.jpeg2000 import coding_of
-from gigavqa.tiling.ngff import read_ngff
 from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.orientation import orient_pixels, orient_size, oriented_microns, region_s_from_oriented
+from gigavqa.tiling.slides.ngff import read_ngff
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.jpeg2000 import Jpeg2000Decoder
 from gigavqa.tiling.sources.slides import AssociatedImageDecoder, SlideDecoder
@@ -26,7 +27,6 @@ from gigavqa.tiling.sources.vips import VipsDecoder
 from gigavqa.tiling.sources.whole import WholeImageDecoder
 from gigavqa.tiling.sources.whole_jpeg2000 import WholeJpeg2000Decoder
 from gigavqa.tiling.tiff import tiff_layout
-from gigavqa.tiling.tone import Tone
 
 _BITS_OF_JPEG = 8
 _MOST_WHOLE_BANDS = 4

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.decode_threads import decode_pool
+from gigavqa.tiling.displays.samples import Conversion, NativeSamples
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.pixel_types import CHANNELS, PixelType
-from gigavqa.tiling.samples import Conversion, NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.tiff import LOSSY, TiffLayout, colour_table, page_size, photometric_kind

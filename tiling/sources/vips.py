@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyvips
 
+from gigavqa.tiling.displays.samples import Conversion, NativeSamples
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container
 from gigavqa.tiling.geometry import Region, Size
-from gigavqa.tiling.samples import Conversion, NativeSamples
 from gigavqa.tiling.sources.base import Decoder, Level, Pixels
 from gigavqa.tiling.sources.colours import Alpha, ColourModel
 from gigavqa.tiling.sources.jpeg import BLOCK_SIDE, find_plain_frame, pad_to_blocks

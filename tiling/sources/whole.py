@@ -7,13 +7,13 @@ from typing import Any
 import imagecodecs
 from numpy.typing import NDArray
 
+from gigavqa.tiling.displays.samples import NativeSamples, decoded_samples
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.formats import Container
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.limits import check_pixels
 from gigavqa.tiling.pixel_types import PixelType
-from gigavqa.tiling.samples import NativeSamples, decoded_samples
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import ColourModel
 from gigavqa.tiling.sources.whole_jpeg2000 import one_at_a_time

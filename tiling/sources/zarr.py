@@ -9,11 +9,11 @@ import zarr
 from numpy.typing import NDArray
 from zarr.storage import LocalStore
 
+from gigavqa.tiling.displays.samples import Conversion, NativeSamples
 from gigavqa.tiling.errors import ImageUnreadableError, translate_decoder_errors
 from gigavqa.tiling.files import OpenFile
 from gigavqa.tiling.geometry import Region
-from gigavqa.tiling.ngff import NgffLayout
-from gigavqa.tiling.samples import Conversion, NativeSamples
+from gigavqa.tiling.slides.ngff import NgffLayout
 from gigavqa.tiling.sources.base import Decoder, Pixels, describe_levels
 from gigavqa.tiling.sources.colours import ColourModel
 

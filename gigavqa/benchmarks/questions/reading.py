@@ -24,7 +24,7 @@ from gigavqa.evaluation.benchmark import RecordContext
 from gigavqa.evaluation.errors import ColumnError, RecordError
 from gigavqa.evaluation.records import Record, id_of
 from gigavqa.tiling.errors import RegionError
-from gigavqa.tiling.geojson import areas_of, is_geojson
+from gigavqa.tiling.ground.geojson import areas_of, is_geojson
 from gigavqa.tiling.region_grammar import PLACE_HEADS, parse_region
 
 Value = TypeVar("Value")

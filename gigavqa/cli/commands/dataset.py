@@ -126,7 +126,7 @@ def check(
     """
     from gigavqa.evaluation.inspection import inspect_dataset
     from gigavqa.tiling.digest import store_digests
-    from gigavqa.tiling.displays import show_below
+    from gigavqa.tiling.displays.display_rules import show_below
     from gigavqa.tiling.headers import look_at_remote, read_header
 
     store_digests(Home.from_environment().digests)
@@ -242,7 +242,7 @@ def boxes(dataset: DatasetArgument, output: OutputOption = None) -> None:
     """
     from gigavqa.cli.evidence_boxes import EvidenceBoxes
     from gigavqa.reports.writers.verdict_files import open_whole_file
-    from gigavqa.tiling.geojson import collection_lines
+    from gigavqa.tiling.ground.geojson import collection_lines
 
     found = EvidenceBoxes(dataset_folder(dataset))
     with open_whole_file(output or sys.stdout.buffer) as file:

@@ -13,11 +13,11 @@ from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.lookup import image_path
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.digest import UNSEEN_CHANGE_MESSAGE, content_digest, renew_digest, store_digests
-from gigavqa.tiling.displays import show_below
+from gigavqa.tiling.displays.display_rules import show_below
 
 if TYPE_CHECKING:
     from gigavqa.tiling import pyramid
-    from gigavqa.tiling.tone import Tone
+    from gigavqa.tiling.displays.tone import Tone
 
 
 def ingest(

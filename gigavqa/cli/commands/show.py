@@ -13,11 +13,11 @@ from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.digest import store_digests
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 
 if TYPE_CHECKING:
-    from gigavqa.tiling.tones import SampledPixels
+    from gigavqa.tiling.displays.tones import SampledPixels
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BINS = 24
@@ -49,11 +49,11 @@ def show(
     gigavqa show slide.mrxs --show associated=label -o label.png
     """
     from gigavqa.tiling.display_sheet import draw_side_by_side  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.displays.proposals import propose_displays  # noqa: PLC0415
     from gigavqa.tiling.file_facts import cached_samples  # noqa: PLC0415
+    from gigavqa.tiling.ground.places import describe_ground, ground_record  # noqa: PLC0415
     from gigavqa.tiling.headers import read_header  # noqa: PLC0415
     from gigavqa.tiling.image_facts import describe_facts, image_facts  # noqa: PLC0415
-    from gigavqa.tiling.places import describe_ground, ground_record  # noqa: PLC0415
-    from gigavqa.tiling.proposals import propose_displays  # noqa: PLC0415
 
     store_digests(Home.from_environment().digests)
     path = image_path(image)
@@ -100,7 +100,7 @@ _FIGURES = ("least", "2 %", "median", "98 %", "most")
 
 
 def _describe(pixels: "SampledPixels", band: int) -> dict[str, Any]:
-    from gigavqa.tiling.histograms import band_histogram  # noqa: PLC0415 - completion need not wait for it
+    from gigavqa.tiling.displays.histograms import band_histogram  # noqa: PLC0415 - completion need not wait for it
 
     found = band_histogram(pixels, band, (band,), nodata=pixels.native.nodata, bins=_BINS)
     figures = found.least, found.low, found.median, found.high, found.most

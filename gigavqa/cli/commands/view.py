@@ -108,7 +108,7 @@ def view(
 
 def _write(declared: list[tuple[Path, Any]], budget: Any, output: Path, json: bool) -> None:
     from gigavqa.tiling.file_facts import cached_identity, cached_remarks  # noqa: PLC0415 - the extra `pixels`
-    from gigavqa.tiling.places import describe_ground  # noqa: PLC0415
+    from gigavqa.tiling.ground.places import describe_ground  # noqa: PLC0415
     from gigavqa.tiling.rendering import render  # noqa: PLC0415
 
     pyramids = Home.from_environment().pyramids

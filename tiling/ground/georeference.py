@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gigavqa.tiling.errors import GeoreferenceError
 from gigavqa.tiling.geometry import Size
-from gigavqa.tiling.geotags import GeoTags, Matrix, SystemKeys, matrix_of, system_keys
+from gigavqa.tiling.ground.geotags import GeoTags, Matrix, SystemKeys, matrix_of, system_keys
 
 if TYPE_CHECKING:
     from pyproj import CRS

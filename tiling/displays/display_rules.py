@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from gigavqa.tiling.display import parse_display
+from gigavqa.tiling.displays.display import parse_display
 
 SETTINGS = "dataset.toml"
 

@@ -13,8 +13,8 @@ from tifffile import TiffFile, TiffPage
 
 from gigavqa.tiling.errors import DECODER_ERRORS, GeoreferenceError
 from gigavqa.tiling.files import OpenFile
-from gigavqa.tiling.georeference import georeference_of
-from gigavqa.tiling.geotags import NO_GEOTAGS, GeoTags, geotags_of
+from gigavqa.tiling.ground.georeference import georeference_of
+from gigavqa.tiling.ground.geotags import NO_GEOTAGS, GeoTags, geotags_of
 from gigavqa.tiling.jpeg2000 import boxes_in
 
 _GEOTIFF_UUID = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03")

@@ -1,7 +1,7 @@
 """Proposals of how an image's samples could be shown; which of them is right, no file says. Needs no decoder."""
 
-from gigavqa.tiling.samples import NativeSamples
-from gigavqa.tiling.tones import SampledPixels
+from gigavqa.tiling.displays.samples import NativeSamples
+from gigavqa.tiling.displays.tones import SampledPixels
 
 _STRETCH = "stretch=percentile:2:98"
 _HOUNSFIELD = (-1100, -500, 4100)

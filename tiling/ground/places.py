@@ -13,8 +13,8 @@ import numpy as np
 
 from gigavqa.tiling.errors import GeoreferenceError, RegionError
 from gigavqa.tiling.geometry import Region, RegionResolver, Size
-from gigavqa.tiling.georeference import Georeference, Points, georeference_of, transform_points
-from gigavqa.tiling.geotags import GeoTags
+from gigavqa.tiling.ground.georeference import Georeference, Points, georeference_of, transform_points
+from gigavqa.tiling.ground.geotags import GeoTags
 from gigavqa.tiling.region_grammar import RegionScheme, RegionText
 
 _SCHEMES: tuple[RegionScheme, ...] = ("lonlat", "projected", "epsg")

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gigavqa.tiling.tone import Limits
-from gigavqa.tiling.tones import SampledPixels
+from gigavqa.tiling.displays.tone import Limits
+from gigavqa.tiling.displays.tones import SampledPixels
 
 MOST_BINS = 256
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.tiling.colour_profiles import require_profile
-from gigavqa.tiling.display import Display, Stretch
+from gigavqa.tiling.displays.display import Display, Stretch
+from gigavqa.tiling.displays.samples import NativeSamples
+from gigavqa.tiling.displays.tone import Limits, Tone, is_nodata
 from gigavqa.tiling.errors import PixelTypeError
-from gigavqa.tiling.samples import NativeSamples
-from gigavqa.tiling.tone import Limits, Tone, is_nodata
 
 _NO_VALUE = (0.0, 1.0)
 _RGB = 3

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gigavqa.tiling.colour_profiles import to_srgb
-from gigavqa.tiling.display import number_text
+from gigavqa.tiling.displays.display import number_text
 from gigavqa.tiling.image_part import WHOLE, ImagePart
 
 _TABLE_BITS = 16

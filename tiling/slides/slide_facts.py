@@ -24,7 +24,7 @@ from gigavqa.tiling.image_part import ImagePart, require_associated, resolve_par
 from gigavqa.tiling.pixel_types import PixelType
 
 _MOST_SECONDS, _MOST_SECONDS_TO_END = 60, 1
-_MODULE = "gigavqa.tiling.slide_process"
+_MODULE = "gigavqa.tiling.slides.slide_process"
 SLIDE_PIXELS = PixelType(8, "rgb", 3)
 """What OpenSlide makes of the pixels of every slide, once its transparency lies on the background."""
 _PACKAGES = str(Path(__file__).parents[2])

@@ -13,8 +13,8 @@ from typing import Any
 from gigavqa.tiling.errors import ImageUnreadableError, ImageUnsupportedError
 from gigavqa.tiling.geometry import MicronsPerPixel, Size
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_no_slide, resolve_part
-from gigavqa.tiling.ngff_arrays import ArrayHeader, read_array_header, read_json
 from gigavqa.tiling.pixel_types import PixelType
+from gigavqa.tiling.slides.ngff_arrays import ArrayHeader, read_array_header, read_json
 
 _MOST_LEVELS = 64
 _AXES = "tczyx"

@@ -19,7 +19,7 @@ def main() -> None:
 def _answer(asked: dict[str, Any]) -> str:
     try:
         # Slow to import, and not on every machine.
-        from gigavqa.tiling.slide_library import look_at_slide  # noqa: PLC0415
+        from gigavqa.tiling.slides.slide_library import look_at_slide  # noqa: PLC0415
     except ImportError as error:
         return json.dumps({"missing": str(error)})
     try:

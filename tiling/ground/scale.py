@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from gigavqa.tiling.errors import GeoreferenceError
 from gigavqa.tiling.geometry import Size
-from gigavqa.tiling.georeference import georeference_of
-from gigavqa.tiling.geotags import GeoTags
+from gigavqa.tiling.ground.georeference import georeference_of
+from gigavqa.tiling.ground.geotags import GeoTags
 
 _MICRONS = 1e-6
 

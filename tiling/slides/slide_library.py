@@ -8,7 +8,7 @@ import openslide
 
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size
 from gigavqa.tiling.image_folders import DICOM_SUFFIX
-from gigavqa.tiling.slide_facts import SlideFacts
+from gigavqa.tiling.slides.slide_facts import SlideFacts
 
 _SERIES = "dicom.SeriesInstanceUID"
 _MOST_DICOM_FILES = 128

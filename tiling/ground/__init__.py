@@ -1,0 +1,1 @@
+"""Where on earth a pixel lies: transforms, reference systems, places, GeoJSON, ground sample distance."""
