@@ -1,0 +1,1 @@
+"""From annotations to checked questions: readers of tools' files, recipes, guessing, builds."""

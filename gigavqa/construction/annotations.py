@@ -1,0 +1,89 @@
+"""Annotations: what people marked in images, in one form whatever tool wrote them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Flag = Literal["difficult", "crowd", "ignore", "occluded", "truncated"]
+"""What a tool says of an object: hard to tell, many objects in one outline, a zone without labels, hidden in part, cut
+by the image's edge."""
+
+AttributeValue = str | float | bool
+Ring = tuple[float, ...]
+"""A closed outline `x1, y1, x2, y2, ...` in pixels, without its first point again at its end."""
+
+
+class Box(NamedTuple):
+    """Corners in pixels of the full-resolution image, from its top left; `x1 < x2`, `y1 < y2`, within the image."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One object that somebody marked in an image.
+
+    `id` is `<file>#<position>`, from 1 in the order of the file, and stays the same when the file is read again.
+    `category` is the file's own word. `rings` are the outlines of a polygon or mask (of a mask with holes the outer
+    ones alone), empty where only a box was marked; `quad` are the corners of an oriented box, in the file's order. Both
+    lie in pixels, like `box`, which encloses them and is clipped to the image.
+    """
+
+    id: str
+    category: str
+    box: Box
+    rings: tuple[Ring, ...] = ()
+    quad: Ring | None = None
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+    flags: frozenset[Flag] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedImage:
+    """An image and all that a file marks in it.
+
+    `image` is its name below the folder of images, `width` and `height` are its pixels as its header has them. `labels`
+    hold what is said of the image as a whole.
+    """
+
+    image: str
+    width: int
+    height: int
+    annotations: tuple[Annotation, ...] = ()
+    labels: Mapping[str, AttributeValue] = field(default_factory=dict)
+
+
+class Omission(NamedTuple):
+    """Something of a file that is not used: why in one word, and a sentence with file, record, field, remedy."""
+
+    reason: str
+    sentence: str
+
+
+class Omissions:
+    """What readers leave out: every reason's count, and the sentences of its first few."""
+
+    def __init__(self, most_sentences: int = 20) -> None:
+        self.counts: Counter[str] = Counter()
+        self._sentences: dict[str, list[str]] = {}
+        self._most = most_sentences
+
+    def add(self, reason: str, sentence: str) -> None:
+        """Count one, and keep its sentence if it is among the first of its reason."""
+        self.counts[reason] += 1
+        kept = self._sentences.setdefault(reason, [])
+        if len(kept) < self._most:
+            kept.append(sentence)
+
+    def __iter__(self) -> Iterator[Omission]:
+        """Yield the kept sentences, by reason in alphabetical order."""
+        for reason in sorted(self._sentences):
+            for sentence in self._sentences[reason]:
+                yield Omission(reason, sentence)
+
+    def __len__(self) -> int:
+        return self.counts.total()

@@ -1,0 +1,1 @@
+"""One reader a form of annotation files: COCO, DOTA, Label Studio, CVAT, YOLO, QuPath, CSV, GeoJSON ..."""

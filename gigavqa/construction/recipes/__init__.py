@@ -1,0 +1,1 @@
+"""Recipes: what makes candidates of annotations, and words them."""

@@ -1,0 +1,56 @@
+"""What a recipe is. Packages bring their own by the entry point group `gigavqa.recipes`."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
+
+RECIPE_GROUP = "gigavqa.recipes"
+
+
+@dataclass(frozen=True)
+class CategoryNames:
+    """What a category is called in questions, one of it and several: "ship", "ships".
+
+    Where nobody gave both, `object labelled "ship"` and `objects labelled "ship"`: a plural is never guessed.
+    """
+
+    one: str
+    many: str
+
+
+@dataclass(frozen=True)
+class RecipeContext:
+    """What recipes know beside an image: names of categories, the whole build's categories and attribute values.
+
+    `names` has an entry for each category of `categories`. `attributes` are the values of each attribute by category,
+    sorted: what else an answer could have been.
+    """
+
+    names: Mapping[str, CategoryNames]
+    categories: tuple[str, ...]
+    attributes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+
+
+class Recipe(Protocol):
+    """One kind of question. Pure: the same image, context and stream give the same candidates on every machine."""
+
+    name: str
+    """As `--recipes` takes it: `count`."""
+    title: str
+    version: str
+    """Changes whenever candidates or words change: `count/1`."""
+    reasons: Mapping[str, str]
+    """Why a selection is rejected: each reason's word, and what it says to people."""
+
+    def candidates(
+        self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
+    ) -> Iterator[Candidate | Rejection]:
+        """Yield what questions can be about in an image, and what was looked at and rejected; both bounded."""
+
+    def word(self, candidate: Candidate, context: RecipeContext, rng: np.random.Generator) -> QuestionText:
+        """Return a candidate in words, options in a drawn order."""
