@@ -33,6 +33,32 @@ class Candidate:
         content = json.dumps([self.recipe, self.image, self.program, self.truth, self.objects], sort_keys=True)
         return f"{self.recipe}-{sha256(content.encode()).hexdigest()[:10]}"
 
+    def line(self) -> dict[str, Any]:
+        """Return the candidate as the JSON of its line."""
+        return {
+            "id": self.id,
+            "recipe": self.recipe,
+            "image": self.image,
+            "program": self.program,
+            "truth": self.truth,
+            "objects": self.objects,
+            "boxes": self.boxes,
+            "balance": self.balance,
+        }
+
+    @classmethod
+    def from_line(cls, line: Mapping[str, Any]) -> "Candidate":
+        """Return the candidate of a line."""
+        return cls(
+            line["recipe"],
+            line["image"],
+            line["program"],
+            line["truth"],
+            tuple(line["objects"]),
+            tuple(Box(*box) for box in line["boxes"]),
+            line["balance"],
+        )
+
 
 class Rejection(NamedTuple):
     """A selection that no question is made of: its reason of the recipe's closed list, and what it was about."""

@@ -7,3 +7,7 @@ class BuildError(ValueError):
 
 class AnnotationFileError(BuildError):
     """An annotation file as a whole cannot be read: nothing of it is used."""
+
+
+class BuildBusyError(BuildError):
+    """Another process builds in the same folder."""
