@@ -1,10 +1,17 @@
 """What a build is made of: sources, recipes, quotas and seed."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
+from gigavqa.construction.build_folder import BuildFolder
+from gigavqa.construction.errors import BuildError
+from gigavqa.construction.readers.registry import ReaderOptions
 from gigavqa.construction.recipes.recipe import CategoryNames
+
+SETTINGS = "build.json"
 
 
 class BuildSettings(BaseModel):
@@ -14,10 +21,26 @@ class BuildSettings(BaseModel):
 
     source: Path = Field(description="the file or folder of annotations")
     images: Path = Field(description="the folder of images")
-    form: str | None = Field(default=None, description="the form of the annotations, where the content fits several")
+    form: str | None = Field(default=None, description="the form of the annotations, where their content fits several")
+    options: ReaderOptions = Field(default=ReaderOptions(), description="what readers must be told")
     recipes: tuple[str, ...] = Field(default=(), description="which recipes; all that the annotations allow if empty")
     per_image: PositiveInt = Field(default=12, description="questions of an image at most")
     per_recipe: NonNegativeInt = Field(default=0, description="questions of a recipe at most; 0 is no bound")
     seed: NonNegativeInt = 0
     names: dict[str, CategoryNames] = Field(default={}, description="what categories are called: one, several")
     title: str = ""
+
+    @classmethod
+    def of(cls, folder: BuildFolder, given: Mapping[str, Any]) -> "BuildSettings":
+        """Return the settings of the last time with what is given now. Raises BuildError where sources are missing."""
+        before = folder.read_json(SETTINGS) if folder.file(SETTINGS).is_file() else {}
+        both = {**before, **given}
+        if missing := [name for name in ("source", "images") if name not in both]:
+            told = {"source": "--from FILE", "images": "--images FOLDER"}[missing[0]]
+            raise BuildError(f"'{folder.name}' is a new build: give {told}")
+        try:
+            return cls.model_validate(both)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise BuildError(f"{folder.file(SETTINGS)}: {place}: {first['msg']}; delete the file to begin anew") from error

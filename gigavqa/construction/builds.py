@@ -5,7 +5,6 @@ interrupted goes on, and one that is asked for again costs a look.
 """
 
 import zlib
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -20,11 +19,14 @@ from gigavqa.construction.build_folder import BuildFolder, canonical_json, diges
 from gigavqa.construction.build_settings import BuildSettings
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.errors import BuildError
+from gigavqa.construction.guessing import rebalance
 from gigavqa.construction.images import FolderImages
+from gigavqa.construction.question_records import question_record
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
 from gigavqa.construction.recipes.recipe import CategoryNames, Recipe, RecipeContext
 from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.rejections import RejectionCounts
 from gigavqa.construction.selection import Quotas, select
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import counted
@@ -66,6 +68,20 @@ class Build:
             },
         )
 
+    @property
+    def form(self) -> str:
+        """The form of the annotations, as people call it."""
+        return self._reader.title
+
+    def outcome_of(self, candidate: str) -> str:
+        """Return what became of a candidate, in a sentence."""
+        if any(record["id"] == candidate for record in self.records()):
+            return "it is a question of the data set"
+        guessable = self.folder.read_json("selection.json")["guessable"]
+        if candidate in guessable:
+            return f"dropped: questions of its kind can be guessed ({guessable[candidate]})"
+        return "not needed: the quotas of its picture or recipe, or the balance of its truths, were full"
+
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
         self.folder.write_json("build.json", self.settings.model_dump(mode="json"))
@@ -80,6 +96,10 @@ class Build:
         inputs = {"candidates": self.folder.digest_of("candidates"), "quotas": quotas}
         files = ("samples.jsonl", "selection.json", "guessing.json")
         self._stage("samples", {**inputs, "seed": self.settings.seed}, files, self._make_samples)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the questions as they are put into the data set."""
+        return self.folder.read_lines("samples.jsonl")
 
     def images(self) -> Iterator[AnnotatedImage]:
         """Yield the annotated images, in the order of their names."""
@@ -134,6 +154,23 @@ class Build:
         )
         self.folder.write_lines("candidates.jsonl", found)
         self.folder.write_json("rejections.json", rejections.document())
+
+    def _make_samples(self) -> None:
+        quotas = Quotas(per_image=self.settings.per_image, per_recipe=self.settings.per_recipe)
+        chosen = select(self.candidates(), quotas, self.settings.seed)
+        records = [self._word(one) for one in self.candidates() if one.id in chosen.ids]
+        balanced = rebalance(records, self.settings.seed)
+        self.folder.write_lines("samples.jsonl", (record for record in records if record["id"] in balanced.kept))
+        superseded: dict[str, dict[str, int]] = {recipe.name: {} for recipe in self.recipes}
+        for (recipe, reason), number in sorted(chosen.superseded.items()):
+            superseded[recipe][reason] = number
+        self.folder.write_json("selection.json", {"superseded": superseded, "guessable": dict(balanced.dropped)})
+        tables = {"before": balanced.before, "after": balanced.after}
+        self.folder.write_json("guessing.json", {when: table.model_dump(mode="json") for when, table in tables.items()})
+
+    def _word(self, candidate: Candidate) -> dict[str, Any]:
+        recipe = next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
+        return question_record(candidate, recipe.word(candidate, self.context, self._stream(candidate.id)))
 
     def _stream(self, *words: str) -> np.random.Generator:
         """Return the stream of a part of the build: one part's draws move no other's."""
