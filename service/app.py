@@ -28,6 +28,7 @@ from gigavqa.service.operations import (
     manifests,
     plans,
     probes,
+    reviews,
     watch,
 )
 from gigavqa.service.operations.audit import AuditLog
@@ -92,6 +93,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         dataset_contents,
         dataset_imports,
         dataset_deletion,
+        reviews,
         manifests,
         plans,
         chats,

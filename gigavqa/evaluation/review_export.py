@@ -4,8 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gigavqa.evaluation.errors import ReviewsOpenError
+from gigavqa.evaluation.benchmark import Benchmark
+from gigavqa.evaluation.capabilities import AnswerForms, RecordLayout, whole_record
+from gigavqa.evaluation.errors import Problem, ReviewRefusedError, ReviewsOpenError
+from gigavqa.evaluation.record_context import RecordContext
+from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.reviews import Decision, Mend, Reviews
+from gigavqa.evaluation.sample_files import read_record
+from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.truth_checks import unreachable_truths
 from gigavqa.runtime.plurals import list_some
 
 _OPTION_FIELDS = ("options", "choices")
@@ -57,6 +64,25 @@ def mend_record(record: Mapping[str, Any], mend: Mend) -> dict[str, Any]:
     if mend.boxes is not None:
         _put_boxes(mended, mend.boxes)
     return mended
+
+
+def check_mend(benchmark: Benchmark[Any, Any], sample: Sample, mend: Mend) -> None:
+    """Raise ReviewRefusedError where a sample that is mended so cannot be read, or is not read as it was meant."""
+    record = whole_record(RecordLayout.of(benchmark), sample)
+    try:
+        mended = Record(mend_record(record, mend), line=1, index=0)
+        found = list(read_record(benchmark, mended, sample.id, RecordContext(sample.id)))
+    except (ReviewsOpenError, ValueError) as error:
+        raise ReviewRefusedError(f"fields: {error}") from error
+    wrong = [one.message for one in found if isinstance(one, Problem)]
+    read = [one[1] for one in found if not isinstance(one, Problem)]
+    for one in read:
+        wrong += unreachable_truths(one, AnswerForms.of(benchmark).answer_form(one))
+        wrong += [f"{name}: no record of this benchmark has it" for name in set(one.extra) - set(sample.extra)]
+    if len(read) != 1 and not wrong:
+        wrong = [f"the record then holds {len(read)} samples"]
+    if wrong:
+        raise ReviewRefusedError(f"fields: {'; '.join(wrong)}")
 
 
 def _options(record: Mapping[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +46,11 @@ class ReviewLog:
             except FileNotFoundError:
                 self._forget()
             return tuple(self._lines)
+
+    def knows(self, entry: str) -> bool:
+        """Return whether an entry of this id is written."""
+        self.lines()
+        return entry in self._by_id
 
     def append(self, entry: ReviewEntry) -> SampleReview:
         """Write an entry, and return its line once it is on the disk; one that is there already is not written again.
@@ -131,6 +137,7 @@ def read_reviews(folder: Path, dataset: Dataset) -> Reviews:
 def digests_in(dataset: Dataset) -> Callable[[str], str | None]:
     """Return what names a sample of a data set as it is now, by its id; None for one that it does not have."""
 
+    @cache
     def digest_of(sample: str) -> str | None:
         position = dataset.positions.get(sample)
         return None if position is None else sample_digest(dataset.benchmark, dataset.samples[position])
