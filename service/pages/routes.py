@@ -32,6 +32,14 @@ _PAGES: Mapping[str, Page] = {
     "/import": Page("New data set", "Data sets", "import.js"),
     "/datasets": Page("Data sets", "Data sets", "datasets.js"),
     "/datasets/{name}": Page("Data set", "Data sets", "dataset.js"),
+    "/datasets/{name}/review": Page(
+        "Review",
+        "Data sets",
+        "review.js",
+        libraries=(address_of("openseadragon.min.js"),),
+        # OpenSeadragon writes one style of its own, the outline of what has the focus.
+        allows={"style-src": "'sha256-9xTiqzfwFaL2SGb1rmr8gysEwVVjIvqWAgmZgqFqpEE='"},
+    ),
     "/models": Page("Models", "Models", "models.js"),
     "/workers": Page("Workers", "Workers", "workers.js"),
     "/watch": Page(
