@@ -64,6 +64,8 @@ const open = async (found) => {
   since = performance.now();
   if (given) await tellTruth();
   else draw();
+  const stage = document.getElementById("stage");
+  if (stage.getBoundingClientRect().top < 0) stage.scrollIntoView(); // a phone stands at the verdicts of the last one
 };
 const finish = async () => {
   sample = null;
@@ -72,12 +74,13 @@ const finish = async () => {
   draw();
   await showTables(true);
 };
-// The next one behind this, else the first of all that are like what was chosen.
+// The next one behind this; of a list that is worked off, else the first that is left.
+const WORKED_OFF = ["unreviewed", "conflict"];
 const forward = async () => {
-  const found = (sample && await look({ state: chosen.state, after: sample.id })) || (chosen.state === "unreviewed" && await look({ state: chosen.state }));
+  const isList = !sample || WORKED_OFF.includes(chosen.state);
+  const found = (sample && await look({ state: chosen.state, after: sample.id })) || await look(isList ? { state: chosen.state } : { sample: sample.id });
   if (found) await open(found);
-  else if (chosen.state === "unreviewed" || !sample) await finish();
-  else say("This is the last one.");
+  else await finish();
 };
 const step = (direction) => attempt(async () => {
   if (!sample) return;
@@ -235,7 +238,7 @@ const showKeys = () => {
 let drawn = "";
 const draw = () => {
   if (!sample) {
-    const words = chosen.state === "unreviewed" ? "You have reviewed all of it." : `No sample is ${FILTERS[chosen.state]}.`;
+    const words = chosen.state === "unreviewed" ? "You have reviewed all of it." : { all: "It has no sample.", conflict: "Reviewers differ on none." }[chosen.state] ?? `None is ${FILTERS[chosen.state]}.`;
     show(bar(), el("p", { id: "over", class: "next" }, words), progressSection());
     drawn = "";
     return;
