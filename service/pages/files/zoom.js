@@ -87,9 +87,14 @@ export const deepZoom = (dataset, onDrawn) => {
   return {
     place,
     open: (wanted) => {
+      const isKnown = image?.name === wanted.name && image.show === wanted.show; // its tiles are here
       if (!pane) begin();
       image = wanted;
       group.replaceChildren();
+      if (isKnown) {
+        pane.viewport?.goHome(true);
+        return;
+      }
       pane.canvas.setAttribute("aria-label", `${wanted.name}, ${wanted.width} by ${wanted.height} pixels. Arrow keys pan, plus and minus zoom, 0 shows all.`);
       pane.open(tilesOf(dataset, wanted));
     },
