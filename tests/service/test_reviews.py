@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from gigavqa import Client
+from gigavqa.cli.reviewing import print_review_address
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.review_export import apply_reviews
 from gigavqa.evaluation.review_files import read_reviews
@@ -167,3 +169,14 @@ def test_a_data_root_that_cannot_be_written_is_told_of(ships: RunningGateway) ->
     """By what is to be changed."""
     (ships.settings.data / SHIPS / "reviews").write_text("")
     assert "ships/reviews" in problem_of(say(ships.client, "count-1"), 409, "data-root-unwritable")["detail"]
+
+
+def test_python_clients_review(ships: RunningGateway, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is to be reviewed, a verdict on it, and what all say; the command line prints where the page is."""
+    with Client(ships.url) as client:
+        (sample,) = client.samples_to_review(SHIPS, after="count-1")
+        entry = {"sample": sample["id"], "digest": sample["digest"], "verdict": "keep", "answer": "B"}
+        assert client.review(SHIPS, entry)["sample"] == "odd-1"
+        assert client.reviews(SHIPS)["states"]["keep"] == 1
+    print_review_address(SHIPS, ships.url)
+    assert capsys.readouterr().out.strip() == f"{ships.url}/datasets/{SHIPS}/review"
