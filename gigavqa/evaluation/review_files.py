@@ -16,12 +16,11 @@ from typing import IO
 
 from pydantic import ValidationError
 
+from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import DatasetInvalidError, Problem, ReviewRefusedError
 from gigavqa.evaluation.reviews import ReviewEntry, Reviews, SampleReview, sample_digest, standing_reviews
 from gigavqa.runtime.validation import describe_faults
-
-FOLDER = "reviews"
 
 
 class ReviewLog:
@@ -107,7 +106,7 @@ class ReviewLog:
         try:
             line = SampleReview.model_validate_json(text)
         except ValidationError as error:
-            place = f"{FOLDER}/{self._path.name}"
+            place = f"{REVIEWS}/{self._path.name}"
             problem = Problem(place, len(self._lines) + 1, None, f"is no verdict: {describe_faults(error)}")
             raise DatasetInvalidError([problem]) from error
         self._lines.append(line)
@@ -125,7 +124,7 @@ def _sync_folders(folder: Path) -> None:
 
 def review_files(folder: Path) -> Mapping[str, Path]:
     """Return the files of a data set's reviewers, by their names."""
-    return {path.stem: path for path in sorted((folder / FOLDER).glob("*.jsonl"))}
+    return {path.stem: path for path in sorted((folder / REVIEWS).glob("*.jsonl"))}
 
 
 def read_reviews(folder: Path, dataset: Dataset) -> Reviews:

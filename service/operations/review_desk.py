@@ -10,12 +10,13 @@ from cachetools import LRUCache
 from pydantic import BaseModel, Field
 
 from gigavqa.evaluation.capabilities import AnswerForms, SampleDisplay
+from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError, ReviewRefusedError
 from gigavqa.evaluation.evidence_views import plain_settings, sample_evidence, shows_evidence
 from gigavqa.evaluation.expansion import ChatSettings
 from gigavqa.evaluation.review_export import check_mend
-from gigavqa.evaluation.review_files import FOLDER, ReviewLog, digests_in, review_files
+from gigavqa.evaluation.review_files import ReviewLog, digests_in, review_files
 from gigavqa.evaluation.reviews import ReviewEntry, Reviews, ReviewState, SampleReview, sample_digest
 from gigavqa.evaluation.samples import Sample
 from gigavqa.service.errors import DataRootUnwritableError, SampleChangedError, SampleNotFoundError
@@ -133,7 +134,7 @@ class ReviewDesk:
                 raise ReviewRefusedError(f"fields: the box {list(box)} reaches beyond {image.name} of {told}")
 
     def _log(self, name: str, reviewer: str) -> ReviewLog:
-        path = self._datasets.locate(name) / FOLDER / f"{reviewer}.jsonl"
+        path = self._datasets.locate(name) / REVIEWS / f"{reviewer}.jsonl"
         with self._lock:
             return self._logs.setdefault((name, reviewer), ReviewLog(path))
 
@@ -200,7 +201,7 @@ def _writing(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataRootUnwritableError(
-            f"the gateway cannot write reviews ({error.strerror}): let its user write {name}/{FOLDER} of the data "
+            f"the gateway cannot write reviews ({error.strerror}): let its user write {name}/{REVIEWS} of the data "
             "root, and make room there"
         ) from error
 

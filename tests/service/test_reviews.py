@@ -11,6 +11,7 @@ from gigavqa.cli.reviewing import print_review_address
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.review_export import apply_reviews
 from gigavqa.evaluation.review_files import read_reviews
+from gigavqa.service.operations.datasets import Datasets
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.reviewing import RECORDS, ROUTE, SHIPS, say, seen, verdict, write_ships
 from tests.service.tenants import Tenant
@@ -82,6 +83,16 @@ def test_what_is_sent_again_is_written_once(ships: RunningGateway) -> None:
     assert ships.client.post(ROUTE, json=body).text == answers[0].text
     problem_of(ships.client.post(ROUTE, json={**body, "answer": "5"}), 422, "review-refused")
     assert len(lines(ships)) == 1
+
+
+def test_a_verdict_has_no_sample_read_again(ships: RunningGateway) -> None:
+    """The data set stays loaded as it is: a million samples are not read for each verdict."""
+    datasets: Datasets = ships.app.state.parts[Datasets]
+    say(ships.client, "count-1")
+    loaded = datasets.load(SHIPS)
+    say(ships.client, "odd-1")
+    assert ships.client.get(ROUTE).json()["states"]["keep"] == 2
+    assert datasets.load(SHIPS) is loaded
 
 
 def test_a_changed_sample_is_asked_again(ships: RunningGateway) -> None:
