@@ -35,7 +35,7 @@ from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.telemetry import Telemetry
 from gigavqa.service.pages import routes as pages
-from gigavqa.service.results import events, previews, reports, responses, verdicts, webhooks
+from gigavqa.service.results import events, labels, previews, reports, responses, verdicts, webhooks
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission import jobs
 
@@ -87,6 +87,7 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         events,
         webhooks,
         previews,
+        labels,
         reports,
         verdicts,
         inventory,

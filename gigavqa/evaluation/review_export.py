@@ -105,12 +105,8 @@ def _put_options(record: dict[str, Any], options: Mapping[str, str]) -> None:
 
 def _put_answer(record: dict[str, Any], before: Mapping[str, str], mend: Mend) -> None:
     """Write the answer as the record does: an option's text or its letter, and else what was said."""
-    name = next((name for name in ("answer", "answer_text") if name in record), None)
-    if name is None:
-        if mend.answer is None:
-            return
-        raise ReviewsOpenError(f"{record['id']}: the answer is mended, and its record has no field `answer`")
-    old, after = record[name], _options(record)
+    name = next((name for name in ("answer", "answer_text") if name in record), "answer")
+    old, after = record.get(name), _options(record)
     is_text = isinstance(old, str) and old not in before and old in before.values()
     letter = mend.answer or (next(one for one, text in before.items() if text == old) if is_text else None)
     if letter is None:

@@ -174,6 +174,13 @@ IMAGES: dict[str, Any] = {
     "has_more": False,
     "last_id": "images/plaza.tif",
 }
+LABELS: dict[str, Any] = {
+    "object": "list",
+    "kinds": [
+        {"name": "failure", "title": "Why did it fail?", "choices": {"anchor": "wrong anchor"}, "together": True},
+    ],
+    "data": [{"kind": "failure", "choice": "anchor", "request": "hop-0001:direct-V2:qwen3-vl-8b:0"}],
+}
 _SEEN: dict[str, Any] = {"sample": "cctv-0007", "digest": "0f" * 16}
 REVIEW: dict[str, Any] = {
     "id": "4f1c09d2-7a",

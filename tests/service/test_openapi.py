@@ -26,6 +26,7 @@ from gigavqa.service.operations.plans import PlanList
 from gigavqa.service.operations.probes import Health, Readiness, ServiceIndex, Version
 from gigavqa.service.operations.review_desk import RevealedSample
 from gigavqa.service.operations.reviews import BlindSampleList, ReviewList
+from gigavqa.service.results.labels import LabelList
 from gigavqa.service.results.responses import ResultLine
 from gigavqa.service.results.verdicts import VerdictLine
 from gigavqa.service.results.webhooks import WebhookCard
@@ -45,6 +46,8 @@ OPERATIONS = {
     "GET /v1/jobs/{job_id}/events",
     "PUT /v1/jobs/{job_id}/webhook",
     "GET /v1/jobs/{job_id}/previews/{key}",
+    "GET /v1/jobs/{job_id}/labels",
+    "PUT /v1/jobs/{job_id}/labels",
     "GET /v1/jobs/{job_id}/report",
     "GET /v1/reports",
     "GET /v1/jobs/{job_id}/verdicts",
@@ -112,6 +115,7 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.SAMPLE, SampleDetail),
     (examples.IMAGES, ImageList),
     (examples.MANIFEST, Manifest),
+    (examples.LABELS, LabelList),
     (examples.REVIEWS, ReviewList),
     (examples.REVIEW, SampleReview),
     (examples.BLIND_SAMPLES, BlindSampleList),

@@ -12,6 +12,7 @@ from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.review_export import apply_reviews
 from gigavqa.evaluation.review_files import read_reviews
 from gigavqa.service.operations.datasets import Datasets
+from tests.service.datasets import record, write_dataset
 from tests.service.gateways import RunningGateway, problem_of
 from tests.service.reviewing import RECORDS, ROUTE, SHIPS, say, seen, verdict, write_ships
 from tests.service.tenants import Tenant
@@ -138,6 +139,20 @@ def test_mends_go_into_an_export(ships: RunningGateway) -> None:
     found = ships.client.get(f"{ROUTE}/samples/odd-1").json()
     assert (found["question"], found["options"], found["truth"]) == ("Which is it?", {"A": "left", "B": "right"}, "A")
     assert [one["box"] for one in found["evidence"]] == [[1, 2, 30, 40]]
+
+
+def test_an_answer_that_awaits_an_expert_is_given(ships: RunningGateway) -> None:
+    """As a mend of the sample, whatever its benchmark: nothing is compared before, and an export holds it."""
+    write_dataset(ships.settings.data, [record(0, answer=""), record(1)])
+    found = ships.client.get("/v1/datasets/town/reviews/samples/cctv-0000").json()
+    assert found["truth"] == ""
+    entry = {"id": "expert-says", "sample": found["id"], "digest": found["digest"], "answer": "C"}
+    told = {**entry, "verdict": "mend", "fields": {"answer": "C"}}
+    assert ships.client.post("/v1/datasets/town/reviews", json=told).status_code == 201
+    assert ships.client.get("/v1/datasets/town/reviews").json()["reviewers"][0]["accuracy"]["value"] is None
+    folder = ships.settings.data / "town"
+    (mended, _), _ = apply_reviews([record(0, answer=""), record(1)], read_reviews(folder, load_dataset(folder)))
+    assert mended == record(0, answer="C")
 
 
 def test_two_reviewers_write_at_once_and_see_their_own(locked: RunningGateway) -> None:
