@@ -111,7 +111,8 @@ def test_responses_are_labelled_on_a_page(hops: RunningGateway) -> None:
     with launched_browser() as browser:
         tab = browser.new_page()
         seen = Complaints(tab)
-        tab.goto(f"{hops.url}/jobs/{job_id}/label")
+        tab.goto(f"{hops.url}/jobs/{job_id}")
+        tab.get_by_role("link", name="Label its responses").click()
         expect(tab.locator("#reply")).to_have_text("Final answer: 1999")
         tab.keyboard.press("3")
         expect(tab.locator("[data-kind=failure] [aria-pressed=true]")).to_contain_text("wrong or missing visual anchor")
