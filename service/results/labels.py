@@ -70,9 +70,7 @@ class LabelWish(BaseModel):
     summary="List the labels of a job's responses",
     responses={200: example(examples.LABELS), **problem_responses(*_READS)},
 )
-async def list_labels(
-    registry: Registry, datasets: CurrentDatasets, caller: CurrentCaller, job_id: JobId
-) -> LabelList:
+async def list_labels(registry: Registry, datasets: CurrentDatasets, caller: CurrentCaller, job_id: JobId) -> LabelList:
     """Return what can be said of responses; kinds are empty where the benchmark reads no labels."""
     job, annotator = await registry.get(job_id), caller.owner or ANONYMOUS
 
