@@ -28,7 +28,7 @@ from gigavqa.tiling.errors import TilingError
 from gigavqa.tiling.geometry import resolve_region
 from gigavqa.tiling.views import View
 
-_KEPT_LOGS = 1000
+_KEPT_LOGS = 100
 _KEPT_DATASETS = 16
 ReviewFilter = Literal["all", ReviewState]
 DigestOf = Callable[[str], str | None]
