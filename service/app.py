@@ -28,13 +28,14 @@ from gigavqa.service.operations import (
     manifests,
     plans,
     probes,
+    reviews,
     watch,
 )
 from gigavqa.service.operations.audit import AuditLog
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.telemetry import Telemetry
 from gigavqa.service.pages import routes as pages
-from gigavqa.service.results import events, previews, reports, responses, verdicts, webhooks
+from gigavqa.service.results import events, labels, previews, reports, responses, verdicts, webhooks
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.service.submission import jobs
 
@@ -86,12 +87,14 @@ def create_app(settings: GatewaySettings) -> FastAPI:
         events,
         webhooks,
         previews,
+        labels,
         reports,
         verdicts,
         inventory,
         dataset_contents,
         dataset_imports,
         dataset_deletion,
+        reviews,
         manifests,
         plans,
         chats,

@@ -21,7 +21,13 @@ from gigavqa.contract.errors import (
     ResultsUnavailableError,
     TextMissingError,
 )
-from gigavqa.evaluation.errors import AnnotationInvalidError, DatasetInvalidError, EvaluationError, JudgesMixedError
+from gigavqa.evaluation.errors import (
+    AnnotationInvalidError,
+    DatasetInvalidError,
+    EvaluationError,
+    JudgesMixedError,
+    ReviewRefusedError,
+)
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.store.connection import is_state_store_down
 
@@ -74,6 +80,10 @@ class ImportInvalidError(ServiceError):
 
 class SampleNotFoundError(ServiceError):
     """The data set has no sample of this id."""
+
+
+class SampleChangedError(ServiceError):
+    """The sample is no longer the one that was seen."""
 
 
 class ViewerMissingError(ServiceError):
@@ -210,6 +220,10 @@ PROBLEM_KINDS: dict[type[Exception], ProblemKind] = {
     ModelUnknownError: ProblemKind(HTTPStatus.NOT_FOUND, "model-not-found", "No such model in the catalogue"),
     DatasetNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "dataset-not-found", "No such data set"),
     SampleNotFoundError: ProblemKind(HTTPStatus.NOT_FOUND, "sample-not-found", "No such sample"),
+    SampleChangedError: ProblemKind(HTTPStatus.CONFLICT, "sample-changed", "The sample changed since it was seen"),
+    ReviewRefusedError: ProblemKind(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "review-refused", "The verdict cannot be taken as it is"
+    ),
     DatasetExistsError: ProblemKind(HTTPStatus.CONFLICT, "dataset-exists", "The name is taken"),
     DatasetInUseError: ProblemKind(HTTPStatus.CONFLICT, "dataset-in-use", "Jobs ask the data set"),
     DataRootUnwritableError: ProblemKind(

@@ -27,6 +27,7 @@ from gigavqa.service.operations.datasets import Datasets
 from gigavqa.service.operations.image_headers import ImageHeaders
 from gigavqa.service.operations.instrumentation import GatewayInstrumentation
 from gigavqa.service.operations.inventory import ModelInventory
+from gigavqa.service.operations.review_desk import ReviewDesk
 from gigavqa.service.operations.status_collector import SinkStatus, StatusCollector
 from gigavqa.service.operations.watch import SECONDS as WATCH_SECONDS
 from gigavqa.service.operations.watch import StatusHistory
@@ -140,6 +141,7 @@ class Gateway:
             self._quotas,
             WorkerRegistry(self._redis),
             self._headers,
+            ReviewDesk(self._datasets, self._headers),
             previews,
             self._webhooks,
             tallies,

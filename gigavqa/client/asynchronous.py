@@ -269,6 +269,29 @@ class AsyncClient:
         # sync: """Return whether the gateway's data root has a data set of this name."""
         return any(dataset["name"] == name for dataset in await self.datasets())
 
+    async def reviews(self, dataset: str) -> dict[str, Any]:
+        """As `Client.reviews`."""
+        # sync: """Return how far people's review of a data set is: states, reviewers, and how far they agree."""
+        return await self._ask(calls.reviews(dataset))
+
+    async def samples_to_review(
+        self, dataset: str, state: str = "unreviewed", *, after: str | None = None, limit: int = 1
+    ) -> list[dict[str, Any]]:
+        """As `Client.samples_to_review`."""
+        # sync: """Return samples without their truth, each with the digest that a verdict names, behind sample `after`.
+        # sync:
+        # sync: `state` is `unreviewed` by the key's owner, `all`, or what became of them: `conflict`, `drop`, `mend`, `keep`.
+        # sync: """
+        return await self._ask(calls.samples_to_review(dataset, state, after, limit))
+
+    async def review(self, dataset: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Client.review`."""
+        # sync: """Write a verdict on a sample in the name of the key's owner; returns its line, which is on the disk then.
+        # sync:
+        # sync: `sample`, `digest` and `verdict` are needed (`keep`, `mend` with `fields`, `drop` with a `reason`, `undo`).
+        # sync: """
+        return await self._ask(calls.review(dataset, entry))
+
     async def ask(self, question: ImageQuestion, *, model: str, again: bool = False) -> Response:
         """As `Client.ask`."""
         # sync: """Ask one question about a picture of this machine, and wait for the response.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypedDict, TypeVar
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
@@ -153,6 +154,36 @@ def workers() -> ApiCall[list[WorkerStatus]]:
 def list_items(path: str) -> ApiCall[list[dict[str, Any]]]:
     """Return what a list holds, as it comes."""
     return ApiCall("GET", path, lambda answer: list(answer.json()["data"]))
+
+
+def reviews(dataset: str) -> ApiCall[dict[str, Any]]:
+    """Return how far a review is, and how far its reviewers agree."""
+    return ApiCall("GET", _reviews_path(dataset), _read_object, {"params": {"limit": 0}})
+
+
+def samples_to_review(dataset: str, state: str, after: str | None, limit: int) -> ApiCall[list[dict[str, Any]]]:
+    """Return samples to be answered blind."""
+    asked = {"state": state, "after": after, "limit": limit}
+    return ApiCall(
+        "GET",
+        f"{_reviews_path(dataset)}/samples",
+        lambda answer: list(answer.json()["data"]),
+        {"params": _query_params(asked)},
+    )
+
+
+def review(dataset: str, entry: Mapping[str, Any]) -> ApiCall[dict[str, Any]]:
+    """Write a verdict. It has an id in any case, so that one whose answer was lost is written once."""
+    return ApiCall("POST", _reviews_path(dataset), _read_object, {"json": {"id": uuid4().hex, **entry}})
+
+
+def _reviews_path(dataset: str) -> str:
+    return f"/v1/datasets/{quote(dataset, safe='')}/reviews"
+
+
+def _read_object(answer: httpx.Response) -> dict[str, Any]:
+    """Return an answer as it comes."""
+    return dict(answer.json())
 
 
 def report(

@@ -228,6 +228,26 @@ class Client:
         """Return whether the gateway's data root has a data set of this name."""
         return any(dataset["name"] == name for dataset in self.datasets())
 
+    def reviews(self, dataset: str) -> dict[str, Any]:
+        """Return how far people's review of a data set is: states, reviewers, and how far they agree."""
+        return self._ask(calls.reviews(dataset))
+
+    def samples_to_review(
+        self, dataset: str, state: str = "unreviewed", *, after: str | None = None, limit: int = 1
+    ) -> list[dict[str, Any]]:
+        """Return samples without their truth, each with the digest that a verdict names, behind sample `after`.
+
+        `state` is `unreviewed` by the key's owner, `all`, or what became of them: `conflict`, `drop`, `mend`, `keep`.
+        """
+        return self._ask(calls.samples_to_review(dataset, state, after, limit))
+
+    def review(self, dataset: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a verdict on a sample in the name of the key's owner; returns its line, which is on the disk then.
+
+        `sample`, `digest` and `verdict` are needed (`keep`, `mend` with `fields`, `drop` with a `reason`, `undo`).
+        """
+        return self._ask(calls.review(dataset, entry))
+
     def ask(self, question: ImageQuestion, *, model: str, again: bool = False) -> Response:
         """Ask one question about a picture of this machine, and wait for the response.
 

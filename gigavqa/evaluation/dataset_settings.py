@@ -13,6 +13,8 @@ from gigavqa.tiling.displays.display_rules import image_displays
 
 _SETTINGS = (".toml", ".yaml", ".json", ".jsonl")
 """Endings of what benchmarks read beside records."""
+REVIEWS = "reviews"
+"""The folder of what people said of samples."""
 
 
 def find_benchmark_of(settings: Mapping[str, str], problems: list[Problem]) -> Benchmark[Any, Any] | None:
@@ -54,9 +56,13 @@ def read_settings(files: Iterable[Path]) -> dict[str, str]:
 
 
 def list_settings_files(folder: Path) -> list[Path]:
-    """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path."""
+    """`dataset.toml` and whatever a benchmark may read beside it, in a folder such as a corpus, too; sorted by path.
+
+    Reviews are none of it: with each verdict all samples would be read again.
+    """
     texts = (path for suffix in _SETTINGS for path in folder.glob(f"*{suffix}"))
-    return sorted([*texts, *folder.glob("*/*.jsonl")])
+    beside = (path for path in folder.glob("*/*.jsonl") if path.parent.name != REVIEWS)
+    return sorted([*texts, *beside])
 
 
 def sidecar_names(benchmark: Benchmark[Any, Any]) -> Sequence[str]:

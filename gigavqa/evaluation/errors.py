@@ -118,3 +118,11 @@ class JudgeUnavailableError(EvaluationError):
 
 class JudgesMixedError(EvaluationError):
     """Responses of judges stand among those that they judged, or the reverse."""
+
+
+class ReviewsOpenError(EvaluationError):
+    """Reviews do not say what becomes of samples: reviewers differ, or a record has no place for what they mend."""
+
+
+class ReviewRefusedError(EvaluationError):
+    """A verdict on a sample cannot be taken as it is."""

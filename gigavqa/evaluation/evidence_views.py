@@ -1,6 +1,6 @@
 """The local evidence of a data set's samples, as V3 shows it, whatever the benchmark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gigavqa.contract.jobs import Cell
@@ -33,13 +33,23 @@ def evidence_views(dataset: Dataset, size_of: SizeOf) -> Iterator[EvidenceView]:
 
     Raises TilingError for an image that cannot be read, and what the benchmark raises for wrong annotations.
     """
+    settings = plain_settings(dataset)
+    for sample in dataset.samples:
+        yield from (EvidenceView(sample, view) for view in sample_evidence(dataset, sample, size_of, settings))
+
+
+def plain_settings(dataset: Dataset) -> ChatSettings:
+    """Return how chats of a data set are made by a job with seed 0 and no option."""
     choices = JobOptions.of(dataset.benchmark)
     shown, options = read_options({}, choices.options)
-    settings = ChatSettings(0, shown, choices.prepare(dataset.samples, options, 0))
+    return ChatSettings(0, shown, choices.prepare(dataset.samples, options, 0))
+
+
+def sample_evidence(dataset: Dataset, sample: Sample, size_of: SizeOf, settings: ChatSettings) -> Sequence[View]:
+    """Return the views of one sample's evidence, none where it has none. Raises as `evidence_views` does."""
     cell = Cell(protocol=next(iter(dataset.benchmark.protocols)), condition=_LOCAL)
-    for sample in dataset.samples:
-        try:
-            chat = ask_sample(dataset, sample, cell, size_of, settings)
-        except EvidenceMissingError:
-            continue
-        yield from (EvidenceView(sample, view) for view in chat.turns[0].views if view.region != "full")
+    try:
+        chat = ask_sample(dataset, sample, cell, size_of, settings)
+    except EvidenceMissingError:
+        return ()
+    return [view for view in chat.turns[0].views if view.region != "full"]

@@ -126,15 +126,16 @@ def read_samples(
             yield record
             continue
         try:
-            yield from _read_record(benchmark, named(record), name, origin)
+            yield from read_record(benchmark, named(record), name, origin)
         except ColumnError as error:
             yield FileProblem(name, None, None, str(error))
             return
 
 
-def _read_record(
+def read_record(
     benchmark: Benchmark[Any, Any], record: Record, name: str, origin: RecordContext
 ) -> Iterator[tuple[int, Sample] | Problem]:
+    """Yield each sample of a record with its line, and all that is wrong with it. Raises ColumnError."""
     unread: set[str] = set()
     try:
         for fields in map(_with_display, benchmark.read(record, origin)):

@@ -174,6 +174,68 @@ IMAGES: dict[str, Any] = {
     "has_more": False,
     "last_id": "images/plaza.tif",
 }
+LABELS: dict[str, Any] = {
+    "object": "list",
+    "kinds": [
+        {"name": "failure", "title": "Why did it fail?", "choices": {"anchor": "wrong anchor"}, "together": True},
+    ],
+    "data": [{"kind": "failure", "choice": "anchor", "request": "hop-0001:direct-V2:qwen3-vl-8b:0"}],
+}
+_SEEN: dict[str, Any] = {"sample": "cctv-0007", "digest": "0f" * 16}
+REVIEW: dict[str, Any] = {
+    "id": "4f1c09d2-7a",
+    **_SEEN,
+    "verdict": "drop",
+    "reason": "several-answers",
+    "note": "both quadrants hold 12",
+    "answer": "B",
+    "seconds": 14.2,
+    "at": "2026-11-21T09:30:00Z",
+}
+_SHARE: dict[str, Any] = {"value": 0.9, "count": 40, "low": 0.77, "high": 0.96}
+REVIEWS: dict[str, Any] = {
+    "samples": 48,
+    "states": {"unreviewed": 8, "keep": 35, "mend": 1, "drop": 2, "conflict": 2},
+    "reviewers": [{"reviewer": "ada", "keep": 37, "mend": 1, "drop": 2, "accuracy": _SHARE, "seconds": 11.5}],
+    "agreement": [
+        {
+            "reviewers": ["ada", "bob"],
+            "verdicts": _SHARE,
+            "kappa": {"value": 0.61, "count": 40, "low": 0.4, "high": 0.82},
+            "answers": _SHARE,
+        }
+    ],
+    "object": "list",
+    "data": [{"sample": "cctv-0007", "state": "drop", "reviews": {"ada": REVIEW}}],
+    "has_more": False,
+    "last_id": "cctv-0007",
+}
+_BLIND_SAMPLE: dict[str, Any] = {
+    "id": "cctv-0007",
+    "digest": "0f" * 16,
+    "position": 8,
+    "images": [{"name": "images/plaza.tif", "width": 40000, "height": 30000}],
+    "question": SAMPLE_CARD["question"],
+    "options": SAMPLE_CARD["options"],
+    "kind": "choice",
+    "groups": {"domain": "cctv"},
+    "mine": None,
+}
+BLIND_SAMPLES: dict[str, Any] = {
+    "object": "list",
+    "data": [_BLIND_SAMPLE],
+    "reviewer": "ada",
+    "samples": 48,
+    "reviewed": 40,
+    "may_settle": False,
+}
+REVEALED_SAMPLE: dict[str, Any] = {
+    **_BLIND_SAMPLE,
+    "truth": "B",
+    "evidence": [{"image": 0, "box": [20000, 0, 40000, 15000]}],
+    "told": [],
+    "reviews": {},
+}
 MANIFEST: dict[str, Any] = {
     "@context": "http://iiif.io/api/presentation/3/context.json",
     "id": "http://127.0.0.1:8470/v1/datasets/plazas/manifest",

@@ -125,7 +125,7 @@ async def list_samples(
 async def get_sample(datasets: CurrentDatasets, name: str, sample_id: str) -> SampleDetail:
     """Return a sample with everything that its benchmark knows of it: steps, evidence, whatever the record has."""
     dataset = await asyncio.to_thread(datasets.load, name)
-    sample = await asyncio.to_thread(_find_sample, dataset, sample_id)
+    sample = await asyncio.to_thread(find_sample, dataset, sample_id)
     return SampleDetail(**_sample_fields(sample), record=whole_record(RecordLayout.of(dataset.benchmark), sample))
 
 
@@ -178,7 +178,8 @@ def _list_after(dataset: Dataset, after: str | None, most: int, matches: Callabl
     return list(islice(filter(matches, behind), most))
 
 
-def _find_sample(dataset: Dataset, sample_id: str) -> Sample:
+def find_sample(dataset: Dataset, sample_id: str) -> Sample:
+    """Return a sample of a data set by its id; raises SampleNotFoundError, which says what is close to it."""
     if sample_id not in dataset.positions:
         close = did_you_mean(sample_id[:_LONGEST_ID], dataset.positions)
         raise SampleNotFoundError(f"the data set '{dataset.name}' has no sample '{quote_text(sample_id)}'{close}")

@@ -23,8 +23,18 @@ _REPORT = Page(
     "report.js",
     allows={"script-src": f"'sha256-{script_digest()}'", "style-src": "'unsafe-inline'"},
 )
+
+
+def _zooming(title: str, place: str, script: str) -> Page:
+    """Return a page that shows a picture as deep zoom."""
+    # OpenSeadragon writes one style of its own, the outline of what has the focus.
+    allows = {"style-src": "'sha256-9xTiqzfwFaL2SGb1rmr8gysEwVVjIvqWAgmZgqFqpEE='"}
+    return Page(title, place, script, libraries=(address_of("openseadragon.min.js"),), allows=allows)
+
+
 _PAGES: Mapping[str, Page] = {
     "/jobs/{job_id}": Page("Job", "Jobs", "job.js"),
+    "/jobs/{job_id}/label": _zooming("Labels", "Jobs", "label.js"),
     "/jobs/{job_id}/report": _REPORT,
     "/reports": _REPORT,
     # Pictures that are sent are drawn from this browser's own copy.
@@ -32,6 +42,7 @@ _PAGES: Mapping[str, Page] = {
     "/import": Page("New data set", "Data sets", "import.js"),
     "/datasets": Page("Data sets", "Data sets", "datasets.js"),
     "/datasets/{name}": Page("Data set", "Data sets", "dataset.js"),
+    "/datasets/{name}/review": _zooming("Review", "Data sets", "review.js"),
     "/models": Page("Models", "Models", "models.js"),
     "/workers": Page("Workers", "Workers", "workers.js"),
     "/watch": Page(

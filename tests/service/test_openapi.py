@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from gigavqa.contract.jobs import Job, JobSpec
+from gigavqa.evaluation.reviews import SampleReview
 from gigavqa.reports.report import Report
 from gigavqa.service.app import create_app
 from gigavqa.service.http import examples
@@ -23,6 +24,9 @@ from gigavqa.service.operations.inventory import DatasetCard, DatasetList, Model
 from gigavqa.service.operations.manifests import Manifest
 from gigavqa.service.operations.plans import PlanList
 from gigavqa.service.operations.probes import Health, Readiness, ServiceIndex, Version
+from gigavqa.service.operations.review_desk import RevealedSample
+from gigavqa.service.operations.reviews import BlindSampleList, ReviewList
+from gigavqa.service.results.labels import LabelList
 from gigavqa.service.results.responses import ResultLine
 from gigavqa.service.results.verdicts import VerdictLine
 from gigavqa.service.results.webhooks import WebhookCard
@@ -42,6 +46,8 @@ OPERATIONS = {
     "GET /v1/jobs/{job_id}/events",
     "PUT /v1/jobs/{job_id}/webhook",
     "GET /v1/jobs/{job_id}/previews/{key}",
+    "GET /v1/jobs/{job_id}/labels",
+    "PUT /v1/jobs/{job_id}/labels",
     "GET /v1/jobs/{job_id}/report",
     "GET /v1/reports",
     "GET /v1/jobs/{job_id}/verdicts",
@@ -71,6 +77,10 @@ OPERATIONS = {
     "GET /v1/datasets/{name}/samples/{sample_id}",
     "GET /v1/datasets/{name}/images",
     "GET /v1/datasets/{name}/manifest",
+    "GET /v1/datasets/{name}/reviews",
+    "POST /v1/datasets/{name}/reviews",
+    "GET /v1/datasets/{name}/reviews/samples",
+    "GET /v1/datasets/{name}/reviews/samples/{sample_id}",
     "GET /v1/plans",
     "GET /v1/version",
     "GET /healthz",
@@ -105,6 +115,11 @@ SHOWN: list[tuple[dict[str, Any], type[BaseModel]]] = [
     (examples.SAMPLE, SampleDetail),
     (examples.IMAGES, ImageList),
     (examples.MANIFEST, Manifest),
+    (examples.LABELS, LabelList),
+    (examples.REVIEWS, ReviewList),
+    (examples.REVIEW, SampleReview),
+    (examples.BLIND_SAMPLES, BlindSampleList),
+    (examples.REVEALED_SAMPLE, RevealedSample),
     (examples.PLANS, PlanList),
     (examples.VERSION, Version),
     (examples.WEBHOOK, WebhookCard),

@@ -52,10 +52,14 @@ ON_A_JOB = [
     ("POST", "/v1/jobs/{}/cancel"),
     ("POST", "/v1/jobs/{}/retry"),
     ("PUT", "/v1/jobs/{}/webhook"),
+    ("GET", "/v1/jobs/{}/labels"),
+    ("PUT", "/v1/jobs/{}/labels"),
     ("DELETE", "/v1/jobs/{}"),
 ]
 HERE = {"url": "http://127.0.0.1:9/", "secret": "whsec_" + "A" * 32}
 """A webhook that the gateway refuses to whoever may have one."""
+SENT = {"/v1/jobs/{}/webhook": HERE, "/v1/jobs/{}/labels": {"kind": "mood", "request": "none"}}
+"""What is sent with a PUT, and refused to whoever may send it."""
 
 
 def test_every_operation_on_a_job_is_tried(shared: Shared) -> None:
@@ -78,14 +82,14 @@ def test_anothers_job_is_not_there(shared: Shared) -> None:
     """Every operation answers as for a job that never was, word for word; its owner is answered, and operators are."""
     for method, path in ON_A_JOB:
         told, never = shared.adas, "job_00000000000000000000"
-        body = HERE if method == "PUT" else None
+        body = SENT[path] if method == "PUT" else None
         response = shared.bob.request(method, path.format(told), json=body)
         problem = problem_of(response, 404, "job-not-found")
         nothing = problem_of(shared.bob.request(method, path.format(never), json=body), 404, "job-not-found")
         assert str(problem["detail"]).replace(told, never) == nothing["detail"]
         assert CANARY not in response.text
     for method, path in ON_A_JOB:
-        body, known = (HERE, {422}) if method == "PUT" else (None, {200, 409})
+        body, known = (SENT[path], {422}) if method == "PUT" else (None, {200, 409})
         for tenant in (shared.operator, shared.ada):
             status = tenant.request(method, path.format(shared.adas), json=body).status_code
             # The last one to ask finds the job deleted by the operator before.

@@ -1,9 +1,12 @@
 """The gateway as a process: `python -m gigavqa.service`."""
 
+import itertools
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from tests.service.datasets import NAME
 from tests.service.gateways import MODEL
 from tests.service.openai.pictures import asking
 from tests.service.openai.workers import ENTRY, working
+from tests.service.reviewing import ROUTE, SHIPS, verdict, write_ships
 from tests.service.tenants import make_key
 from tests.service.workers import play
 from tests.waiting import wait_until
@@ -169,3 +173,29 @@ def test_wrong_settings_end_the_process_with_their_name(launch: Launch, tmp_path
     process, _ = launch(GIGAVQA_INLINE_SAMPLES="few")
     assert process.wait(timeout=60) == 2
     assert "GIGAVQA_INLINE_SAMPLES" in (tmp_path / "gateway.log").read_text()
+
+
+def test_no_verdict_is_lost_or_doubled_by_gateways_that_are_killed(launch: Launch, settings: GatewaySettings) -> None:
+    """Whenever that is: what was told to be taken stands in the file, and what is sent again stands there once."""
+    write_ships(settings.data)
+    log = settings.data / SHIPS / "reviews/anonymous.jsonl"
+    taken: set[str] = set()
+    for killed in range(3):
+        process, url = launch()
+        wait_until(lambda url=url: answers(url), timeout=60, what="readiness")  # type: ignore[misc]
+        killer = threading.Timer(0.5, process.kill)
+        with httpx.Client(base_url=url, timeout=60) as client:
+            body = verdict(client, "count-1")
+            killer.start()
+            try:
+                for number in itertools.count():
+                    name = f"verdict-{number:05d}"
+                    assert client.post(ROUTE, json={**body, "id": name}).status_code == 201
+                    taken.add(name)
+            except httpx.TransportError:
+                pass
+        killer.join()
+        written = [json.loads(line)["id"] for line in log.read_text().splitlines(keepends=True) if line[-1:] == "\n"]
+        assert len(written) == len(set(written)), killed
+        assert taken <= set(written), killed
+    assert len(taken) > 3

@@ -16,7 +16,7 @@ from gigavqa.benchmarks.mmcr.metrics import METRICS_VERSION, MMCRBaseScores
 from gigavqa.benchmarks.mmcr.reading import FIELDS, DocumentPages, question_fields, record_of
 from gigavqa.benchmarks.mmcr.report import report
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
-from gigavqa.benchmarks.mmcr.sidecars import DOCUMENTS, ERRORS, ErrorLabels, read_documents, read_labels
+from gigavqa.benchmarks.mmcr.sidecars import DOCUMENTS, ERRORS, LABEL_KINDS, ErrorLabels, read_documents, read_labels
 from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import Benchmark, Chat, Finding, RecordContext, Scene, check_each, cross_plan
@@ -30,6 +30,7 @@ from gigavqa.evaluation.capabilities import (
     PaperSettings,
     ReaderVersions,
     RecordLayout,
+    ReplyLabels,
     SampleDisplay,
 )
 from gigavqa.evaluation.closing_turns import ClosingForm, choice_form
@@ -54,6 +55,7 @@ class MMCR(
     PaperSettings,
     ReaderVersions,
     RecordLayout[MMCRSample],
+    ReplyLabels,
     SampleDisplay[MMCRSample],
 ):
     """Questions about documents; with what lies beside a data set: its documents' pages, and labels of errors."""
@@ -80,6 +82,7 @@ class MMCR(
     beside = (DOCUMENTS, ERRORS)
     fields = FIELDS
     labels = (ERRORS,)
+    label_kinds = LABEL_KINDS
     decoding: Mapping[str, float | int] = {
         "temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 4096,
     }  # fmt: skip

@@ -4,10 +4,22 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from gigavqa.benchmarks.mmcr.taxonomy import ERRORS as LABELLED_ERRORS
 from gigavqa.benchmarks.mmcr.taxonomy import read_error
+from gigavqa.evaluation.capabilities import LabelKind
 
 DOCUMENTS = "documents.json"
 ERRORS = "errors.jsonl"
+LABEL_KINDS = (
+    LabelKind(
+        name="error",
+        title="What is its error?",
+        file=ERRORS,
+        choices={name: name for name in LABELLED_ERRORS},
+        place={"sample_id": "sample", "model": "model"},
+        says="category",
+    ),
+)
 ErrorLabels = Mapping[tuple[str, str], str]
 """The category of a wrong answer, by sample and model."""
 

@@ -36,6 +36,7 @@ from gigavqa.benchmarks.vistahop.samples import LETTERS, VistaHopSample
 from gigavqa.benchmarks.vistahop.sidecars import (
     FAILURES,
     JUDGEMENTS,
+    LABEL_KINDS,
     TOOL_FILES,
     Sidecars,
     read_dataset_settings,
@@ -55,6 +56,7 @@ from gigavqa.evaluation.capabilities import (
     ProgramFiles,
     ReaderVersions,
     RecordLayout,
+    ReplyLabels,
     SampleDisplay,
 )
 from gigavqa.evaluation.closing_turns import ClosingForm
@@ -100,6 +102,7 @@ class VistaHop(
     ProgramFiles,
     ReaderVersions,
     RecordLayout[VistaHopSample],
+    ReplyLabels,
     SampleDisplay[VistaHopSample],
 ):
     """Questions whose chats search and look closer; with what lies beside a data set."""
@@ -131,6 +134,7 @@ class VistaHop(
         "max_tokens": 4096,
     }  # fmt: skip
     labels = (JUDGEMENTS, FAILURES)
+    label_kinds = LABEL_KINDS
     beside = (*TOOL_FILES, *labels)
     fields = FIELDS
 

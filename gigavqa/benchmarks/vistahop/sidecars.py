@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.benchmarks.vistahop.tools import ToolDeclaration, default_tools, read_tools
+from gigavqa.evaluation.capabilities import LabelKind, LabelPlace
 from gigavqa.retrieval.documents import corpus_digest, corpus_files, read_documents
 from gigavqa.retrieval.errors import InvalidLine, RetrievalError
 
@@ -26,6 +27,27 @@ FAILURE_TYPES: Mapping[str, str] = {
     "boundary": "answer normalization or judge boundary case",
 }
 """What an incorrect chat failed by first, in the order in which our rules ask."""
+_CHAT: Mapping[str, LabelPlace] = {"job": "job", "request": "request"}
+LABEL_KINDS = (
+    LabelKind(
+        name="judgement",
+        title="Is it correct?",
+        file=JUDGEMENTS,
+        choices={"correct": "it is correct", "incorrect": "it is not"},
+        values={"correct": True, "incorrect": False},
+        place=_CHAT,
+        says="correct",
+        annotator="annotator",
+    ),
+    LabelKind(
+        name="failure",
+        title="What did it fail by first?",
+        file=FAILURES,
+        choices=FAILURE_TYPES,
+        place=_CHAT,
+        says="type",
+    ),
+)
 UNLABELLED = "unlabelled"
 ReplyKey = tuple[str, str]
 """Job and request."""

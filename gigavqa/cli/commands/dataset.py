@@ -64,6 +64,7 @@ app = typer.Typer(
     gigavqa dataset import questions.csv street --images pictures --map foto=image
     gigavqa dataset check street
     gigavqa dataset show street
+    gigavqa dataset reviews street
     gigavqa dataset delete street
     """,
     no_args_is_help=True,
@@ -363,6 +364,19 @@ def _render(document: Path, folder: Path, dpi: int) -> list[Path]:
     from gigavqa.tiling.pdf_pages import render_pages  # PDF alone needs it
 
     return render_pages(document, folder, dpi)
+
+
+@app.command()
+def reviews(dataset: DatasetArgument, json: JsonOption = False) -> None:
+    """Tell how far people's review of a data set is, and how far they agree.
+
+    \b
+    gigavqa dataset reviews ships
+    gigavqa dataset reviews ships --json | jq .agreement
+    """
+    from gigavqa.cli.reviewing import print_reviews
+
+    print_reviews(dataset_folder(dataset), json=json)
 
 
 @app.command("list")

@@ -11,6 +11,7 @@ from gigavqa.evaluation.capabilities.paper_settings import PaperSettings
 from gigavqa.evaluation.capabilities.program_files import ConfiguredDataset, ProgramFiles
 from gigavqa.evaluation.capabilities.reader_versions import ReaderVersions
 from gigavqa.evaluation.capabilities.record_layout import RecordLayout, whole_record
+from gigavqa.evaluation.capabilities.reply_labels import LabelKind, LabelPlace, ReplyLabels
 from gigavqa.evaluation.capabilities.sample_display import Evidence, SampleDisplay
 
 CAPABILITIES: tuple[type[Capability], ...] = (
@@ -24,6 +25,7 @@ CAPABILITIES: tuple[type[Capability], ...] = (
     ProgramFiles,
     ReaderVersions,
     RecordLayout,
+    ReplyLabels,
     SampleDisplay,
 )
 
@@ -37,11 +39,14 @@ __all__ = [
     "DatasetFiles",
     "Evidence",
     "JobOptions",
+    "LabelKind",
+    "LabelPlace",
     "ModelJudging",
     "PaperSettings",
     "ProgramFiles",
     "ReaderVersions",
     "RecordLayout",
+    "ReplyLabels",
     "SampleDisplay",
     "explain_unfit",
     "judgement_reader",

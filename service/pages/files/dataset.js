@@ -83,7 +83,7 @@ const look = async () => {
   isSorted = Object.entries(known.groups).some(([, parts], at) => at || Object.keys(parts).length > 1);
   const groups = [...new Set(Object.entries(known.groups).flatMap(([group, parts]) => [group, ...Object.keys(parts)]))].filter(Boolean).sort();
   show(
-    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")]]), isSorted ? groupList(known.groups) : null),
+    el("section", { "aria-label": "The data set" }, el("p", {}, known.description), facts([["Name", name], ["Benchmark", known.benchmark], ["Digest", el("code", {}, known.digest.slice(0, 16))], ["Jobs", link(`/?dataset=${encodeURIComponent(name)}`, "those over it")], ["Review", link(`/datasets/${encodeURIComponent(name)}/review`, "of its questions by people")]]), isSorted ? groupList(known.groups) : null),
     section("Start a job", el("div", { id: "plans" })),
     section("Pictures", el("div", { id: "images" })),
     el("section", { "aria-labelledby": "title-questions" }, el("h2", { id: "title-questions" }, "Questions ", el("span", { id: "about", class: "soft" })), filters(groups), el("div", { id: "samples" })),

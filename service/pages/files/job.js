@@ -7,6 +7,7 @@ const id = here[1];
 const route = `/v1/jobs/${encodeURIComponent(id)}`;
 const READ_AT_ONCE = 20000; // of more requests the report is read when somebody wants it
 let job = null;
+let isLabelled = false; // by people, in files from which its report is made
 
 // --- what can be done -----------------------------------------------------------------------------------------------
 
@@ -37,6 +38,7 @@ const actions = () => {
   const { completed, failed } = job.request_counts;
   return el("div", { class: "actions" },
     completed ? link(reportAddress(id), "Report", { class: "button", id: "report" }) : null,
+    completed && isLabelled ? link(`/jobs/${encodeURIComponent(id)}/label`, "Label its responses", { id: "label" }) : null,
     hasEnded(job) ? null : el("button", { type: "button", id: "cancel", onclick: cancel, disabled: job.status === "cancelling" }, "Cancel"),
     job.status === "completed" && failed ? el("button", { type: "button", id: "retry", onclick: retry }, `Retry ${some(failed, "failed request")}`) : null,
     hasEnded(job) ? el("button", { type: "button", id: "delete", class: "danger", onclick: remove }, "Delete") : null);
@@ -178,6 +180,12 @@ const nameCells = async () => {
   byId("cells").textContent = cells;
 };
 
+const askForLabels = async () => {
+  if (job.spec.judge) return;
+  isLabelled = (await get(`${route}/labels`)).kinds.length > 0;
+  if (isLabelled) refresh();
+};
+
 let shown = "";
 const look = async () => {
   const text = JSON.stringify(await get(route));
@@ -194,7 +202,10 @@ const look = async () => {
   byId("job").replaceChildren(
     el("p", {}, status(job.status), " ", progress(job.request_counts)), actions(), ...problems(), counted(), ...[failures()].filter(Boolean));
   byId("asked").replaceChildren(asked());
-  if (isFirst) attempt(nameCells);
+  if (isFirst) {
+    attempt(nameCells);
+    attempt(askForLabels);
+  }
   if (focused) byId(focused)?.focus();
   say(hasEnded(job) ? `ended ${job.finished_at ? ago(job.finished_at) : ""}` : "is under way");
   offerReport();
