@@ -72,9 +72,9 @@ class Omissions:
         self._sentences: dict[str, list[str]] = {}
         self._most = most_sentences
 
-    def add(self, reason: str, sentence: str) -> None:
-        """Count one, and keep its sentence if it is among the first of its reason."""
-        self.counts[reason] += 1
+    def add(self, reason: str, sentence: str, times: int = 1) -> None:
+        """Count one, or as many as a sentence is about, and keep it if it is among the first of its reason."""
+        self.counts[reason] += times
         kept = self._sentences.setdefault(reason, [])
         if len(kept) < self._most:
             kept.append(sentence)

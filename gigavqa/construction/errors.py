@@ -7,3 +7,11 @@ class BuildError(ValueError):
 
 class AnnotationFileError(BuildError):
     """An annotation file as a whole cannot be read: nothing of it is used."""
+
+
+class MarkError(ValueError):
+    """One mark of a file is not used: the reason in one word, and what is wrong with which field."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
