@@ -47,7 +47,8 @@ class AnnotatedImage:
     """An image and all that a file marks in it.
 
     `image` is its name below the folder of images, `width` and `height` are its pixels as its header has them. `labels`
-    hold what is said of the image as a whole.
+    hold what is said of the image as a whole. `incomplete` are categories of which something was left out, so that no
+    number of them is sure; an empty one stands for any, where nobody knows of which it was.
     """
 
     image: str
@@ -55,6 +56,7 @@ class AnnotatedImage:
     height: int
     annotations: tuple[Annotation, ...] = ()
     labels: Mapping[str, AttributeValue] = field(default_factory=dict)
+    incomplete: frozenset[str] = frozenset()
 
 
 class Omission(NamedTuple):

@@ -65,6 +65,7 @@ class _CocoFile:
         for position, raw in enumerate(
             counted(json_items(self._source, "annotations.item"), "annotations read"), start=1
         ):
+            number = None
             try:
                 image_id = _id_of(raw, "image_id")
                 number = self._numbers[image_id]
@@ -75,12 +76,13 @@ class _CocoFile:
             except KeyError:
                 self._leave_out("no-image", _record(raw, position), "image_id: is no id of `images`; add that image")
             except MarkError as error:
-                self._leave_out(error.reason, _record(raw, position), str(error))
+                record = _record(raw, position)
+                self._collection.leave_out(error.reason, self._source.name, record, str(error), image=number)
             else:
                 self._collection.add(number, mark, self._source.name)
-        for image_id, count in lost.items():
+        for lost_id, count in lost.items():
             told = f"is left out, and so are its {count} objects"
-            self._collection.leave_out("of-left-out-image", self._source.name, f"image {image_id}", told, count)
+            self._collection.leave_out("of-left-out-image", self._source.name, f"image {lost_id}", told, count)
         yield from self._collection.annotated()
 
     def _leave_out(self, reason: str, record: str, text: str) -> None:
@@ -100,8 +102,8 @@ class _CocoFile:
             if self._categories.setdefault(key, name) != name:
                 twice.add(key)
                 self._leave_out("no-category", record, f"id: {key} is that of two categories; give each its own")
-        for key in twice:
-            del self._categories[key]
+        for unsure in twice:
+            del self._categories[unsure]
 
     def _read_images(self) -> None:
         names: dict[object, str] = {}

@@ -45,10 +45,18 @@ class MarkCollection:
         self._spool = MarkSpool()
         self._files: list[str] = []
         self._file_numbers: dict[str, int] = {}
+        self._incomplete: dict[int, set[str]] = {}
         self._labels: dict[int, dict[str, AttributeValue]] = {}
 
-    def leave_out(self, reason: str, file: str, record: str, text: str, times: int = 1) -> None:
-        """Count something that is not used, with a sentence of file, record, field, remedy."""
+    def leave_out(
+        self, reason: str, file: str, record: str, text: str, times: int = 1, *, image: int | None = None
+    ) -> None:
+        """Count something that is not used, with a sentence of file, record, field, remedy.
+
+        Where it is a mark of an `image`, that is incomplete now.
+        """
+        if image is not None:
+            self._incomplete.setdefault(image, set()).add("")
         self.omissions.add(reason, f"{file}: {record}: {text}", times)
 
     def enter(
@@ -114,10 +122,12 @@ class MarkCollection:
         order = sorted(names, key=names.__getitem__)
         for number, marks in zip(order, self._spool.groups(order), strict=True):
             image = self._entries[number].image
-            annotations = tuple(self._checked(marks, image))
-            yield AnnotatedImage(image.name, image.width, image.height, annotations, self._labels.get(number, {}))
+            annotations = tuple(self._checked(marks, number))
+            labels, incomplete = self._labels.get(number, {}), frozenset(self._incomplete.get(number, ()))
+            yield AnnotatedImage(image.name, image.width, image.height, annotations, labels, incomplete)
 
-    def _checked(self, marks: list[Mark], image: ImageOnDisk) -> Iterator[Annotation]:
+    def _checked(self, marks: list[Mark], number: int) -> Iterator[Annotation]:
+        image = self.image(number)
         seen: dict[object, str] = {}
         for mark in marks:
             file, position = self._files[mark.position >> 40], mark.position & ((1 << 40) - 1)
@@ -128,6 +138,8 @@ class MarkCollection:
                     raise MarkError("duplicate", f"is the same object as {seen[key]}; the first is used")
             except MarkError as error:
                 self.leave_out(error.reason, file, mark.record, str(error))
+                if error.reason != "duplicate":
+                    self._incomplete.setdefault(number, set()).add(mark.category.strip())
                 continue
             seen[key] = mark.record
             yield annotation

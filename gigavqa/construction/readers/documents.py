@@ -141,7 +141,7 @@ def look_at_json(path: Path) -> JsonLook | None:
     paths: set[str] = set()
     texts: set[tuple[str, str]] = set()
     try:
-        for place, event, value in ijson.parse(_NumbersOnly(BytesIO(text)), use_float=True):  # type: ignore[arg-type]
+        for place, event, value in ijson.parse(_NumbersOnly(BytesIO(text)), use_float=True):
             if place.count(".") > _DEEPEST:
                 break
             if len(paths) < 10_000 and place.count(".") < 7:

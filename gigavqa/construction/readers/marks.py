@@ -44,6 +44,8 @@ def annotation_of(mark: Mark, id: str, width: int, height: int) -> Annotation:
         raise MarkError("no-category", "category: is empty; give the object's category")
     box = _clipped_box(mark.box, width, height) if mark.box else None
     rings = tuple(_clipped_ring("outline", ring, width, height) for ring in mark.rings)
+    if mark.quad and _is_cut(mark.quad, width, height):
+        return _cut_annotation(mark, id, width, height)
     quad = _clipped_ring("corners", mark.quad, width, height) if mark.quad else None
     if quad and _crosses(quad):
         raise MarkError("crossing", "corners: sides of the quadrilateral cross; give its corners in turn")
@@ -56,6 +58,26 @@ def annotation_of(mark: Mark, id: str, width: int, height: int) -> Annotation:
     if box is None:
         raise MarkError("malformed", "has neither a box nor an outline; give one")
     return Annotation(id, mark.category.strip(), box, rings, quad, mark.attributes, frozenset(mark.flags))
+
+
+def _is_cut(quad: Ring, width: int, height: int) -> bool:
+    """Return whether an oriented box around a place in the image has corners beyond it, as tools draw at its edges."""
+    if len(quad) != 8 or not math.isfinite(sum(map(abs, quad))):
+        return False
+    xs, ys = quad[::2], quad[1::2]
+    reaches = min(xs) < -SLACK or min(ys) < -SLACK or max(xs) > width + SLACK or max(ys) > height + SLACK
+    return reaches and 0 < sum(xs) / 4 < width and 0 < sum(ys) / 4 < height
+
+
+def _cut_annotation(mark: Mark, id: str, width: int, height: int) -> Annotation:
+    """Return an object that the image's edge cuts: the box of what is in it, truncated, without corners."""
+    assert mark.quad
+    if _crosses(mark.quad):
+        raise MarkError("crossing", "corners: sides of the quadrilateral cross; give its corners in turn")
+    xs, ys = mark.quad[::2], mark.quad[1::2]
+    cut = max(0.0, min(xs)), max(0.0, min(ys)), min(float(width), max(xs)), min(float(height), max(ys))
+    flags = frozenset((*mark.flags, "truncated"))
+    return Annotation(id, mark.category.strip(), _clipped_box(cut, width, height), (), None, mark.attributes, flags)
 
 
 def _clipped_box(corners: Sequence[float], width: int, height: int) -> Box:

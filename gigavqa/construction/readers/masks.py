@@ -1,7 +1,8 @@
 """Masks as run lengths, COCO's and CVAT's: their box, their area, and the outlines of what they cover.
 
 COCO counts runs down the columns of the whole image, from the background; its compressed form packs each count, less
-the count two before it, in groups of 5 bits from the lowest, 6 bits a character from "0". CVAT counts along rows of a box.
+the count two before it, in groups of 5 bits from the lowest, 6 bits a character from "0". CVAT counts along rows
+of a box.
 """
 
 from collections.abc import Iterator, Sequence

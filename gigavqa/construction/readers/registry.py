@@ -4,10 +4,26 @@ from pathlib import Path
 
 from gigavqa.construction.errors import AnnotationFileError
 from gigavqa.construction.readers.coco import CocoReader
+from gigavqa.construction.readers.cvat import CvatReader
 from gigavqa.construction.readers.documents import describe_source
+from gigavqa.construction.readers.dota import DotaReader
+from gigavqa.construction.readers.geojson import GeoJsonReader
+from gigavqa.construction.readers.label_studio import LabelStudioReader
+from gigavqa.construction.readers.qupath import QuPathReader
 from gigavqa.construction.readers.reader import AnnotationReader
+from gigavqa.construction.readers.tables import CsvReader
+from gigavqa.construction.readers.yolo import YoloReader
 
-READERS: tuple[AnnotationReader, ...] = (CocoReader(),)
+READERS: tuple[AnnotationReader, ...] = (
+    CocoReader(),
+    DotaReader(),
+    LabelStudioReader(),
+    CvatReader(),
+    YoloReader(),
+    QuPathReader(),
+    CsvReader(),
+    GeoJsonReader(),
+)
 """In the order in which people are told of them."""
 
 

@@ -4,6 +4,7 @@ import marshal
 from array import array
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class MarkSpool:
 
     def add(self, image: int, mark: Mark) -> None:
         """Keep a mark of an image, which is known by its number."""
-        content = marshal.dumps(tuple(mark))
+        content = marshal.dumps(tuple[Any, ...](mark))
         self._images.append(image)
         self._begins.append(self._begins[-1] + len(content))
         self._pending.append(content)
