@@ -118,7 +118,7 @@ def _is_inside(ring: tuple[float, ...], x: float, y: float) -> bool:
     )
 
 
-def _one_scene(folder: Path) -> dict[str, Path]:
+def one_scene(folder: Path) -> dict[str, Path]:
     """Write one scene in every form, by hand."""
     marks = SCENE["harbour.png"]
     corners = [(c, (x1, y1, x2, y1, x2, y2, x1, y2)) for c, x1, y1, x2, y2 in marks]
@@ -178,8 +178,8 @@ def _one_scene(folder: Path) -> dict[str, Path]:
     return written
 
 
-def test_one_scene_reads_the_same_in_every_form(tmp_path: Path, images: Path) -> None:
-    for form, source in _one_scene(tmp_path).items():
+def testone_scene_reads_the_same_in_every_form(tmp_path: Path, images: Path) -> None:
+    for form, source in one_scene(tmp_path).items():
         found, omissions = read(source, images)
         assert boxes(found, 9) == {"harbour.png": SCENE["harbour.png"]}, form
         assert not omissions.counts, [*omissions]
@@ -187,7 +187,7 @@ def test_one_scene_reads_the_same_in_every_form(tmp_path: Path, images: Path) ->
 
 
 def test_a_source_is_found_by_what_it_holds_whatever_it_is_called(tmp_path: Path, images: Path) -> None:
-    for form, source in _one_scene(tmp_path).items():
+    for form, source in one_scene(tmp_path).items():
         if source.is_file() and form != "qupath":
             other = tmp_path / f"{form}.unknown"
             shutil.copy(source, other)

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, TypeVar, cast
 
 import ijson
 
 from gigavqa.construction.errors import AnnotationFileError
 
+_Value = TypeVar("_Value")
 LOOK_BYTES = 1 << 20
 """Bytes of a file that are looked at to recognise its form."""
 _GZIP, _BOM, _ZIP = b"\x1f\x8b", b"\xef\xbb\xbf", b"PK\x03\x04"
@@ -113,13 +114,26 @@ def _opened_json(path: Path) -> Iterator[Any]:
         yield _NumbersOnly(file) if has_words else file
 
 
-class _UniqueKeys(dict[str, Any]):
-    """An object of JSON; one that has a key twice says two things, and nobody knows which is meant."""
+def _noting(repeated: list[str]) -> type[dict[str, Any]]:
+    """Return a type of JSON's objects that notes keys which one has twice: nobody knows which value is meant.
 
-    def __setitem__(self, key: str, value: Any) -> None:
-        if key in self:
-            raise ValueError(f"an object has its key {key[:80]!r} twice")
-        super().__setitem__(key, value)
+    It raises nothing: ijson's parser in C goes on where its objects do.
+    """
+
+    class Noting(dict[str, Any]):
+        def __setitem__(self, key: str, value: Any) -> None:
+            if key in self:
+                repeated.append(key)
+            super().__setitem__(key, value)
+
+    return Noting
+
+
+def _without_repeated(values: Iterator[_Value], repeated: list[str]) -> Iterator[_Value]:
+    for value in values:
+        if repeated:
+            raise ValueError(f"an object has its key {repeated[0][:80]!r} twice")
+        yield value
 
 
 class JsonLook(NamedTuple):
@@ -186,14 +200,18 @@ def survey_json(path: Path) -> dict[str, str]:
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
     """Yield the values at a path of a JSON file, one at a time. Raises AnnotationFileError as `survey_json` does."""
+    repeated: list[str] = []
+    how = {"map_type": _noting(repeated), "use_float": True, "buf_size": _READ_BYTES}
     with _json_faults(path), _opened_json(path) as file:
-        yield from ijson.items(file, prefix, map_type=_UniqueKeys, use_float=True, buf_size=_READ_BYTES)
+        yield from _without_repeated(ijson.items(file, prefix, **how), repeated)
 
 
 def json_members(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield key and value of each member of a JSON file's object, one at a time. Raises likewise."""
+    repeated: list[str] = []
+    how = {"map_type": _noting(repeated), "use_float": True, "buf_size": _READ_BYTES}
     with _json_faults(path), _opened_json(path) as file:
-        yield from ijson.kvitems(file, "", map_type=_UniqueKeys, use_float=True, buf_size=_READ_BYTES)
+        yield from _without_repeated(ijson.kvitems(file, "", **how), repeated)
 
 
 @contextmanager

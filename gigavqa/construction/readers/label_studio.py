@@ -224,11 +224,10 @@ def _kind(result: Mapping[str, Any]) -> str:
 
 
 def _labels_of(value: Any) -> list[str]:
-    found = [
-        label
-        for name in ("rectanglelabels", "polygonlabels", "labels")
-        for label in (value.get(name) or () if isinstance(value, dict) else ())
-    ]
+    lists = (
+        [value.get(name) for name in ("rectanglelabels", "polygonlabels", "labels")] if isinstance(value, dict) else []
+    )
+    found = [label for told in lists if isinstance(told, list) for label in told]
     return list(dict.fromkeys(label for label in found if isinstance(label, str)))
 
 

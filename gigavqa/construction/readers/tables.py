@@ -1,5 +1,6 @@
 """Tables (CSV, TSV): one box a row, columns by their names."""
 
+import csv
 import gzip
 import shutil
 from collections.abc import Iterator, Mapping
@@ -55,7 +56,7 @@ class CsvReader:
         collection = MarkCollection(images, omissions, merges=True)
         with _plain(source) as path:
             unit = options.unit or _unit_of(path, source.name, options)
-            for position, found in enumerate(counted(read_records(path, source.name), "rows read"), start=1):
+            for position, found in enumerate(counted(_records(path, source.name), "rows read"), start=1):
                 if isinstance(found, Problem):
                     collection.leave_out("malformed", source.name, f"line {found.line}", found.message)
                     continue
@@ -87,6 +88,13 @@ def _plain(source: Path) -> Iterator[Path]:
         except (OSError, EOFError) as error:
             raise AnnotationFileError(f"{source.name}: cannot be read: {error}; give a whole file") from error
         yield path
+
+
+def _records(path: Path, name: str) -> Iterator[Record | Problem]:
+    try:
+        yield from read_records(path, name)
+    except csv.Error as error:
+        raise AnnotationFileError(f"{name}: line 1: {error}; close the quotes of its header") from error
 
 
 def _first(names: tuple[str, ...], header: list[str]) -> str | None:
@@ -125,7 +133,7 @@ def _columns(record: Record, name: str, options: ReaderOptions) -> _Columns:
 def _unit_of(path: Path, name: str, options: ReaderOptions) -> str:
     """Return `pixels` where each row has a number above 1; what may be parts of a side is asked for."""
     seen = False
-    for record in read_records(path, name):
+    for record in _records(path, name):
         if isinstance(record, Problem):
             continue
         columns = _columns(record, name, options)
