@@ -136,8 +136,8 @@ class _CocoFile:
                 "attributes.rotation: turns the box, and COCO does not say around which point; export as CVAT or DOTA"
             )
             raise MarkError("rotation", told)
-        for field in ("iscrowd", "ignore"):
-            flags += attributes_of({field: raw.get(field)})[1]
+        flags += ("crowd",) if raw.get("iscrowd") == 1 else ()
+        flags += ("ignore",) if raw.get("ignore") == 1 else ()
         box, rings = self._shape(raw, number)
         return Mark(position, _record(raw, position), category, box, rings, None, attributes, flags)
 

@@ -4,6 +4,7 @@ import gzip
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
@@ -149,6 +150,14 @@ class JsonLook(NamedTuple):
 
 def look_at_json(path: Path) -> JsonLook | None:
     """Return the paths in the first MiB of a JSON file, down to six levels; None for what is no JSON."""
+    if not path.is_file():
+        return None
+    status = path.stat()
+    return _look_at_version(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=32)  # each reader asks
+def _look_at_version(path: Path, size: int, changed: int) -> JsonLook | None:
     text = look_at(path)
     if text[:64].lstrip()[:1] not in (b"{", b"["):
         return None

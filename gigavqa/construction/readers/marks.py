@@ -44,11 +44,11 @@ def annotation_of(mark: Mark, id: str, width: int, height: int) -> Annotation:
         raise MarkError("no-category", "category: is empty; give the object's category")
     box = _clipped_box(mark.box, width, height) if mark.box else None
     rings = tuple(_clipped_ring("outline", ring, width, height) for ring in mark.rings)
+    if mark.quad and _crosses(mark.quad):
+        raise MarkError("crossing", "corners: sides of the quadrilateral cross; give its corners in turn")
     if mark.quad and _is_cut(mark.quad, width, height):
         return _cut_annotation(mark, id, width, height)
     quad = _clipped_ring("corners", mark.quad, width, height) if mark.quad else None
-    if quad and _crosses(quad):
-        raise MarkError("crossing", "corners: sides of the quadrilateral cross; give its corners in turn")
     enclosed = _enclosing((*rings, *((quad,) if quad else ())))
     if box is None or enclosed is None:
         box = box or enclosed
@@ -72,8 +72,6 @@ def _is_cut(quad: Ring, width: int, height: int) -> bool:
 def _cut_annotation(mark: Mark, id: str, width: int, height: int) -> Annotation:
     """Return an object that the image's edge cuts: the box of what is in it, truncated, without corners."""
     assert mark.quad
-    if _crosses(mark.quad):
-        raise MarkError("crossing", "corners: sides of the quadrilateral cross; give its corners in turn")
     xs, ys = mark.quad[::2], mark.quad[1::2]
     cut = max(0.0, min(xs)), max(0.0, min(ys)), min(float(width), max(xs)), min(float(height), max(ys))
     flags = frozenset((*mark.flags, "truncated"))

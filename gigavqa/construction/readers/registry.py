@@ -9,9 +9,12 @@ from gigavqa.construction.readers.documents import describe_source
 from gigavqa.construction.readers.dota import DotaReader
 from gigavqa.construction.readers.geojson import GeoJsonReader
 from gigavqa.construction.readers.label_studio import LabelStudioReader
+from gigavqa.construction.readers.mvtec_loco import MvtecLocoReader
+from gigavqa.construction.readers.panda import PandaReader
 from gigavqa.construction.readers.qupath import QuPathReader
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.tables import CsvReader
+from gigavqa.construction.readers.wsivqa import WsiVqaReader
 from gigavqa.construction.readers.yolo import YoloReader
 
 READERS: tuple[AnnotationReader, ...] = (
@@ -23,6 +26,9 @@ READERS: tuple[AnnotationReader, ...] = (
     QuPathReader(),
     CsvReader(),
     GeoJsonReader(),
+    PandaReader(),
+    MvtecLocoReader(),
+    WsiVqaReader(),
 )
 """In the order in which people are told of them."""
 
