@@ -14,7 +14,7 @@ import pytest
 from gigavqa.construction.annotations import AnnotatedImage
 from gigavqa.construction.errors import AnnotationFileError
 from gigavqa.construction.images import FolderImages
-from tests.construction.scenes import read, write_image
+from tests.construction.scenes import read, write_image, write_json
 from tests.construction.test_forms import FORMS, SCENE, one_scene
 
 SIZES = {"harbour.png": (400, 300), "quay.png": (320, 240)}
@@ -23,6 +23,19 @@ NONSENSE: list[Any] = [
     {"a": {"a": {}}}, "\x00", "../../etc/passwd", "é" * 300, [[[1, 2], [3, 4]]], "https://elsewhere/x.png",
 ]  # fmt: skip
 _INSERTED = [b"NaN", b"null", b"{", b"[[[[", b'"', b",", b"\x00", b"9" * 400]
+_RECT = {"tl": {"x": 0.1, "y": 0.1}, "br": {"x": 0.2, "y": 0.4}}
+PANDA = {
+    name: {
+        "image size": {"width": width, "height": height},
+        "objects list": [{"category": "person", "age": "adult", "rects": {"visible body": _RECT}}],
+    }
+    for name, (width, height) in SIZES.items()
+}
+ASKED = [
+    {"Id": "quay", "Question": "What is the grade?", "Answer": "grade ii"},
+    {"Id": "harbour", "Question": "?", "Answer": "no"},
+]
+FORMS_READ = ["coco", "cvat", "labelstudio", "dota", "yolo", "qupath", "csv", "panda", "wsivqa"]
 ROUNDS = int(os.environ.get("GIGAVQA_TEST_ROUNDS", "100"))
 """Of each form; more find rarer faults."""
 
@@ -38,11 +51,13 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> FolderImages:
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return one source of each form."""
-    scene = one_scene(tmp_path_factory.mktemp("scene"))
+    folder = tmp_path_factory.mktemp("scene")
+    scene = one_scene(folder)
     return {
         "coco": FORMS / "supervision-coco.json", "cvat": FORMS / "datumaro-cvat/train.xml",
         "labelstudio": FORMS / "labelstudio.json", "dota": FORMS / "datumaro-dota", "yolo": FORMS / "supervision-yolo",
-        "qupath": scene["qupath"], "csv": scene["csv"],
+        "qupath": scene["qupath"], "csv": scene["csv"], "panda": write_json(folder / "panda.json", PANDA),
+        "wsivqa": write_json(folder / "wsivqa.json", ASKED),
     }  # fmt: skip
 
 
@@ -86,7 +101,7 @@ def _mutated_bytes(content: bytes, draws: random.Random) -> bytes:
     return content[:at] + draws.choice([b"[", b'{"a":', b"<a>"]) * 5000 + content[at:]
 
 
-@pytest.mark.parametrize("form", ["coco", "cvat", "labelstudio", "dota", "yolo", "qupath", "csv"])
+@pytest.mark.parametrize("form", FORMS_READ)
 def test_damaged_files_are_refused_or_give_objects_within_their_images(
     form: str, sources: dict[str, Path], images: FolderImages, tmp_path: Path
 ) -> None:
@@ -114,7 +129,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(one, (*path, key))
 
 
-@pytest.mark.parametrize("form", ["coco", "labelstudio", "qupath"])
+@pytest.mark.parametrize("form", ["coco", "labelstudio", "qupath", "panda", "wsivqa"])
 def test_nonsense_in_one_object_costs_that_object_alone(
     form: str, sources: dict[str, Path], images: FolderImages, tmp_path: Path
 ) -> None:
@@ -144,7 +159,9 @@ def _shape(one: Any) -> tuple[Any, ...]:
 
 def _is_within_an_annotation(form: str, spot: tuple[Any, ...]) -> bool:
     """Return whether a place belongs to one object alone: to no image, category or collection."""
-    heads = {"coco": ("annotations",), "qupath": ("features",)}
+    if form == "panda":
+        return len(spot) > 3 and spot[1] == "objects list"
+    heads = {"wsivqa": ("none",), "coco": ("annotations",), "qupath": ("features",)}
     if form == "labelstudio":
         return (
             len(spot) > 4

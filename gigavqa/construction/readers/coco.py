@@ -6,7 +6,7 @@ from typing import Any
 
 from gigavqa.construction.annotations import AnnotatedImage, Omissions, Ring
 from gigavqa.construction.errors import AnnotationFileError, MarkError
-from gigavqa.construction.readers.collection import MarkCollection
+from gigavqa.construction.readers.collection import EVERY, MarkCollection
 from gigavqa.construction.readers.documents import json_items, look_at_json, survey_json
 from gigavqa.construction.readers.marks import (
     Mark,
@@ -77,7 +77,9 @@ class _CocoFile:
                 self._leave_out("no-image", _record(raw, position), "image_id: is no id of `images`; add that image")
             except MarkError as error:
                 record = _record(raw, position)
-                self._collection.leave_out(error.reason, self._source.name, record, str(error), image=number)
+                self._collection.leave_out(
+                    error.reason, self._source.name, record, str(error), image=EVERY if number is None else number
+                )
             else:
                 self._collection.add(number, mark, self._source.name)
         for lost_id, count in lost.items():

@@ -12,6 +12,8 @@ from gigavqa.construction.readers.spool import MarkSpool
 UPRIGHT_REMEDY = "write its pixels upright (ImageMagick: `mogrify -auto-orient`) and annotate or export it anew"
 
 
+EVERY = -1
+"""Stands for all images, of which one lost a mark, and nobody knows which."""
 _TRANSPOSED_FROM = 5
 """EXIF orientations from here on exchange width and height, so that a size tells which of both was annotated."""
 
@@ -53,7 +55,7 @@ class MarkCollection:
     ) -> None:
         """Count something that is not used, with a sentence of file, record, field, remedy.
 
-        Where it is a mark of an `image`, that is incomplete now.
+        Where it is a mark of an `image`, or of one of `EVERY`, that is incomplete now.
         """
         if image is not None:
             self._incomplete.setdefault(image, set()).add("")
@@ -123,8 +125,11 @@ class MarkCollection:
         for number, marks in zip(order, self._spool.groups(order), strict=True):
             image = self._entries[number].image
             annotations = tuple(self._checked(marks, number))
-            labels, incomplete = self._labels.get(number, {}), frozenset(self._incomplete.get(number, ()))
+            labels, incomplete = self._labels.get(number, {}), self._incomplete_of(number)
             yield AnnotatedImage(image.name, image.width, image.height, annotations, labels, incomplete)
+
+    def _incomplete_of(self, number: int) -> frozenset[str]:
+        return frozenset((*self._incomplete.get(number, ()), *self._incomplete.get(EVERY, ())))
 
     def _checked(self, marks: list[Mark], number: int) -> Iterator[Annotation]:
         image = self.image(number)

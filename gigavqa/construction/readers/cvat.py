@@ -42,7 +42,7 @@ class CvatReader:
         collection = MarkCollection(images, omissions)
         try:
             with opened(source) as file:
-                _read(_Events(iterparse(file, events=("start", "end"), forbid_dtd=True)), collection, source.name)
+                _CvatFile(collection, source.name).read(iterparse(file, events=("start", "end"), forbid_dtd=True))
         except DefusedXmlException as error:
             told = f"{source.name}: declares entities or a document type; take the declaration out"
             raise AnnotationFileError(told) from error
@@ -53,55 +53,62 @@ class CvatReader:
         return collection.annotated()
 
 
-class _Events:
-    """The elements below the root, each when it is whole; what was seen is let go."""
+class _CvatFile:
+    """One pass over a file, shape by shape: what was read is let go, of however many shapes an image has."""
 
-    def __init__(self, events: Iterator[tuple[str, Element]]) -> None:
-        self._events = events
+    def __init__(self, collection: MarkCollection, file: str) -> None:
+        self._collection, self._file = collection, file
+        self._types: InputTypes = {}
+        self._position = self._lost = 0
+        self._record = ""
+        self._number: int | None = None
 
-    def __iter__(self) -> Iterator[Element]:
-        depth, root = 0, None
-        for event, element in self._events:
+    def read(self, events: Iterator[tuple[str, Element]]) -> None:
+        above: list[Element] = []
+        for event, element in events:
             if event == "start":
-                root = element if root is None else root
-                depth += 1
-                if depth > _DEEPEST:
+                above.append(element)
+                if len(above) > _DEEPEST:
                     raise ValueError(f"is nested deeper than {_DEEPEST} elements")
+                if len(above) == 2 and element.tag == "image":
+                    self._begin(element)
                 continue
-            depth -= 1
-            if depth == 1 and root is not None:
-                yield element
-                root.clear()
+            above.pop()
+            if len(above) == 2 and above[1].tag == "image":
+                self._add(element)
+                above[1].remove(element)
+            elif len(above) == 1:
+                self._end(element)
+                above[0].remove(element)
 
+    def _begin(self, image: Element) -> None:
+        self._record = f"image {image.get('id', '')[:20]} ({image.get('name', '')[:80]})"
+        self._number, self._lost = _enter(self._collection, image, self._file, self._record), 0
 
-def _read(elements: _Events, collection: MarkCollection, file: str) -> None:
-    types: InputTypes = {}
-    position = 0
-    for element in elements:
+    def _end(self, element: Element) -> None:
         if element.tag == _VIDEO:
-            raise AnnotationFileError(f"{file}: track: these are tracks of a video; export 'CVAT for images 1.1'")
+            raise AnnotationFileError(f"{self._file}: track: these are tracks of a video; export 'CVAT for images 1.1'")
         if element.tag == "meta":
-            types = _input_types(element)
-        if element.tag != "image":
-            continue
-        record = f"image {element.get('id', '')} ({element.get('name', '')[:80]})"
-        shapes = [shape for shape in element if shape.tag in _SHAPES]
-        number = _enter(collection, element, file, record)
-        if number is None:
-            if shapes:
-                told = f"is left out, and so are its {len(shapes)} shapes"
-                collection.leave_out("of-left-out-image", file, record, told, len(shapes))
-            position += len(shapes)
-            continue
-        for shape in shapes:
-            position += 1
-            try:
-                if shape.tag == "tag":
-                    _label(collection, number, shape, types)
-                else:
-                    collection.add(number, _mark(shape, position, f"{record}, {shape.tag}", types), file)
-            except MarkError as error:
-                collection.leave_out(error.reason, file, f"{record}, {shape.tag} {position}", str(error), image=number)
+            self._types = _input_types(element)
+        if element.tag == "image" and self._lost:
+            told = f"is left out, and so are its {self._lost} shapes"
+            self._collection.leave_out("of-left-out-image", self._file, self._record, told, self._lost)
+
+    def _add(self, shape: Element) -> None:
+        if shape.tag not in _SHAPES:
+            return
+        self._position += 1
+        if self._number is None:
+            self._lost += 1
+            return
+        where = f"{self._record}, {shape.tag} {self._position}"
+        try:
+            if shape.tag == "tag":
+                _label(self._collection, self._number, shape, self._types)
+            else:
+                self._collection.add(self._number, _mark(shape, self._position, where, self._types), self._file)
+        except MarkError as error:
+            self._collection.leave_out(error.reason, self._file, where, str(error), image=self._number)
 
 
 def _enter(collection: MarkCollection, element: Element, file: str, record: str) -> int | None:
@@ -150,7 +157,7 @@ def _label(collection: MarkCollection, number: int, tag: Element, types: InputTy
 def _mark(shape: Element, position: int, record: str, types: InputTypes) -> Mark:
     attributes, flags = attributes_of({**_attributes(shape, types), "occluded": shape.get("occluded", "0")})
     box, rings, quad = _geometry(shape)
-    return Mark(position, f"{record} {position}", shape.get("label", ""), box, rings, quad, attributes, flags)
+    return Mark(position, record, shape.get("label", ""), box, rings, quad, attributes, flags)
 
 
 def _geometry(shape: Element) -> tuple[tuple[float, float, float, float] | None, tuple[Ring, ...], Ring | None]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.errors import AnnotationFileError, MarkError
-from gigavqa.construction.readers.collection import MarkCollection
+from gigavqa.construction.readers.collection import EVERY, MarkCollection
 from gigavqa.construction.readers.documents import look_at
 from gigavqa.construction.readers.marks import Mark, attributes_of, text_number
 from gigavqa.construction.readers.reader import ImageIndex, ImageOnDisk, ReaderOptions
@@ -58,7 +58,7 @@ class CsvReader:
             unit = options.unit or _unit_of(path, source.name, options)
             for position, found in enumerate(counted(_records(path, source.name), "rows read"), start=1):
                 if isinstance(found, Problem):
-                    collection.leave_out("malformed", source.name, f"line {found.line}", found.message)
+                    collection.leave_out("malformed", source.name, f"line {found.line}", found.message, image=EVERY)
                     continue
                 columns = _columns(found, source.name, options)
                 number = collection.enter(found.value.get(columns.image, ""), source.name, found.place)

@@ -1,6 +1,7 @@
 """YOLO (Ultralytics, Darknet): a text file for each image, in parts of its sides; boxes, outlines, oriented boxes."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -10,7 +11,7 @@ import yaml
 from gigavqa.construction.annotations import AnnotatedImage, Omission, Omissions
 from gigavqa.construction.errors import AnnotationFileError, MarkError
 from gigavqa.construction.readers.collection import MarkCollection
-from gigavqa.construction.readers.documents import LOOK_BYTES
+from gigavqa.construction.readers.documents import LOOK_BYTES, look_at
 from gigavqa.construction.readers.marks import Mark, text_number
 from gigavqa.construction.readers.reader import ImageIndex, ReaderOptions
 from gigavqa.construction.readers.text_folders import label_files, lines_of, stem_of
@@ -18,6 +19,7 @@ from gigavqa.construction.readers.text_folders import label_files, lines_of, ste
 _LISTS = ("classes.txt", "obj.names", "labels/classes.txt", "data/obj.names")
 _NO_LABELS = {"classes.txt", "train.txt", "val.txt", "test.txt", "readme.txt"}
 _LABELS, _IMAGES = "labels", "images"
+_NAMES = re.compile(rb"^names\s*:", re.MULTILINE)
 _SQUARE = 0.02
 """How far a corner's cosine may be from that of a right angle."""
 
@@ -50,7 +52,8 @@ class YoloReader:
 
 
 def _settings_file(source: Path) -> Path | None:
-    named = [*sorted(source.glob("*.yaml")), *sorted(source.glob("*.yml")), *(source / name for name in _LISTS)]
+    settings = [path for ending in ("*.yaml", "*.yml") for path in sorted(source.glob(ending))]
+    named = [*(path for path in settings if _NAMES.search(look_at(path))), *(source / name for name in _LISTS)]
     return next((path for path in named if path.is_file()), None)
 
 
