@@ -10,6 +10,7 @@ from gigavqa.evaluation.image_lookup import IMAGE_SUFFIXES, ImageLookup
 from gigavqa.tiling.headers import StoredHeader, read_stored_header
 from gigavqa.tiling.image_folders import folder_kind
 from gigavqa.tiling.remote.addresses import is_remote_name
+from gigavqa.tiling.versions import version_of
 
 _MISSING, _UNSURE = "there is no image", " may be "
 """How an import's sentences about names begin, and what they say of several files."""
@@ -40,6 +41,11 @@ class FolderImages:
     def names(self) -> Iterator[str]:
         """Yield the names of all images below the folder, sorted."""
         return iter(sorted(_image_names(self.folder, self.folder)))
+
+    def version_of(self, name: str) -> list[str | int]:
+        """Return what tells an image's files from others: its name, and size and time of change of each, as JSON."""
+        stamps = version_of(self.folder / name)
+        return [name, *(fact for stamp in stamps for fact in (stamp.size, stamp.modified_ns))]
 
     def _look_for(self, written: str, *, by_beginning: bool) -> ImageOnDisk | Omission:
         if not written.strip() or "\0" in written:

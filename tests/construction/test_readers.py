@@ -122,6 +122,14 @@ def _counting(opened: list[Path]) -> Any:
     return count
 
 
+def test_a_version_changes_with_the_file_and_with_nothing_else(images: Path) -> None:
+    index = FolderImages(images)
+    before = index.version_of("a.png")
+    assert index.version_of("a.png") == before
+    write_image(images, "a.png", (60, 50))
+    assert index.version_of("a.png") != before
+
+
 def test_two_images_of_a_name_are_unsure(images: Path, tmp_path: Path) -> None:
     write_image(images, "x/b.png")
     write_image(images, "y/b.png")
