@@ -7,6 +7,8 @@ A mark that cannot hold is left out with a reason: `malformed` (no numbers, or t
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from operator import mul
 from typing import Any, NamedTuple
 
 from gigavqa.construction.annotations import Annotation, AttributeValue, Box, Flag, Ring
@@ -15,6 +17,7 @@ from gigavqa.construction.errors import MarkError
 SLACK = 1.0
 """Pixels that coordinates may reach beyond the image, or an outline beyond its box: tools round."""
 _MOST_CHARACTERS = 200
+_NUMBERS = frozenset({int, float})
 _FLAGS: Mapping[str, Flag] = {
     "difficult": "difficult", "crowd": "crowd", "iscrowd": "crowd", "ignore": "ignore", "occluded": "occluded",
     "truncated": "truncated",
@@ -100,8 +103,7 @@ def _clipped_ring(field: str, ring: Ring, width: int, height: int) -> Ring:
         raise MarkError("not-finite", f"{field}: {_shown(ring)} has a number that is none; give pixels")
     if min(xs) < -SLACK or min(ys) < -SLACK or max(xs) > width + SLACK or max(ys) > height + SLACK:
         raise _outside(field, (min(xs), min(ys), max(xs), max(ys)), width, height)
-    clipped_x = [min(max(x, 0.0), float(width)) for x in xs]
-    clipped_y = [min(max(y, 0.0), float(height)) for y in ys]
+    clipped_x, clipped_y = _clipped_sides(xs, width), _clipped_sides(ys, height)
     if len(clipped_x) > 3 and (clipped_x[0], clipped_y[0]) == (clipped_x[-1], clipped_y[-1]):
         del clipped_x[-1], clipped_y[-1]
     if min(clipped_x) == max(clipped_x) or min(clipped_y) == max(clipped_y) or not _area(clipped_x, clipped_y):
@@ -109,13 +111,17 @@ def _clipped_ring(field: str, ring: Ring, width: int, height: int) -> Ring:
     return tuple(side for point in zip(clipped_x, clipped_y, strict=True) for side in point)
 
 
+def _clipped_sides(sides: Sequence[float], extent: int) -> list[float]:
+    if min(sides) >= 0 and max(sides) <= extent:
+        return list(sides)
+    return [min(max(side, 0.0), float(extent)) for side in sides]
+
+
 def _area(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Return the area within a closed outline, signed; of a figure of eight what is left of both."""
-    ahead_x, ahead_y = (*xs[1:], xs[0]), (*ys[1:], ys[0])
-    x, y = xs[0], ys[0]  # from there, so that large coordinates cost no digits
-    return 0.5 * math.fsum(
-        (a - x) * (d - y) - (c - x) * (b - y) for a, b, c, d in zip(xs, ys, ahead_x, ahead_y, strict=True)
-    )
+    across, down = [x - xs[0] for x in xs], [y - ys[0] for y in ys]  # so that large coordinates cost no digits
+    ahead_x, ahead_y = [*across[1:], 0.0], [*down[1:], 0.0]
+    return 0.5 * (sum(map(mul, across, ahead_y)) - sum(map(mul, ahead_x, down)))
 
 
 def _crosses(quad: Ring) -> bool:
@@ -180,6 +186,9 @@ def numbers_of(value: Any, field: str, count: int | None = None) -> tuple[float,
         raise MarkError("malformed", f"{field}: is {describe_value(value)}, and must be a list of numbers")
     if count is not None and len(value) != count:
         raise MarkError("malformed", f"{field}: has {len(value)} numbers, and must have {count}")
+    if _NUMBERS.issuperset(map(type, value)):
+        with suppress(OverflowError):
+            return tuple(map(float, value))
     return tuple(number_of(one, field) for one in value)
 
 
