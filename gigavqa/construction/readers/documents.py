@@ -3,7 +3,7 @@
 import gzip
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +19,7 @@ LOOK_BYTES = 1 << 20
 _GZIP, _BOM, _ZIP = b"\x1f\x8b", b"\xef\xbb\xbf", b"PK\x03\x04"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _DEEPEST = 64
+_MOST_LEVELS, _MOST_SEEN = 7, 20_000
 _READ_BYTES = 1 << 18
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|-?\b(?:NaN|Infinity)\b', re.DOTALL)
 _NO_NUMBERS = (b"NaN", b"Infinity")
@@ -163,17 +164,39 @@ def _look_at_version(path: Path, size: int, changed: int) -> JsonLook | None:
         return None
     paths: set[str] = set()
     texts: set[tuple[str, str]] = set()
-    try:
-        for place, event, value in ijson.parse(_NumbersOnly(BytesIO(text)), use_float=True):
-            if place.count(".") > _DEEPEST:
+    with suppress(*_FAULTS):
+        for place, value in _places(_NumbersOnly(BytesIO(text))):
+            paths.add(place)
+            if isinstance(value, str):
+                texts.add((place, value[:80]))
+            if len(paths) + len(texts) > _MOST_SEEN:
                 break
-            if len(paths) < 10_000 and place.count(".") < 7:
-                paths.add(place)
-                if event == "string" and len(texts) < 10_000:
-                    texts.add((place, value[:80]))
-    except _FAULTS:
-        pass
     return JsonLook(frozenset(paths), frozenset(texts))
+
+
+def _places(file: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the path of each value as ijson calls it, of scalars with the value, down to six levels.
+
+    ijson's own paths would grow with every level, of however many a file has.
+    """
+    above: list[str] = []
+    key = ""
+    for event, value in ijson.basic_parse(file, use_float=True):
+        if event == "map_key":
+            key = value
+            continue
+        if event in ("end_map", "end_array"):
+            key = above.pop()
+            continue
+        if len(above) > _DEEPEST:
+            return
+        place = [*above[1:], key][:_MOST_LEVELS] if above else []
+        yield ".".join(place), value
+        if event in ("start_map", "start_array"):
+            above.append(key)
+            key = "item"
+        else:
+            key = key if key == "item" else ""
 
 
 def survey_json(path: Path) -> dict[str, str]:
