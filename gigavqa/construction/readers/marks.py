@@ -121,7 +121,7 @@ def _area(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Return the area within a closed outline, signed; of a figure of eight what is left of both."""
     across, down = [x - xs[0] for x in xs], [y - ys[0] for y in ys]  # so that large coordinates cost no digits
     ahead_x, ahead_y = [*across[1:], 0.0], [*down[1:], 0.0]
-    return 0.5 * (sum(map(mul, across, ahead_y)) - sum(map(mul, ahead_x, down)))
+    return float(0.5 * (sum(map(mul, across, ahead_y)) - sum(map(mul, ahead_x, down))))
 
 
 def _crosses(quad: Ring) -> bool:
