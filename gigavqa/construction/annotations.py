@@ -47,7 +47,8 @@ class AnnotatedImage:
     """An image and all that a file marks in it.
 
     `image` is its name below the folder of images, `width` and `height` are its pixels as its header has them. `labels`
-    hold what is said of the image as a whole.
+    hold what is said of the image as a whole. `incomplete` are categories of which something was left out, so that no
+    number of them is sure; an empty one stands for any, where nobody knows of which it was.
     """
 
     image: str
@@ -55,6 +56,7 @@ class AnnotatedImage:
     height: int
     annotations: tuple[Annotation, ...] = ()
     labels: Mapping[str, AttributeValue] = field(default_factory=dict)
+    incomplete: frozenset[str] = frozenset()
 
 
 class Omission(NamedTuple):
@@ -72,9 +74,9 @@ class Omissions:
         self._sentences: dict[str, list[str]] = {}
         self._most = most_sentences
 
-    def add(self, reason: str, sentence: str) -> None:
-        """Count one, and keep its sentence if it is among the first of its reason."""
-        self.counts[reason] += 1
+    def add(self, reason: str, sentence: str, times: int = 1) -> None:
+        """Count one, or as many as a sentence is about, and keep it if it is among the first of its reason."""
+        self.counts[reason] += times
         kept = self._sentences.setdefault(reason, [])
         if len(kept) < self._most:
             kept.append(sentence)

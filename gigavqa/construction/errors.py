@@ -11,3 +11,11 @@ class AnnotationFileError(BuildError):
 
 class BuildBusyError(BuildError):
     """Another process builds in the same folder."""
+
+
+class MarkError(ValueError):
+    """One mark of a file is not used: the reason in one word, and what is wrong with which field."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason

@@ -1,0 +1,63 @@
+"""The forms of annotation files that are read, and which of them a source has."""
+
+from pathlib import Path
+
+from gigavqa.construction.errors import AnnotationFileError
+from gigavqa.construction.readers.coco import CocoReader
+from gigavqa.construction.readers.cvat import CvatReader
+from gigavqa.construction.readers.documents import describe_source
+from gigavqa.construction.readers.dota import DotaReader
+from gigavqa.construction.readers.geojson import GeoJsonReader
+from gigavqa.construction.readers.label_studio import LabelStudioReader
+from gigavqa.construction.readers.mvtec_loco import MvtecLocoReader
+from gigavqa.construction.readers.panda import PandaReader
+from gigavqa.construction.readers.qupath import QuPathReader
+from gigavqa.construction.readers.reader import AnnotationReader
+from gigavqa.construction.readers.tables import CsvReader
+from gigavqa.construction.readers.wsivqa import WsiVqaReader
+from gigavqa.construction.readers.yolo import YoloReader
+
+READERS: tuple[AnnotationReader, ...] = (
+    CocoReader(),
+    DotaReader(),
+    LabelStudioReader(),
+    CvatReader(),
+    YoloReader(),
+    QuPathReader(),
+    CsvReader(),
+    GeoJsonReader(),
+    PandaReader(),
+    MvtecLocoReader(),
+    WsiVqaReader(),
+)
+"""In the order in which people are told of them."""
+
+
+def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
+    """Return the reader of a source: that of a `form`, or the only one that recognises it.
+
+    Raises AnnotationFileError, with what it saw and the forms that there are.
+    """
+    if not source.exists():
+        raise AnnotationFileError(f"{source}: there is no such file or folder; give the annotations' path")
+    if form:
+        for reader in READERS:
+            if reader.name == form:
+                return reader
+        raise AnnotationFileError(f"--form {form}: is none of {_forms()}")
+    fitting = [reader for reader in READERS if reader.recognises(source)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        told = " and ".join(reader.title for reader in fitting)
+        raise AnnotationFileError(
+            f"{source.name}: may be {told}; say which, --form {' or --form '.join(one.name for one in fitting)}"
+        )
+    raise AnnotationFileError(
+        f"{source.name}: is {describe_source(source)}, of none of the forms that are read: {_forms()}; "
+        "export one of these, or name it with --form"
+    )
+
+
+def _forms() -> str:
+    return ", ".join(reader.name for reader in READERS)
