@@ -1,6 +1,6 @@
 """Where the extreme object of a category lies, and which category lies nearest to a corner."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class ExtremeRecipe(WordedRecipe):
             return self.rejection(image, way, found.category)
         margin = self._thresholds.line_margin
         place = corner_quarters(found.centers[[way.place]], found.extents[[way.place]], found.sides, margin)[0]
-        return self._placed(image, found, way, "quarter", CORNERS, int(place))
+        return self._placed(image, found, way, "quarter", names=CORNERS, place=int(place))
 
     def _strip(
         self, image: AnnotatedImage, found: MarkedCategory, way: Reference | str, axis: int
@@ -74,7 +74,7 @@ class ExtremeRecipe(WordedRecipe):
             return self.rejection(image, way, found.category)
         margin = self._thresholds.line_margin
         place = strips(found.centers[[way.place]], found.extents[[way.place]], found.sides, axis, margin)[0]
-        return self._placed(image, found, way, _STRIP_ASKS[axis], strip_names(axis), int(place))
+        return self._placed(image, found, way, _STRIP_ASKS[axis], names=strip_names(axis), place=int(place))
 
     def _placed(
         self,
@@ -82,8 +82,9 @@ class ExtremeRecipe(WordedRecipe):
         found: MarkedCategory,
         way: Reference,
         ask: str,
-        names: Any,
-        place: int,  # noqa: PLR0917
+        *,
+        names: Sequence[str],
+        place: int,
     ) -> Candidate | Rejection:
         if place == NO_PLACE:
             return self.rejection(image, "near_line", found.category)
