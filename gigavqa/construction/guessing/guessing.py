@@ -6,6 +6,7 @@ Questions of one image share what they are about: readers learn from other image
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
@@ -93,7 +94,7 @@ def _usual_of_group(question: TextQuestion) -> Mapping[str, Iterable[str]]:
 def _words_with_options(question: TextQuestion) -> Mapping[str, Iterable[str]]:
     own = word_features(question)
     asked = question.text.lower().split()
-    pairs = [*asked, *map(" ".join, zip(asked, asked[1:], strict=False))]
+    pairs = [*asked, *map(" ".join, pairwise(asked))]
     return {
         letter: [*own[letter], *(f"{text} | {words}" for words in pairs)] for letter, text in question.options.items()
     }

@@ -48,7 +48,8 @@ class MarkedCategory:
         quads = [one.quad for one in self.annotations if one.quad]
         if len(quads) == len(self):
             return np.array([_ring_area(quad) for quad in quads])
-        return self.extents.prod(axis=1)
+        areas: Floats = self.extents.prod(axis=1)
+        return areas
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -85,8 +86,8 @@ class MarkedObjects:
         boxes = [one.box for one in image.annotations]
         self._corners = np.array(boxes, float).reshape(-1, 4)
         low, high = self._corners[:, :2], self._corners[:, 2:]
-        self._touches = ((low < thresholds.edge) | (high > self._sides - thresholds.edge)).any(axis=1)
-        self._is_tiny = ((high - low) < thresholds.min_side).any(axis=1)
+        self._touches = np.asarray(((low < thresholds.edge) | (high > self._sides - thresholds.edge)).any(axis=1))
+        self._is_tiny = np.asarray(((high - low) < thresholds.min_side).any(axis=1))
 
     @property
     def categories(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What the recipes of questions about marked objects share: programs that say all that a text will say, and wording."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,9 @@ class WordedRecipe:
     candidates of one program differ in image and truth alone, so programs are the groups in which truths are balanced.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    refuses: ClassVar[tuple[str, ...]]
+    name: str
+    title: str
+    refuses: tuple[str, ...]
 
     def __init__(self, thresholds: Thresholds = THRESHOLDS) -> None:
         self._thresholds = thresholds
