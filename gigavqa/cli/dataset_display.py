@@ -24,11 +24,13 @@ _MOST_LINES = 50
 _MOST_WARNINGS = 12
 
 
-def report_findings(folder: Path, found: "Inspection", *, strict: bool, json: bool) -> None:
-    """Print what was found; raises ArgumentError where there are errors, or warnings that count."""
+def report_findings(
+    folder: Path, found: "Inspection", *, strict: bool, json: bool, more: Mapping[str, Any] | None = None
+) -> None:
+    """Print what was found, in JSON with `more`; raises ArgumentError for errors, or warnings that count."""
     counting = [*found.errors, *(found.warnings if strict else ())]
     if json:
-        print_json(_describe(folder, found, ok=not counting))
+        print_json({**_describe(folder, found, ok=not counting), **(more or {})})
     elif found.dataset:
         _print_counts(found.dataset)
         out.print(f"types: {describe_kinds(found.kinds)}", markup=False)

@@ -1,7 +1,7 @@
 """`gigavqa dataset`: draw, import, check, show, list and delete data sets."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from importlib.util import find_spec
@@ -36,6 +36,7 @@ from gigavqa.cli.dataset_display import (
     report_import,
 )
 from gigavqa.cli.errors import ArgumentError
+from gigavqa.cli.guessing_display import describe_guessing, guessing_warnings, print_guessing
 from gigavqa.cli.lookup import dataset_folder, dataset_names
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.work_line import work_line
@@ -51,8 +52,10 @@ from gigavqa.tiling.remote.addresses import is_remote_name
 from gigavqa.tiling.roots import ImageRoot
 
 if TYPE_CHECKING:
+    from gigavqa.construction.guessing.guessing import ReaderScore
     from gigavqa.evaluation.benchmark import Benchmark
     from gigavqa.evaluation.capabilities import ConfiguredDataset
+    from gigavqa.evaluation.inspection import Inspection
     from gigavqa.tiling.geometry import Size
     from gigavqa.tiling.headers import Header
 
@@ -112,6 +115,9 @@ def check(
     pixels: Annotated[
         bool, typer.Option("--pixels", help="Decode every picture whole; without it, headers alone are read.")
     ] = False,
+    guess: Annotated[
+        bool, typer.Option("--guess", help="Tell how often readers are right who see texts alone, against chance.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -124,6 +130,7 @@ def check(
     gigavqa dataset check demo
     gigavqa dataset check ~/.gigavqa/data/demo --pixels --strict
     gigavqa dataset check demo --json | jq .errors
+    gigavqa dataset check street --guess
     """
     from gigavqa.evaluation.inspection import inspect_dataset
     from gigavqa.tiling.digest import store_digests
@@ -148,7 +155,25 @@ def check(
                 lambda image, own: _image_remarks(root.locate(image), own or show_of(image), pixels=pixels)
             ),
         )
-    report_findings(path, found, strict=strict, json=json)
+    scores = _guess(found) if guess and found.dataset else ()
+    if scores and not json:
+        print_guessing(scores)
+    told = {"guessing": describe_guessing(scores)} if guess else {}
+    report_findings(path, found, strict=strict, json=json, more=told)
+
+
+def _guess(found: "Inspection") -> "Sequence[ReaderScore]":
+    """Return how readers of the texts alone do; a recipe that they can guess is a warning."""
+    from gigavqa.benchmarks.questions.samples import Question
+    from gigavqa.construction.guessing.guessing import blind_questions, score_readers
+
+    samples = found.dataset.samples if found.dataset else ()
+    if not all(isinstance(sample, Question) for sample in samples):
+        raise ArgumentError("--guess reads data sets of the benchmark questions alone; leave it out")
+    with work_line():
+        scores = score_readers(blind_questions(samples))  # type: ignore[arg-type]
+    found.warnings += guessing_warnings(scores)
+    return scores
 
 
 def _size_of(read: "Callable[[Path, str], Header]", root: ImageRoot, image: str, show: str) -> "Size":

@@ -1,0 +1,71 @@
+"""Print how often readers who see texts alone are right, against chance."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gigavqa.cli.tables import TableColumn, print_table
+from gigavqa.evaluation.errors import Problem
+
+if TYPE_CHECKING:
+    from gigavqa.construction.guessing.guessing import ReaderScore
+
+_SHOWN = 3
+_COLUMNS = (
+    TableColumn("category"),
+    TableColumn("reader without pictures"),
+    TableColumn("right %", right=True),
+    TableColumn("95 %", leaves=2, right=True),
+    TableColumn("chance %", leaves=1, right=True),
+    TableColumn("questions", leaves=3, right=True),
+    TableColumn("", leaves=0),
+)
+
+
+def print_guessing(scores: "Sequence[ReaderScore]") -> None:
+    """Print the best readers of each category, and whether they beat chance."""
+    by_recipe: defaultdict[str, list[ReaderScore]] = defaultdict(list)
+    for score in scores:
+        by_recipe[score.recipe].append(score)
+    best = [sorted(one, key=lambda score: -(score.right.value or 0.0))[:_SHOWN] for one in by_recipe.values()]
+    print_table(_COLUMNS, [_row(score) for scores_of in best for score in scores_of], more="`--json` has all readers")
+
+
+def describe_guessing(scores: "Sequence[ReaderScore]") -> list[dict[str, Any]]:
+    """Return all readers' scores as JSON has them."""
+    return [
+        {
+            "category": score.recipe,
+            "reader": score.reader,
+            "right": score.right.value,
+            "low": score.right.low,
+            "high": score.right.high,
+            "chance": score.chance,
+            "questions": score.right.count,
+            "guesses": score.guesses,
+        }
+        for score in scores
+    ]
+
+
+def guessing_warnings(scores: "Sequence[ReaderScore]") -> "Iterator[Problem]":
+    """Yield a warning for each category that a reader of texts alone can guess, by its best reader."""
+    worst: dict[str, ReaderScore] = {}
+    for score in scores:
+        known = worst.get(score.recipe)
+        if score.guesses and (known is None or (score.right.value or 0) > (known.right.value or 0)):
+            worst[score.recipe] = score
+    for recipe, score in worst.items():
+        right, chance = 100 * (score.right.value or 0.0), 100 * score.chance
+        told = f"can be guessed without pictures: '{score.reader}' is right in {right:.1f} %, chance in {chance:.1f} %"
+        yield Problem(recipe, None, None, f"{told}; balance its answers")
+
+
+def _row(score: "ReaderScore") -> list[str]:
+    right = score.right
+    interval = (
+        f"{100 * right.low:.1f}-{100 * right.high:.1f}" if right.low is not None and right.high is not None else "-"
+    )
+    told = "guessable" if score.guesses else ""
+    value = f"{100 * (right.value or 0.0):.1f}"
+    return [score.recipe, score.reader, value, interval, f"{100 * score.chance:.1f}", str(right.count), told]

@@ -1,0 +1,38 @@
+"""How many objects of a category an image shows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.candidates import Candidate, Rejection
+from gigavqa.construction.recipes.offers import number_offers
+from gigavqa.construction.recipes.recipe import RecipeContext
+from gigavqa.construction.recipes.rules import UNCOUNTABLE
+from gigavqa.construction.recipes.worded_recipe import WordedRecipe
+
+
+class CountRecipe(WordedRecipe):
+    """How many ships are there in the image?
+
+    Evidence are the boxes of all that are counted. Each selection comes with every set of four counts that holds its
+    count; a build takes one of them at most.
+    """
+
+    name = "count"
+    title = "Count"
+    refuses = tuple(reason for reason in UNCOUNTABLE if reason != "too_few")
+
+    def candidates(
+        self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
+    ) -> Iterator[Candidate | Rejection]:
+        """Yield the categories whose objects can be counted; nothing is drawn."""
+        marked = self.objects_of(image)
+        for category in marked.drawn_categories(self._thresholds.most_categories):
+            found = marked.countable(category, 1, self._thresholds.most_counted)
+            if isinstance(found, str):
+                yield self.rejection(image, found, category)
+                continue
+            for offered in number_offers(len(found), self._thresholds.options):
+                program = {"ask": "count", "category": category, "options": offered}
+                yield self.candidate(image, program, len(found), found.annotations)

@@ -1,0 +1,122 @@
+"""Questions that recipes make cannot be guessed from their texts, and questions that leak are found out."""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gigavqa.construction.candidates import Candidate
+from gigavqa.construction.guessing.guessing import BlindQuestion, rebalance, score_readers
+from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.selection import Quotas, balance_letters, category_of, select
+from tests.construction.worlds import CONTEXT, KINDS, draw_images
+
+
+@cache
+def _candidates(kind: str, images: int) -> tuple[Candidate, ...]:
+    proposed = (
+        each
+        for image in draw_images(kind, images)
+        for recipe in installed_recipes().values()
+        for each in recipe.candidates(image, CONTEXT, np.random.default_rng(0))
+    )
+    return tuple(each for each in proposed if isinstance(each, Candidate))
+
+
+def _built(kind: str, images: int) -> list[BlindQuestion]:
+    """The questions that a build makes of a world."""
+    by_id = {each.id: each for each in _candidates(kind, images)}
+    chosen = [by_id[name] for name in select(by_id.values(), Quotas(per_image=0), 1).accepted]
+    rng = np.random.default_rng(2)
+    texts = balance_letters((installed_recipes()[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
+    questions = []
+    for each, text in zip(chosen, texts, strict=True):
+        options = dict(zip("ABCD", text.options, strict=False)) or {"yes": "yes", "no": "no"}
+        answer = next(letter for letter, option in options.items() if option == text.answer)
+        group = category_of(each)
+        questions.append(BlindQuestion(each.id, each.image, each.recipe, group, text.question, options, answer))
+    return questions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_reader_guesses_what_recipes_ask(kind: str) -> None:
+    """Thousands of questions of 300 images of each world: each reader is within its bound on every recipe."""
+    scores = score_readers(_built(kind, 300))
+    assert [(score.recipe, score.reader, score.right.value) for score in scores if score.guesses] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_every_group_each_answer_is_true_equally_often(kind: str) -> None:
+    """Whatever the images are, and each selection is asked once at most."""
+    by_id = {each.id: each for each in _candidates(kind, 40)}
+    chosen = [by_id[name] for name in select(by_id.values(), Quotas(), 3).accepted]
+    counts = Counter((each.balance, each.truth) for each in chosen)
+    for each in chosen:
+        assert len({counts[each.balance, answer] for answer in each.program["options"]}) == 1
+    asked = Counter(
+        (each.image, str({key: value for key, value in each.program.items() if key != "options"})) for each in chosen
+    )
+    assert set(asked.values()) == {1}
+
+
+def test_quotas_bound_images_recipes_and_categories() -> None:
+    """And what is taken and superseded is all that there was."""
+    by_id = {each.id: each for each in _candidates("dense", 40)}
+    result = select(by_id.values(), Quotas(per_image=5, per_recipe=16, per_category=8), 3)
+    chosen = [by_id[name] for name in result.accepted]
+    assert max(Counter(each.image for each in chosen).values()) <= 5
+    assert max(Counter(each.recipe for each in chosen).values()) <= 16
+    assert max(Counter((each.recipe, category_of(each)) for each in chosen).values()) <= 8
+    assert sum(result.taken.values()) + sum(result.superseded.values()) == len(by_id)
+
+
+def test_the_order_of_candidates_changes_no_selection() -> None:
+    """The same candidates and seed give the same questions."""
+    found = _candidates("sparse", 40)
+    assert select(found, Quotas(), 3).accepted == select(reversed(found), Quotas(), 3).accepted
+
+
+def _question(
+    at: int, options: list[str], right: str, rng: np.random.Generator, text: str = "How many?"
+) -> BlindQuestion:
+    shuffled = [options[int(place)] for place in rng.permutation(len(options))]
+    answer = "ABCD"[shuffled.index(right)]
+    return BlindQuestion(
+        f"q-{at}", f"{at // 2}.png", "leaky", "ship", text, dict(zip("ABCD", shuffled, strict=False)), answer
+    )
+
+
+def _neighbours(at: int, rng: np.random.Generator) -> BlindQuestion:
+    true = int(rng.integers(5, 30))
+    return _question(at, [str(true + off) for off in (-2, -1, 0, 3)], str(true), rng)
+
+
+def _usual_count(at: int, rng: np.random.Generator) -> BlindQuestion:
+    true = int(rng.choice([1, 2, 3, 4], p=(0.55, 0.25, 0.1, 0.1)))
+    return _question(at, ["1", "2", "3", "4"], str(true), rng)
+
+
+def _told_by_category(at: int, rng: np.random.Generator) -> BlindQuestion:
+    place = int(rng.integers(4))
+    words = ["upper left", "upper right", "lower left", "lower right"]
+    return _question(at, words, words[place], rng, f"Where is the {('car', 'ship', 'tank', 'plane')[place]}?")
+
+
+@pytest.mark.parametrize(
+    ("leak", "reader"),
+    [(_neighbours, "rank 3"), (_usual_count, "usual answer"), (_told_by_category, "learned")],
+)
+def test_a_leak_is_found_and_rebalanced_away(
+    leak: Callable[[int, np.random.Generator], BlindQuestion], reader: str
+) -> None:
+    """The reader that looks for it beats chance; what is left after rebalancing nobody guesses, and it is the same."""
+    rng = np.random.default_rng(5)
+    questions = [leak(at, rng) for at in range(300)]
+    assert reader in {score.reader for score in score_readers(questions) if score.guesses}
+    balanced = rebalance(questions)
+    assert not any(score.guesses for score in score_readers(balanced.kept))
+    assert len(balanced.kept) + len(balanced.dropped) == len(questions)
+    assert rebalance(questions[::-1]).dropped == balanced.dropped

@@ -1,0 +1,150 @@
+"""Recipes find what is true, and refuse what is not clear."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
+from gigavqa.construction.candidates import Candidate, Rejection
+from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
+from gigavqa.construction.recipes.registry import installed_recipes
+from tests.construction.oracle import true_answer
+from tests.construction.worlds import CATEGORIES, CONTEXT, HEIGHT, KINDS, WIDTH, draw_images
+
+RNG = np.random.default_rng(0)
+
+
+def _proposed(image: AnnotatedImage) -> Iterator[Candidate | Rejection]:
+    for recipe in installed_recipes().values():
+        yield from recipe.candidates(image, CONTEXT, RNG)
+
+
+def _candidates(image: AnnotatedImage) -> list[Candidate]:
+    return [each for each in _proposed(image) if isinstance(each, Candidate)]
+
+
+def _object(name: str, x: float, y: float, side: float = 40, category: str = "ship") -> Annotation:
+    return Annotation(name, category, Box(x, y, x + side, y + side))
+
+
+def _found(recipe: str, *objects: Annotation) -> tuple[set[str], set[str]]:
+    """What a recipe asks of an image with these objects, and for which reasons it rejects."""
+    image = AnnotatedImage("one.png", 1000, 1000, objects)
+    each = list(installed_recipes()[recipe].candidates(image, CONTEXT, RNG))
+    asked = {str(one.program.get("how", one.program["ask"])) for one in each if isinstance(one, Candidate)}
+    return asked, {one.reason for one in each if isinstance(one, Rejection)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_truth_is_that_of_a_brute_force_oracle(kind: str) -> None:
+    """Over 500 images of each world, and every candidate of every recipe."""
+    wrong = [
+        (each.id, each.program, each.truth)
+        for image in draw_images(kind, 500)
+        for each in _candidates(image)
+        if true_answer(each, image) != each.truth
+    ]
+    assert wrong == []
+
+
+def test_every_recipe_asks_something_and_gives_only_reasons_that_it_lists() -> None:
+    """In a few images of the densest world and of the sparsest."""
+    each = [one for kind in KINDS for image in draw_images(kind, 10) for one in _proposed(image)]
+    assert {one.recipe for one in each if isinstance(one, Candidate)} == set(installed_recipes())
+    reasons = {(one.recipe, one.reason) for one in each if isinstance(one, Rejection)}
+    assert [pair for pair in reasons if pair[1] not in installed_recipes()[pair[0]].reasons] == []
+
+
+def _swap(word: object) -> object:
+    text = str(word)
+    for left, right in (("left", "right"), ("column-1", "column-4"), ("column-2", "column-3")):
+        if left in text or right in text:
+            return text.replace(left, "#").replace(right, left).replace("#", right)
+    return word
+
+
+def _told(each: Candidate, *, mirrored: bool = False) -> str:
+    swap = _swap if mirrored else lambda word: word
+    fields = {key: value for key, value in each.program.items() if key != "options"}
+    fields = {key: list(map(swap, value)) if isinstance(value, list) else swap(value) for key, value in fields.items()}
+    return f"{each.recipe} {sorted(fields.items())} {each.program['options']} {swap(each.truth)} {sorted(each.objects)}"
+
+
+def test_a_mirrored_image_swaps_left_and_right_and_nothing_else() -> None:
+    """Without ground north, which turns with the image."""
+    for drawn in draw_images("sparse", 30):
+        image = replace(drawn, labels={})
+        turned = [
+            replace(one, box=Box(WIDTH - one.box.x2, one.box.y1, WIDTH - one.box.x1, one.box.y2))
+            for one in image.annotations
+        ]
+        mirror = replace(image, annotations=tuple(turned))
+        assert sorted(map(_told, _candidates(mirror))) == sorted(
+            _told(each, mirrored=True) for each in _candidates(image)
+        )
+
+
+def test_other_names_of_categories_change_words_alone() -> None:
+    """Candidates, truths and orders of options stay."""
+    image = next(draw_images("dense", 1))
+    names = {name: CategoryNames(f"vehicle {name}", f"vehicles {name}") for name in CATEGORIES}
+    renamed = RecipeContext(names, CATEGORIES, CONTEXT.attributes)
+    for recipe in installed_recipes().values():
+        both = [
+            [each for each in recipe.candidates(image, context, RNG) if isinstance(each, Candidate)]
+            for context in (CONTEXT, renamed)
+        ]
+        assert [each.id for each in both[0]] == [each.id for each in both[1]]
+
+
+def test_an_object_far_from_all_others_changes_no_question_of_other_categories() -> None:
+    """A tank comes in: what is asked of ships, cars and planes alone keeps its id."""
+    image = replace(next(draw_images("sparse", 1, seed=3)), image="far.png")
+    others = tuple(one for one in image.annotations if one.category not in ("tank", "tower"))
+    before = replace(image, annotations=others)
+    after = replace(before, annotations=(*others, _object("t#1", 2000, HEIGHT - 60, 20, "tank")))
+    kept = {each.id for each in _candidates(after)}
+    lost = [each for each in _candidates(before) if each.id not in kept]
+    assert [each.program for each in lost if "tank" not in str(each.program)] == []
+
+
+@pytest.mark.parametrize(
+    ("recipe", "asked", "objects", "reason", "nearly"),
+    [
+        ("extreme", "leftmost", [(100, 100), (130, 600)], "near_tie", [(100, 100), (119, 600)]),
+        ("extreme", "largest", [(100, 100, 50), (600, 600, 44)], "near_tie", [(100, 100, 50), (600, 600, 45)]),
+        ("relation", "relation", [(100, 100, 50), (600, 131, 40)], "near_tie", [(100, 100, 50), (600, 129, 40)]),
+        ("count", "count", [(1, 100)], "cut", [(0, 100)]),
+        ("count", "count", [(100, 100, 8)], "tiny", [(100, 100, 7)]),
+        ("part_whole", "most", [(10, 10), (90, 10), (460, 400), (600, 600)], "near_line",
+         [(10, 10), (90, 10), (461, 400), (600, 600)]),
+    ],
+)  # fmt: skip
+def test_a_unit_on_either_side_of_a_threshold_decides(
+    recipe: str, asked: str, objects: list[tuple[float, ...]], reason: str, nearly: list[tuple[float, ...]]
+) -> None:
+    """On one side the question is asked, on the other it is rejected for the reason."""
+    clear = [_object(f"a#{at}", *place) for at, place in enumerate(objects)]
+    close = [_object(f"a#{at}", *place) for at, place in enumerate(nearly)]
+    assert asked in _found(recipe, *clear)[0]
+    assert asked not in _found(recipe, *close)[0]
+    assert reason in _found(recipe, *close)[1]
+
+
+@pytest.mark.parametrize(
+    ("flag", "reason"),
+    [("difficult", "difficult"), ("truncated", "cut"), ("crowd", "unlabelled"), ("ignore", "unlabelled")],
+)
+def test_flags_that_make_a_count_uncertain_reject_it(flag: str, reason: str) -> None:
+    """Whatever the other objects are."""
+    flagged = replace(_object("a#2", 500, 500), flags=frozenset({flag}))
+    assert _found("count", _object("a#1", 100, 100), flagged) == (set(), {reason})
+
+
+def test_evidence_of_presence_is_one_box_whatever_the_answer() -> None:
+    """So that the number of views does not give it away."""
+    found = [each for image in draw_images("sparse", 20) for each in _candidates(image) if each.recipe == "presence"]
+    assert {(each.truth, len(each.boxes)) for each in found} == {("yes", 1), ("no", 1)}
