@@ -45,8 +45,8 @@ BROKEN: list[tuple[str, str, Change, str]] = [
     (
         "rs-logic",
         "another orientation",
-        asked("S2", "How many vertical ships are there?"),
-        '"How many horizontal ships',
+        asked("S2", "How many vertical ships are in the upper-left quadrant?"),
+        'must ask "How many horizontal [many] are in the upper-left quadrant?"',
     ),
     ("wsi-comparison", "a step in other words", asked("Q2", "Zoom in?"), 'must ask "Is closer ROI review needed?'),
     ("cctv-comparison", "another subcategory", key("subcategory", "free"), "subcategory must be"),

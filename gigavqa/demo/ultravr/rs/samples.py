@@ -62,6 +62,6 @@ def _relation(land: Land, number: int, case: LandRelation) -> Record:
     """Ask how the extreme objects of two adjacent quadrants lie to each other, across the axis that parts them."""
     found = [select(land.of(case.kind, extreme.quadrant), extreme) for extreme in case.sides]
     a, b = (thing.box.normalized(SIZE) if thing else None for thing in found)
-    truths = {"S1": a is not None, "S2": a, "S3": b is not None, "S4": b, "S5": holds(*found, case.axis)}
+    truths = {"S1": a is not None, "S2": a, "S3": b is not None, "S4": b, "S5": holds(found[0], found[1], case.axis)}
     steps = task_steps("rs", "relational_inference", case.slots, truths)
     return _record("relational_inference", number, IMAGE, case.question, steps, {side.quadrant for side in case.sides})
