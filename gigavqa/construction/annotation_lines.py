@@ -17,6 +17,7 @@ def image_line(image: AnnotatedImage) -> dict[str, Any]:
         "image": image.image,
         "size": [image.width, image.height],
         "labels": dict(image.labels),
+        "incomplete": sorted(image.incomplete),
         "objects": [_object(one) for one in image.annotations],
     }
     return {key: value for key, value in line.items() if value or key == "objects"}
@@ -26,7 +27,12 @@ def read_image_line(line: Mapping[str, Any]) -> AnnotatedImage:
     """Return the annotated image of a line."""
     width, height = line["size"]
     return AnnotatedImage(
-        line["image"], width, height, tuple(map(_annotation, line["objects"])), labels=line.get("labels", {})
+        line["image"],
+        width,
+        height,
+        tuple(map(_annotation, line["objects"])),
+        labels=line.get("labels", {}),
+        incomplete=frozenset(line.get("incomplete", ())),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from gigavqa.benchmarks.ultravr.checklists import ad, cctv, rs, wsi
 from gigavqa.benchmarks.ultravr.checklists.common import check_record, check_steps
+from gigavqa.benchmarks.ultravr.checklists.texts import check_texts
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from gigavqa.benchmarks.ultravr.taxonomy import Category, Domain
 
@@ -34,4 +35,4 @@ def check_sample(sample: UltraVRSample) -> list[str]:
     problems = [*check_record(sample), *check_steps(sample)]
     if any(problem.startswith("step") for problem in problems):
         return problems
-    return [*problems, *_CHECKLISTS[sample.domain, sample.category](sample)]
+    return [*problems, *_CHECKLISTS[sample.domain, sample.category](sample), *check_texts(sample)]

@@ -22,6 +22,11 @@ class CategoryNames:
     one: str
     many: str
 
+    @classmethod
+    def of_label(cls, category: str) -> "CategoryNames":
+        """Return what a category is called that nobody named."""
+        return cls(f'object labelled "{category}"', f'objects labelled "{category}"')
+
 
 @dataclass(frozen=True)
 class RecipeContext:

@@ -20,17 +20,6 @@ class RecordQuestion(NamedTuple):
         return {"question": self.text, "options": self.options, "answer": self.answer}
 
 
-def step(step_id: str, question: str, ground_truth: object, answer_format: str, options: Sequence[str] = ()) -> Record:
-    """Return one step of a GT-CoT; `options` only where the answer is one of a list."""
-    fields: Record = {
-        "step_id": step_id,
-        "question": question,
-        "ground_truth": ground_truth,
-        "answer_format": answer_format,
-    }
-    return {**fields, "options": list(options)} if options else fields
-
-
 def supervision(steps: Sequence[Record]) -> Record:
     """Return the `reasoning_supervision` block that holds `steps`."""
     return {"step_type": "multi_step_qa", "steps": list(steps)}

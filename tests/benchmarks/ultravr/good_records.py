@@ -7,6 +7,7 @@ from gigavqa.benchmarks.ultravr.reading import RecordContext, sample_fields
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
 from gigavqa.benchmarks.ultravr.vocabulary import CLAIM_PATTERNS, RELATIONS, WSI_OPTIONS
+from gigavqa.benchmarks.ultravr.wording import slide_wording
 from gigavqa.evaluation.records import Record
 
 UPPER_LEFT = [[0.1, 0.1, 0.12, 0.12], [0.2, 0.2, 0.22, 0.22]]
@@ -24,7 +25,8 @@ CCTV_COMPARISON = {
     "category": "comparison",
     "subcategory": "attribute_bundle_count_difference",
     "image": "images/plaza.jpg",
-    "question": "Comparing standing adults and sitting children, which option states a correct relationship?",
+    "question": "Comparing standing adults and sitting children, which option states a correct relationship between "
+    "their counts?",
     "options": {
         "A": "The absolute difference between the counts of standing adults and sitting children is 2.",
         "B": "The total count of standing adults and sitting children is 3.",
@@ -41,9 +43,14 @@ CCTV_COMPARISON = {
         ("S6", "How many sitting children are there?", 1, "integer"),
         ("S7", "What is the total count of the two groups together?", 3, "integer"),
         ("S8", "What is the absolute difference between the counts of the two groups?", 1, "integer"),
-        ("S9", "What is the reduced ratio of the two counts?", "2:1", "multiple_choice"),
+        (
+            "S9",
+            "What is the reduced ratio of the count of standing adults to the count of sitting children?",
+            "2:1",
+            "multiple_choice",
+        ),
         ("S10", "Which ordering relation holds between the two group counts?", "group_a_more", "multiple_choice"),
-        ("S11", "Which claim family is supported by Steps 7 to 10?", "total_claim", "multiple_choice"),
+        ("S11", "Which claim family is supported by the results from Steps 7 to 10?", "total_claim", "multiple_choice"),
     ),
     "evidence": {"quadrants": ["upper-right", "upper-left"]},
 }
@@ -59,19 +66,50 @@ CCTV_LOGIC = {
     "options": dict(zip("ABCD", (text for _, text in CLAIM_PATTERNS.values()), strict=True)),
     "answer": "B",
     "reasoning_supervision": _steps(
-        ("S1", "What are the coordinates in the upper-left region?", UPPER_LEFT, "bbox_coordinates_list"),
-        ("S2", "How many are there in the upper-left region?", 2, "integer"),
-        ("S3", "What are the coordinates in the upper-right region?", UPPER_RIGHT, "bbox_coordinates_list"),
-        ("S4", "How many are there in the upper-right region?", 1, "integer"),
-        ("S5", "What are the coordinates in the lower-left region?", [], "bbox_coordinates_list"),
-        ("S6", "How many are there in the lower-left region?", 0, "integer"),
-        ("S7", "What are the coordinates in the lower-right region?", [], "bbox_coordinates_list"),
-        ("S8", "How many are there in the lower-right region?", 0, "integer"),
-        ("S9", "What is the total number in the whole image?", 3, "integer"),
+        (
+            "S1",
+            "What are the coordinates of the standing adults in the upper-left region?",
+            UPPER_LEFT,
+            "bbox_coordinates_list",
+        ),
+        ("S2", "How many standing adults are there in the upper-left region?", 2, "integer"),
+        (
+            "S3",
+            "What are the coordinates of the standing adults in the upper-right region?",
+            UPPER_RIGHT,
+            "bbox_coordinates_list",
+        ),
+        ("S4", "How many standing adults are there in the upper-right region?", 1, "integer"),
+        (
+            "S5",
+            "What are the coordinates of the standing adults in the lower-left region?",
+            [],
+            "bbox_coordinates_list",
+        ),
+        ("S6", "How many standing adults are there in the lower-left region?", 0, "integer"),
+        (
+            "S7",
+            "What are the coordinates of the standing adults in the lower-right region?",
+            [],
+            "bbox_coordinates_list",
+        ),
+        ("S8", "How many standing adults are there in the lower-right region?", 0, "integer"),
+        ("S9", "What is the total number of standing adults in the whole image?", 3, "integer"),
         ("S10", "Which region has the most standing adults, or is there a tie?", "upper-left", "multiple_choice"),
         ("S11", "Does the total number from Step 9 equal 3?", True, "boolean"),
-        ("S12", "Does the result from Step 10 match the statement?", False, "boolean"),
-        ("S13", "Which evidence pattern is supported?", "count_match_and_region_mismatch", "multiple_choice"),
+        (
+            "S12",
+            "Does the result from Step 10 match the statement that the upper-right region has the "
+            "most standing adults?",
+            False,
+            "boolean",
+        ),
+        (
+            "S13",
+            "Which evidence pattern is supported by the image?",
+            "count_match_and_region_mismatch",
+            "multiple_choice",
+        ),
     ),
     "evidence": {"quadrants": list(QUADRANTS)},
 }
@@ -93,7 +131,13 @@ CCTV_RELATION = {
         ("S4", "What is the facing direction of Person B?", "forward", "multiple_choice"),
         ("S5", "Which person is in front, Person A or Person B?", "a_is_behind_b", "multiple_choice"),
         ("S6", "Which side is Person A on relative to Person B?", "a_is_left_of_b", "multiple_choice"),
-        ("S7", "Combining Step 5 and Step 6, what is the final label?", "back-left", "multiple_choice"),
+        (
+            "S7",
+            "Combining the front/behind result from Step 5 and the left/right result from Step 6, "
+            "what is the final relative position label for Person A relative to Person B?",
+            "back-left",
+            "multiple_choice",
+        ),
     ),
 }
 
@@ -108,14 +152,36 @@ RS_COMPARISON = {
     "options": {"A": "0", "B": "1", "C": "2", "D": "3"},
     "answer": "B",
     "reasoning_supervision": _steps(
-        ("S1", "Locate the landmark in the upper-left quadrant.", [0.05, 0.05, 0.4, 0.4], "bbox_coordinates"),
-        ("S2", "Does the upper-left quadrant contain any ship near it?", True, "boolean"),
-        ("S3", "Locate every ship in the upper-left quadrant near it.", UPPER_LEFT, "bbox_coordinates_list"),
-        ("S4", "How many such ships are in the upper-left quadrant?", 2, "integer"),
-        ("S5", "Locate the landmark in the upper-right quadrant.", [0.55, 0.05, 0.9, 0.4], "bbox_coordinates"),
-        ("S6", "Does the upper-right quadrant contain any ship near it?", True, "boolean"),
-        ("S7", "Locate every ship in the upper-right quadrant near it.", UPPER_RIGHT, "bbox_coordinates_list"),
-        ("S8", "How many such ships are in the upper-right quadrant?", 1, "integer"),
+        (
+            "S1",
+            "Locate the landmark that defines near the red pier in the upper-left quadrant. "
+            "Report its bbox coordinates.",
+            [0.05, 0.05, 0.4, 0.4],
+            "bbox_coordinates",
+        ),
+        ("S2", "Does the upper-left quadrant contain any ships satisfying near the red pier?", True, "boolean"),
+        (
+            "S3",
+            "Locate every ships in the upper-left quadrant that satisfy near the red pier. Report bbox coordinates.",
+            UPPER_LEFT,
+            "bbox_coordinates_list",
+        ),
+        ("S4", "How many such ships are in the upper-left quadrant that satisfy near the red pier?", 2, "integer"),
+        (
+            "S5",
+            "Locate the landmark that defines near the round tank in the upper-right quadrant. "
+            "Report its bbox coordinates.",
+            [0.55, 0.05, 0.9, 0.4],
+            "bbox_coordinates",
+        ),
+        ("S6", "Does the upper-right quadrant contain any ships satisfying near the round tank?", True, "boolean"),
+        (
+            "S7",
+            "Locate every ships in the upper-right quadrant that satisfy near the round tank. Report bbox coordinates.",
+            UPPER_RIGHT,
+            "bbox_coordinates_list",
+        ),
+        ("S8", "How many such ships are in the upper-right quadrant that satisfy near the round tank?", 1, "integer"),
         ("S9", "Compute the absolute difference |Step 4 count - Step 8 count|.", 1, "integer"),
     ),
     "evidence": {"quadrants": ["upper-left", "upper-right"]},
@@ -127,8 +193,8 @@ RS_LOGIC = {
     "category": "logical_verification",
     "subcategory": "orientation_verification",
     "image": "images/harbor.png",
-    "question": "Which statement correctly describes the presence of horizontal ships in the upper-left and lower-"
-    "right quadrants?",
+    "question": "Which statement correctly describes the presence of horizontal ships in the upper-left quadrant and "
+    "the lower-right quadrant?",
     "options": {
         "A": "Horizontal ships are present in both the upper-left and the lower-right quadrant.",
         "B": "Horizontal ships are present in the upper-left but not in the lower-right quadrant.",
@@ -137,11 +203,27 @@ RS_LOGIC = {
     },
     "answer": "B",
     "reasoning_supervision": _steps(
-        ("S1", "Locate every horizontal ship in the upper-left quadrant.", UPPER_LEFT, "bbox_coordinates_list"),
+        (
+            "S1",
+            "Locate every horizontal ship(s) in the upper-left quadrant. Report bbox coordinates.",
+            UPPER_LEFT,
+            "bbox_coordinates_list",
+        ),
         ("S2", "How many horizontal ships are in the upper-left quadrant?", 2, "integer"),
-        ("S3", "Locate every horizontal ship in the lower-right quadrant.", [], "bbox_coordinates_list"),
+        (
+            "S3",
+            "Locate every horizontal ship(s) in the lower-right quadrant. Report bbox coordinates.",
+            [],
+            "bbox_coordinates_list",
+        ),
         ("S4", "How many horizontal ships are in the lower-right quadrant?", 0, "integer"),
-        ("S5", "Do both quadrants contain at least one horizontal ship?", False, "boolean"),
+        (
+            "S5",
+            "Based on the counts from Step 2 and Step 4, do both the upper-left quadrant and the "
+            "lower-right quadrant contain at least one horizontal ship?",
+            False,
+            "boolean",
+        ),
     ),
 }
 
@@ -156,16 +238,32 @@ RS_RELATION = {
     "options": {
         "A": "The leftmost ship in the upper-left quadrant is north of the rightmost ship in the upper-right quadrant",
         "B": "The leftmost ship in the upper-left quadrant is south of the rightmost ship in the upper-right quadrant",
-        "C": "The upper-left quadrant does not contain any ship",
-        "D": "The upper-right quadrant does not contain any ship",
+        "C": "The upper-left quadrant does not contain any ships",
+        "D": "The upper-right quadrant does not contain any ships",
     },
     "answer": "B",
     "reasoning_supervision": _steps(
-        ("S1", "Does the upper-left quadrant contain any ship?", True, "boolean"),
-        ("S2", "Locate the leftmost ship in the upper-left quadrant.", UPPER_LEFT[1], "bbox_coordinates"),
-        ("S3", "Does the upper-right quadrant contain any ship?", True, "boolean"),
-        ("S4", "Locate the rightmost ship in the upper-right quadrant.", UPPER_RIGHT[0], "bbox_coordinates"),
-        ("S5", "Is the object from Step 2 north of the object from Step 4?", False, "boolean"),
+        ("S1", "Does the upper-left quadrant contain any ships?", True, "boolean"),
+        (
+            "S2",
+            "Locate the leftmost ship in the upper-left quadrant. Report bbox coordinates.",
+            UPPER_LEFT[1],
+            "bbox_coordinates",
+        ),
+        ("S3", "Does the upper-right quadrant contain any ships?", True, "boolean"),
+        (
+            "S4",
+            "Locate the rightmost ship in the upper-right quadrant. Report bbox coordinates.",
+            UPPER_RIGHT[0],
+            "bbox_coordinates",
+        ),
+        (
+            "S5",
+            "Comparing the center coordinates of the bounding box from Step 2 and the bounding "
+            "box from Step 4, is the object from Step 2 north of the object from Step 4?",
+            False,
+            "boolean",
+        ),
     ),
 }
 
@@ -198,7 +296,7 @@ WSI_COMPARISON = {
         "steps": [
             {
                 "step_id": step_id,
-                "question": f"Question {step_id}?",
+                "question": slide_wording("T1").steps[step_id],
                 "ground_truth": truth,
                 "answer_format": _WSI_FORMATS.get(step_id, "multi_select"),
                 "options": list(WSI_OPTIONS.get(step_id, ())),

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from gigavqa.benchmarks.ultravr.checks import check_sample
+from gigavqa.benchmarks.ultravr.operations import AD_LAST_STEPS
+from gigavqa.benchmarks.ultravr.wording import grid_wording
 from tests.benchmarks.ultravr.good_records import GOOD, good_record, sample_from, step_of
 
 Change = Callable[[dict[str, Any]], object]
@@ -37,6 +39,16 @@ def both(*changes: Change) -> Change:
 
 
 BROKEN: list[tuple[str, str, Change, str]] = [
+    ("cctv-comparison", "a step in other words", asked("S7", "Sum?"), 'step S7 asks "Sum?", but must ask "What is the'),
+    ("cctv-comparison", "a step on others", asked("S3", "How many dogs are there?"), '"How many standing adults are'),
+    ("cctv-comparison", "a question on others", key("question", "Comparing cats and dogs?"), "question must read"),
+    (
+        "rs-logic",
+        "another orientation",
+        asked("S2", "How many vertical ships are in the upper-left quadrant?"),
+        'must ask "How many horizontal [many] are in the upper-left quadrant?"',
+    ),
+    ("wsi-comparison", "a step in other words", asked("Q2", "Zoom in?"), 'must ask "Is closer ROI review needed?'),
     ("cctv-comparison", "another subcategory", key("subcategory", "free"), "subcategory must be"),
     ("cctv-comparison", "three options", lambda r: r["options"].pop("D"), "exactly four options"),
     ("cctv-comparison", "twice the same option", option("A", GOOD["cctv-comparison"]["options"]["B"]), "same text"),
@@ -45,7 +57,7 @@ BROKEN: list[tuple[str, str, Change, str]] = [
     (
         "cctv-comparison",
         "a repeated question",
-        key("question", "Which claim family is supported by Steps 7 to 10?"),
+        key("question", "Which claim family is supported by the results from Steps 7 to 10?"),
         "repeats",
     ),
     ("cctv-comparison", "a missing step", lambda r: r["reasoning_supervision"]["steps"].pop(), "steps must be S1"),
@@ -231,3 +243,31 @@ def test_nulls_of_a_missing_object_are_legal(missing: tuple[str, str], letter: s
     both(truth(missing[0], False), truth(missing[1], None), truth("S5", None), key("answer", letter))(record)
 
     assert check_sample(sample_from(record)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        (
+            "cctv-relation",
+            "Consider Person A: the adult in a pink coat. Consider Person B: the child with a kite. Relative to Person "
+            "B, which option best describes where Person A is?",
+        ),
+        (
+            "rs-comparison",
+            "What is the absolute difference between the counts of ships in the upper-left quadrant satisfying near "
+            "the red pier and ships in the upper-right quadrant satisfying near the round tank?",
+        ),
+    ],
+)
+def test_every_form_of_a_question_that_the_paper_has_is_right(name: str, question: str) -> None:
+    """A category with two forms of its question takes both."""
+    record = good_record(name)
+    record["question"] = question
+    assert check_sample(sample_from(record)) == []
+
+
+def test_each_product_has_as_many_conditions_as_table_c5_has_steps() -> None:
+    """S1 to S3 ground the grid, the last step names the cell, and each step between them is a condition."""
+    products = grid_wording().products
+    assert {name: len(product.conditions) + 4 for name, product in products.items()} == AD_LAST_STEPS

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
-from gigavqa.benchmarks.ultravr.vocabulary import CLAIM_FAMILIES, CLAIM_PATTERNS, RELATIONS
+from gigavqa.benchmarks.ultravr.vocabulary import CLAIM_FAMILIES, CLAIM_PATTERNS, ORDERINGS, RELATIONS
+from gigavqa.benchmarks.ultravr.wording import Slots, fill, task_wording
 from gigavqa.demo.draws import stream
-from gigavqa.demo.records import letter_of, lettered, shuffled
+from gigavqa.demo.records import letter_of, shuffled
 from gigavqa.demo.ultravr.cctv.figures import KINDS
 from gigavqa.demo.ultravr.records import RecordQuestion
 
@@ -49,6 +50,11 @@ class PlazaVerification(NamedTuple):
     region: Quadrant
     extremum: str
     true: tuple[bool, bool]
+
+    @property
+    def slots(self) -> Slots:
+        """What stands in the slots of its texts."""
+        return _verified_slots(self.kind, self.claimed, self.region, self.extremum)
 
 
 class PlazaRelation(NamedTuple):
@@ -105,7 +111,7 @@ def _compare(kind: str, anchor: int, supported: str, rng: np.random.Generator) -
     pairs = {f: (anchor, count.value) if swapped else (count.value, anchor) for f, count in possible.items()}
     a, b = (KINDS[name].label for name in kinds)
     claims = _claims(a, b, pairs)
-    text = f"Comparing {a} and {b}, which option states a correct relationship between their counts?"
+    text = task_wording("cctv", "comparison").question({"a": a, "b": b})
     options, answer = shuffled(list(claims.values()), claims[supported], rng)
     return PlazaComparison(RecordQuestion(text, options, answer), kinds, supported), possible[supported]
 
@@ -120,14 +126,11 @@ def _least(anchor: int, side: int, block: int) -> int:
 def _claims(a: str, b: str, pairs: dict[str, tuple[int, int]]) -> dict[str, str]:
     """Return the four claims, each as it is true of its own pair of counts."""
     (d_a, d_b), (t_a, t_b), ratio, (o_a, o_b) = (pairs[family] for family in CLAIM_FAMILIES)
-    more, fewer = (a, b) if o_a > o_b else (b, a)
-    texts = (
-        f"The absolute difference between the counts of {a} and {b} is {abs(d_a - d_b)}.",
-        f"The total count of {a} and {b} is {t_a + t_b}.",
-        f"The ratio of the count of {a} to the count of {b} is {reduced(*ratio)}.",
-        f"{more.capitalize()} are more numerous than {fewer}.",
-    )
-    return dict(zip(CLAIM_FAMILIES, texts, strict=True))
+    values = {"difference_claim": abs(d_a - d_b), "total_claim": t_a + t_b, "ratio_claim": reduced(*ratio)}
+    texts, slots = task_wording("cctv", "comparison").options, {"a": a, "b": b}
+    claims = {family: fill(texts[family], {**slots, "value": str(value)}) for family, value in values.items()}
+    ordering = ORDERINGS[0 if o_a > o_b else 1]
+    return {**claims, "ordering_claim": fill(texts[ordering], slots)}
 
 
 def reduced(num_a: int, num_b: int) -> str:
@@ -144,28 +147,24 @@ def _verify(
     others = [quadrant for quadrant in QUADRANTS if quadrant != extreme]
     claimed = count.value if true[0] else int(rng.choice(false_counts))
     region = extreme if true[1] else others[int(rng.integers(len(others)))]
-    label = KINDS[kind].label
-    text = (
-        "Which option correctly evaluates the following claims? "
-        f"Claim A: there are exactly {claimed} {label} in the image. "
-        f"Claim B: the {region} region contains the {extremum} {label}."
-    )
-    options = lettered([text for _, text in CLAIM_PATTERNS.values()])
-    question = RecordQuestion(text, options, letter_of(options, CLAIM_PATTERNS[true][1]))
+    wording, slots = task_wording("cctv", "logical_verification"), _verified_slots(kind, claimed, region, extremum)
+    options = wording.lettered(slots)
+    question = RecordQuestion(wording.question(slots), options, letter_of(options, CLAIM_PATTERNS[true][1]))
     return PlazaVerification(question, kind, claimed, region, extremum, true)
+
+
+def _verified_slots(kind: str, claimed: int, region: Quadrant, extremum: str) -> Slots:
+    return {"bundle": KINDS[kind].label, "claimed": str(claimed), "region": region, "extremum": extremum}
 
 
 def _relate(rng: np.random.Generator) -> tuple[PlazaRelation, ...]:
     """Draw each couple's quadrant, then how they stand."""
     quadrants, positions = rng.permutation(len(QUADRANTS)), rng.permutation(len(RELATIONS))
-    relations: list[PlazaRelation] = []
+    wording, relations = task_wording("cctv", "relational_inference"), list[PlazaRelation]()
     for couple, where, how in zip(_COUPLES, quadrants.tolist(), positions.tolist(), strict=False):
         a, b = (_description(QUADRANTS[where], clothing) for clothing in couple)
-        text = (
-            f"Person A is {a}, and Person B is {b}. "
-            "Which option best describes the position of Person A relative to Person B?"
-        )
-        options = lettered(RELATIONS)
+        text = wording.question({"person_a": a, "person_b": b})
+        options = wording.lettered({})
         question = RecordQuestion(text, options, letter_of(options, RELATIONS[how]))
         relations.append(PlazaRelation(question, couple, QUADRANTS[where], RELATIONS[how]))
     return tuple(relations)

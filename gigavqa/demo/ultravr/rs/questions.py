@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gigavqa.benchmarks.ultravr.taxonomy import LETTERS, Quadrant
+from gigavqa.benchmarks.ultravr.wording import Slots, task_wording
 from gigavqa.demo.draws import stream
-from gigavqa.demo.records import lettered, shuffled
+from gigavqa.demo.records import shuffled
 from gigavqa.demo.ultravr.records import RecordQuestion
 from gigavqa.demo.ultravr.rs.objects import KINDS, LANDMARKS
 
@@ -79,9 +80,13 @@ class LandRelation(NamedTuple):
         return 1 if a == b else 0
 
     @property
-    def first(self) -> str:
-        """The relation that option A states."""
-        return _directions(self.axis)[0]
+    def slots(self) -> Slots:
+        """What stands in the slots of its texts."""
+        kind, (relation, opposite) = KINDS[self.kind], _directions(self.axis)
+        selectors = {f"selector_{at}": side.selector for at, side in zip("ab", self.sides, strict=True)}
+        regions = _regions((self.sides[0].quadrant, self.sides[1].quadrant))
+        named = {"one": kind.singular, "many": kind.label, "relation": relation, "opposite": opposite}
+        return {**named, **selectors, **regions}
 
 
 class LandQuestions(NamedTuple):
@@ -116,10 +121,18 @@ def _compare(regions: Pair, rank: int, rng: np.random.Generator) -> LandComparis
     """Draw four consecutive differences, of which the one of the given rank, 0 to 3, is true."""
     least = int(rng.integers(0, 3))
     options, answer = shuffled([str(least + other) for other in range(len(LETTERS))], str(least + rank), rng)
-    label = KINDS["vehicle"].label
-    a, b = (f"{label} in {the(region)} satisfying {condition(region)}" for region in regions)
-    text = f"What is the absolute difference between the counts of {a} and {b}?"
+    text = task_wording("rs", "comparison").question(compared_slots(regions))
     return LandComparison(RecordQuestion(text, options, answer), regions, least + rank)
+
+
+def compared_slots(regions: Pair) -> Slots:
+    """Return what stands in the slots of a comparison's texts."""
+    conditions = {f"condition_{at}": condition(region) for at, region in zip("ab", regions, strict=True)}
+    return {"many": KINDS["vehicle"].label, **_regions(regions), **conditions}
+
+
+def _regions(regions: Pair) -> dict[str, str]:
+    return {f"region_{at}": the(region) for at, region in zip("ab", regions, strict=True)}
 
 
 def the(quadrant: str) -> str:
@@ -144,22 +157,16 @@ def _parked(comparisons: tuple[LandComparison, ...], rng: np.random.Generator) -
 
 
 def _verify(kind: str, regions: Pair, present: tuple[bool, bool], vertical: bool) -> LandVerification:
-    label = oriented(kind, vertical=vertical)
-    a, b = (the(region) for region in regions)
-    patterns = {
-        (True, True): f"{label} are present in both {a} and {b}",
-        (True, False): f"{label} are present in {a} but not in {b}",
-        (False, True): f"{label} are present in {b} but not in {a}",
-        (False, False): f"{label} are absent from both {a} and {b}",
-    }
-    text = f"Which statement correctly describes the presence of {label} in {a} and {b}?"
-    question = RecordQuestion(text, lettered(list(patterns.values())), LETTERS[list(patterns).index(present)])
+    wording, slots = task_wording("rs", "logical_verification"), verified_slots(kind, regions, vertical=vertical)
+    answer = LETTERS[((True, True), (True, False), (False, True), (False, False)).index(present)]
+    question = RecordQuestion(wording.question(slots), wording.lettered(slots), answer)
     return LandVerification(question, kind, vertical, regions, present)
 
 
-def oriented(kind: str, *, vertical: bool) -> str:
-    """Name the objects of a kind that have the orientation."""
-    return f"{'vertical' if vertical else 'horizontal'} {KINDS[kind].label}"
+def verified_slots(kind: str, regions: Pair, *, vertical: bool) -> Slots:
+    """Return what stands in the slots of a verification's texts."""
+    label, orientation = KINDS[kind].label, "vertical" if vertical else "horizontal"
+    return {"orientation": orientation, "one": label, "many": label, **_regions(regions)}
 
 
 def _relate(kind: str, regions: Pair, answer: str, rng: np.random.Generator) -> LandRelation:
@@ -167,24 +174,11 @@ def _relate(kind: str, regions: Pair, answer: str, rng: np.random.Generator) -> 
     stacked = regions[0].split("-")[0] != regions[1].split("-")[0]
     selectors = ("topmost", "bottommost") if stacked else ("leftmost", "rightmost")
     a, b = (Extreme(selectors[int(rng.integers(2))], region) for region in regions)
-    first, opposite = _directions(0 if stacked else 1)
-    name_a, name_b = (name_of(kind, extreme) for extreme in (a, b))
-    options = lettered(
-        [
-            f"The {name_a} is {first} the {name_b}",
-            f"The {name_a} is {opposite} the {name_b}",
-            f"The {a.quadrant} quadrant does not contain any {KINDS[kind].label}",
-            f"The {b.quadrant} quadrant does not contain any {KINDS[kind].label}",
-        ]
-    )
-    text = f"What is the positional relationship between the {name_a} and the {name_b}?"
-    return LandRelation(RecordQuestion(text, options, answer), kind, (a, b))
+    relation = LandRelation(RecordQuestion("", {}, answer), kind, (a, b))
+    wording = task_wording("rs", "relational_inference")
+    text, options = wording.question(relation.slots), wording.lettered(relation.slots)
+    return relation._replace(question=RecordQuestion(text, options, answer))
 
 
 def _directions(axis: int) -> tuple[str, str]:
     return ("north of", "south of") if axis == 1 else ("west of", "east of")
-
-
-def name_of(kind: str, extreme: Extreme) -> str:
-    """Name the selected object, without its article."""
-    return f"{extreme.selector} {KINDS[kind].singular} in {the(extreme.quadrant)}"

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gigavqa.benchmarks.ultravr.taxonomy import LETTERS, Category
+from gigavqa.benchmarks.ultravr.wording import slide_wording
 from gigavqa.demo.draws import stream
-from gigavqa.demo.records import lettered, sentence, shuffled
+from gigavqa.demo.records import shuffled
 from gigavqa.demo.ultravr.records import RecordQuestion
 
 IN_SITU = ("none", "one nest", "some nests", "many nests")
@@ -89,15 +90,8 @@ def draw_questions(seed: int) -> SlideQuestions:
 
 def _compare(a: str, b: str, level: int, about: str) -> SlideQuestion:
     """T1: which of two interpretations is better supported, from clearly the first (0) to clearly the second (3)."""
-    options = lettered(
-        [
-            f"The visible evidence clearly favors {a} over {b}.",
-            f"The visible evidence clearly favors {b} over {a}.",
-            f"The visible evidence leans toward {a}, but {b} remains a plausible alternative.",
-            f"The visible evidence leans toward {b}, but {a} remains a plausible alternative.",
-        ]
-    )
-    text = f"When comparing {a} and {b}, which interpretation is better supported by the visible evidence?"
+    wording, slots = slide_wording("T1"), {"a": a, "b": b}
+    text, options = wording.question(slots), wording.lettered(slots)
     return SlideQuestion("T1", "comparison", RecordQuestion(text, options, "ACDB"[level]), about)
 
 
@@ -106,13 +100,8 @@ def _verify(names: tuple[str, ...], findings: SlideFindings, failing: int) -> Sl
     claims = [
         _TEXTS[name][findings.value(name) ^ (position == failing)] for position, name in enumerate(names, start=1)
     ]
-    options = lettered(
-        [
-            "Yes, all three findings are supported together by the visible evidence.",
-            *(f"No, {claim} is not adequately supported." for claim in claims),
-        ]
-    )
-    text = "Does the slide support all of the following together: {}, {}, and {}?".format(*claims)
+    wording, slots = slide_wording("T2"), dict(zip("xyz", claims, strict=True))
+    text, options = wording.question(slots), wording.lettered(slots)
     return SlideQuestion("T2", "logical_verification", RecordQuestion(text, options, LETTERS[failing]), names[0])
 
 
@@ -126,7 +115,7 @@ def _summarize(findings: SlideFindings, rng: np.random.Generator) -> SlideQuesti
         for other in (0, 1)
     ]
     options, answer = shuffled(summaries, _summary(values), rng)
-    text = "Which integrated summary is most consistent with the overall findings of this slide?"
+    text = slide_wording("T3").question({})
     return SlideQuestion("T3", "logical_verification", RecordQuestion(text, options, answer), _SUMMARIZED[0])
 
 
@@ -138,15 +127,8 @@ def _summary(values: dict[str, int]) -> str:
 
 def _relate(a: str, b: str, level: int | None) -> SlideQuestion:
     """T4: how two components relate, by how much there is of the first; without a level it awaits an expert."""
-    options = lettered(
-        [
-            f"{sentence(b)} is the dominant process, and {a} is present only as a secondary component.",
-            f"{sentence(a)} and {b} both appear substantial, without a clearly dominant component.",
-            f"{sentence(b)} is supported, but {a} is not convincingly established as a distinct additional component.",
-            f"The relationship between {a} and {b} cannot be determined confidently from the visible evidence.",
-        ]
-    )
-    text = f"Based on the visual evidence, what is the relationship between {a} and {b}?"
+    wording, slots = slide_wording("T4"), {"a": a, "b": b}
+    text, options = wording.question(slots), wording.lettered(slots)
     answer = "" if level is None else "CDAB"[level]
     return SlideQuestion(
         "T4", "relational_inference", RecordQuestion(text, options, answer), "grade" if level is None else "in situ"

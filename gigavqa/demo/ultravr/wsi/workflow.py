@@ -1,49 +1,9 @@
-"""The diagnostic workflow Q1 to Q6.3 of a WSI record, with the questions and option lists of appendix F.3."""
+"""The answers of the diagnostic workflow Q1 to Q6.3 of a WSI record, by what its question is about."""
 
 from typing import NamedTuple
 
-from gigavqa.benchmarks.ultravr.schemas import WSI_FORMATS
-from gigavqa.benchmarks.ultravr.vocabulary import WSI_OPTIONS
+from gigavqa.benchmarks.ultravr.wording import slide_steps
 from gigavqa.demo.records import Record
-from gigavqa.demo.ultravr.records import step
-
-_QUESTIONS = {
-    "Q1": (
-        "At whole-slide / low magnification, which global regions/components should be screened first? "
-        "(This is a multi-select question; select all that apply.)"
-    ),
-    "Q2": "Is closer ROI review needed? (Single-choice: Yes or No. If No, Q2.1-Q4 are left blank.)",
-    "Q2.1": (
-        "Which ROI region(s) should be selected for closer review? Mentally overlay a 6x6 grid on the whole-slide "
-        "image. ROI indices run from 1 to 36 in row-major order, from left to right within each row and from top to "
-        "bottom across rows: ROI 1 is the top-left cell, ROI 6 is the top-right cell, ROI 31 is the bottom-left cell, "
-        "and ROI 36 is the bottom-right cell. Answer with one or more integers from 1 to 36. "
-        "(Answer only if Q2 = Yes; otherwise N/A.)"
-    ),
-    "Q3": (
-        "For the closer review, what practical starting magnification should a junior pathologist use first? "
-        "(Single-choice. Answer only if Q2 = Yes; otherwise N/A.)"
-    ),
-    "Q4": (
-        "After zooming in, which fine-grained morphologic features should be checked? "
-        "(Multi-select, up to 5 most relevant. Answer only if Q2 = Yes; otherwise N/A.)"
-    ),
-    "Q5": (
-        "Is a standardized pathology criterion/reference needed to make this judgment more reproducible? "
-        "(Single-choice: Yes or No. If No, Q5.1-Q5.2 are left blank.)"
-    ),
-    "Q5.1": "Which criterion/reference should be checked? (Multi-select. Answer only if Q5 = Yes; otherwise N/A.)",
-    "Q5.2": "Why is the criterion needed here? (Multi-select. Answer only if Q5 = Yes; otherwise N/A.)",
-    "Q6.1": "Evidence (what is observed): select key observed clues from the Q4 feature list. (Multi-select.)",
-    "Q6.2": (
-        "Reason (why these clues matter): select the main morphologic interpretation indicated by the evidence above. "
-        "(Single-choice.)"
-    ),
-    "Q6.3": (
-        "Conclusion (what this supports): state the conclusion most directly supported by the reasoning path above. "
-        "(Short answer / free text.)"
-    ),
-}
 
 
 class SlideReading(NamedTuple):
@@ -117,7 +77,4 @@ def workflow(reading: SlideReading, rois: list[int]) -> list[Record]:
         "Q6.2": reading.interpretation,
         "Q6.3": reading.conclusion,
     }
-    return [
-        step(step_id, question, truths[step_id], WSI_FORMATS[step_id], WSI_OPTIONS.get(step_id, ()))
-        for step_id, question in _QUESTIONS.items()
-    ]
+    return slide_steps(truths)
