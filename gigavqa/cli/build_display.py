@@ -1,50 +1,54 @@
 """Print builds: yields by reason, what readers without pictures reach, and what to do next."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from gigavqa.cli.console import err, out
 from gigavqa.cli.tables import TableColumn, print_table
-from gigavqa.runtime.plurals import count_noun
-
-if TYPE_CHECKING:
-    from gigavqa.construction.builds import BuildSummary
+from gigavqa.construction.build_summary import BuildSummary, RecipeYield, best_readers
+from gigavqa.runtime.plurals import count_noun, first_lines
 
 _MOST_SENTENCES = 12
+_YIELDS = (
+    TableColumn("recipe"),
+    TableColumn("candidates", right=True),
+    TableColumn("over quota", leaves=1, right=True),
+    TableColumn("guessable", leaves=2, right=True),
+    TableColumn("questions", right=True),
+    TableColumn("rejected", leaves=3, right=True),
+    TableColumn("most for", leaves=4),
+)
+_GUESSING = (
+    TableColumn("recipe"),
+    TableColumn("best reader without pictures"),
+    TableColumn("right %", right=True),
+    TableColumn("95 %", leaves=1, right=True),
+    TableColumn("chance %", right=True),
+)
 
 
-def print_build(made: "BuildSummary") -> None:
+def print_build(made: BuildSummary, page: Path) -> None:
     """Print what a build read, what each recipe yielded, what can be guessed, and the next commands."""
-    told = f"{made.annotations:,} annotations of {count_noun(made.categories, 'category', 'categories')}"
+    told = f"{made.annotations:,} annotations of {count_noun(len(made.categories), 'category', 'categories')}"
     out.print(f"{made.name}: {told} in {count_noun(made.images, 'image')} ({made.form})", markup=False)
     _print_omissions(made.omissions)
-    print_table(
-        [
-            TableColumn("recipe"),
-            TableColumn("candidates", right=True),
-            TableColumn("rejected", right=True, leaves=2),
-            TableColumn("over quota", right=True, leaves=1),
-            TableColumn("guessable", right=True, leaves=3),
-            TableColumn("questions", right=True),
-            TableColumn("most rejected for", leaves=4),
-        ],
-        [made.yield_row(recipe) for recipe in made.recipes],
-    )
-    for line in made.guessing_lines:
-        out.print(line, markup=False)
-    out.print(f"{count_noun(made.questions, 'question')} in {made.dataset}, not reviewed", markup=False)
-    out.print(f"open    {made.page.resolve().as_uri()} in a browser", markup=False)
+    print_table(_YIELDS, [_yield_row(each) for each in made.yields])
+    out.print()
+    print_table(_GUESSING, [_guessing_row(score) for score in best_readers(made.guessing["after"])])
+    out.print()
+    out.print(f"{made.questions:,} questions in the data set {made.name}, not reviewed by people", markup=False)
+    out.print(f"open    {page.resolve().as_uri()} in a browser", markup=False)
     out.print(f"review  gigavqa build review {made.name}", markup=False)
     out.print(f"next    gigavqa submit -d {made.name} -m MODEL --plan evidence", markup=False)
 
 
-def _print_omissions(omissions: Mapping[str, Any]) -> None:
-    if not omissions["counts"]:
-        return
-    told = ", ".join(f"{number:,} {reason}" for reason, number in sorted(omissions["counts"].items()))
-    err.print(f"left out: {told}", markup=False)
-    for omission in omissions["sentences"][:_MOST_SENTENCES]:
-        err.print(f"  {omission['sentence']}", markup=False)
+def print_builds(made: Sequence[BuildSummary]) -> None:
+    """Print one line a build."""
+    names = ("build", "questions", "images", "annotations", "form")
+    columns = [TableColumn(name, right=name in names[1:4]) for name in names]
+    rows = [[one.name, *(f"{n:,}" for n in (one.questions, one.images, one.annotations)), one.form] for one in made]
+    print_table(columns, rows)
 
 
 def print_explanation(found: Mapping[str, Any]) -> None:
@@ -57,7 +61,7 @@ def print_explanation(found: Mapping[str, Any]) -> None:
         return
     record = found["question"] or {}
     lines = {
-        "question": record.get("question", "(none was made)"),
+        "question": record.get("question", "(none)"),
         "options": " | ".join(record.get("choices", ())),
         "truth": found["truth"],
         "outcome": found["outcome"],
@@ -69,3 +73,24 @@ def print_explanation(found: Mapping[str, Any]) -> None:
             out.print(f"{name:9} {value}", markup=False)
     rows = [[one["id"], one["category"], ", ".join(f"{side:g}" for side in one["box"])] for one in found["objects"]]
     print_table([TableColumn("object"), TableColumn("category"), TableColumn("box in pixels")], rows)
+
+
+def _print_omissions(omissions: Mapping[str, Any]) -> None:
+    if not omissions["counts"]:
+        return
+    told = ", ".join(f"{number:,} {reason}" for reason, number in sorted(omissions["counts"].items()))
+    err.print(f"left out: {told}", markup=False)
+    for line in first_lines([one["sentence"] for one in omissions["sentences"]], _MOST_SENTENCES):
+        err.print(f"  {line}", markup=False)
+
+
+def _yield_row(one: RecipeYield) -> list[str]:
+    most = max(one.rejected, key=lambda reason: (one.rejected[reason], reason), default="")
+    numbers = (one.candidates, one.superseded, one.guessable, one.questions, sum(one.rejected.values()))
+    return [one.recipe, *(f"{number:,}" for number in numbers), most]
+
+
+def _guessing_row(score: Mapping[str, Any]) -> list[str]:
+    interval = "-" if score["low"] is None else f"{100 * score['low']:.1f}-{100 * score['high']:.1f}"
+    right, chance = (f"{100 * score[key]:.1f}" for key in ("right", "chance"))
+    return [score["category"], score["reader"], right, interval, chance]

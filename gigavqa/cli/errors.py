@@ -5,6 +5,7 @@ from http import HTTPStatus
 from gigavqa.backup.errors import BackupInvalidError
 from gigavqa.catalogue.errors import CatalogueError
 from gigavqa.client.errors import GatewayUnreachableError, GigavqaError, ProblemError, QuestionsError
+from gigavqa.construction.errors import BuildBusyError, BuildError
 from gigavqa.contract.errors import JobsError, KeyNotFoundError, ResultsUnavailableError
 from gigavqa.demo.errors import DemoError, DemoUnknownError
 from gigavqa.evaluation.errors import EvaluationError
@@ -52,6 +53,7 @@ _TEMPORARY_STATUSES = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 
 EXPECTED = (
     CommandError,
+    BuildError,
     CatalogueError,
     DemoError,
     EvaluationError,
@@ -70,6 +72,7 @@ EXPECTED = (
 
 _INPUTS = (
     BackupInvalidError,
+    BuildError,
     CatalogueError,
     DemoUnknownError,
     EvaluationError,
@@ -90,7 +93,7 @@ def exit_status(error: BaseException) -> ExitStatus:
         return error.exit_code
     if isinstance(error, GatewayUnreachableError):
         return ExitStatus.NO_GATEWAY
-    if isinstance(error, (PortTakenError, RestoreRefusedError, ResultsUnavailableError)):
+    if isinstance(error, (BuildBusyError, PortTakenError, RestoreRefusedError, ResultsUnavailableError)):
         return ExitStatus.NOT_NOW
     if isinstance(error, ProblemError):
         return (

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.evaluation.errors import Problem
@@ -29,23 +29,6 @@ def print_guessing(scores: "Sequence[ReaderScore]") -> None:
         by_recipe[score.recipe].append(score)
     best = [sorted(one, key=lambda score: -(score.right.value or 0.0))[:_SHOWN] for one in by_recipe.values()]
     print_table(_COLUMNS, [_row(score) for scores_of in best for score in scores_of], more="`--json` has all readers")
-
-
-def describe_guessing(scores: "Sequence[ReaderScore]") -> list[dict[str, Any]]:
-    """Return all readers' scores as JSON has them."""
-    return [
-        {
-            "category": score.recipe,
-            "reader": score.reader,
-            "right": score.right.value,
-            "low": score.right.low,
-            "high": score.right.high,
-            "chance": score.chance,
-            "questions": score.right.count,
-            "guesses": score.guesses,
-        }
-        for score in scores
-    ]
 
 
 def guessing_warnings(scores: "Sequence[ReaderScore]") -> "Iterator[Problem]":

@@ -81,7 +81,9 @@ class Vocabulary:
     def document(self) -> dict[str, Any]:
         """Return it as JSON, sorted. An attribute with more values than sort objects is left out."""
         attributes = {
-            category: {name: sorted(map(str, values)) for name, values in by_name.items() if 1 < len(values) <= _MOST_VALUES}
+            category: {
+                name: sorted(map(str, values)) for name, values in by_name.items() if 1 < len(values) <= _MOST_VALUES
+            }
             for category, by_name in self._values.items()
         }
         return {"images": self.images, "categories": dict(sorted(self.categories.items())), "attributes": attributes}

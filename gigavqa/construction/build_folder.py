@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +41,9 @@ class BuildFolder:
         folder = cls(builds, name)
         if not (folder.path / STATE).is_file():
             known = sorted(place.parent.name for place in builds.glob(f"*/{STATE}"))
-            raise BuildError(f"there is no build '{name}'{did_you_mean(name, known)}; `gigavqa build {name} --from ...`")
+            raise BuildError(
+                f"there is no build '{name}'{did_you_mean(name, known)}; `gigavqa build {name} --from ...`"
+            )
         return folder
 
     def file(self, name: str) -> Path:
@@ -67,7 +68,8 @@ class BuildFolder:
         if not made or made["key"] != key:
             return False
         return all(
-            self.file(name).is_file() and digest_file(self.file(name)) == digest for name, digest in made["files"].items()
+            self.file(name).is_file() and digest_file(self.file(name)) == digest
+            for name, digest in made["files"].items()
         )
 
     def finish(self, stage: str, key: str, files: Iterable[str]) -> None:
@@ -86,11 +88,12 @@ class BuildFolder:
 
     def write_lines(self, name: str, values: Iterable[Any]) -> int:
         """Write one value a line as JSON; returns how many there were."""
-        number = 0
+        written = 0
         with open_whole_file(self.file(name)) as file:
-            for number, value in enumerate(values, start=1):
+            for value in values:
                 file.write(canonical_json(value).encode() + b"\n")
-        return number
+                written += 1
+        return written
 
     def read_json(self, name: str) -> Any:
         """Return a document that the build wrote."""
@@ -110,6 +113,6 @@ class BuildFolder:
 
     def _sweep(self) -> None:
         """Delete the drafts that killed processes left; nobody else writes here."""
-        for name in os.listdir(self.path):
-            if name.startswith(".") and name != ".lock":
-                (self.path / name).unlink(missing_ok=True)
+        for path in self.path.glob(".*"):
+            if path.name != ".lock":
+                path.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.errors import BuildError
-from gigavqa.construction.readers.registry import ReaderOptions
+from gigavqa.construction.readers.reader import ReaderOptions
 from gigavqa.construction.recipes.recipe import CategoryNames
 
 SETTINGS = "build.json"
@@ -43,4 +43,6 @@ class BuildSettings(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            raise BuildError(f"{folder.file(SETTINGS)}: {place}: {first['msg']}; delete the file to begin anew") from error
+            raise BuildError(
+                f"{folder.file(SETTINGS)}: {place}: {first['msg']}; delete the file to begin anew"
+            ) from error

@@ -1,24 +1,23 @@
 """What a build came to: what was read, what each recipe yielded and why no more, and what can be guessed."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from gigavqa.construction.builds import Build
-from gigavqa.evaluation.tables import Table
 
 
 @dataclass(frozen=True)
 class RecipeYield:
-    """What became of a recipe's candidates. `rejected` and `superseded` count by reason; `guessable` were dropped."""
+    """What became of a recipe's candidates. `rejected` counts by reason, `superseded` are over a quota or a balance,
+    `guessable` were dropped."""
 
     recipe: str
     title: str
     candidates: int
     rejected: Mapping[str, int]
-    superseded: Mapping[str, int]
+    superseded: int
     guessable: int
     questions: int
     examples: Mapping[str, list[str]]
@@ -36,7 +35,7 @@ class BuildSummary:
     categories: Mapping[str, int]
     omissions: Mapping[str, Any]
     yields: tuple[RecipeYield, ...]
-    guessing: Mapping[str, Table]
+    guessing: Mapping[str, list[dict[str, Any]]]
     questions: int
 
     @classmethod
@@ -54,14 +53,23 @@ class BuildSummary:
             categories=vocabulary["categories"],
             omissions=omissions,
             yields=tuple(_yields(build, questions)),
-            guessing={when: Table.model_validate(table) for when, table in guessing.items()},
+            guessing=guessing,
             questions=questions.total(),
         )
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON."""
-        tables = {when: table.model_dump(mode="json") for when, table in self.guessing.items()}
-        return {**asdict(self), "guessing": tables}
+        return asdict(self)
+
+
+def best_readers(scores: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return for each recipe the reader without pictures that is most above chance."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for score in scores:
+        known = best.get(score["category"])
+        if score["right"] is not None and (known is None or score["right"] > known["right"]):
+            best[score["category"]] = score
+    return [best[name] for name in sorted(best)]
 
 
 def _yields(build: Build, questions: Mapping[str, int]) -> Iterator[RecipeYield]:
@@ -75,7 +83,7 @@ def _yields(build: Build, questions: Mapping[str, int]) -> Iterator[RecipeYield]
             recipe.title,
             candidates=counts["candidates"],
             rejected=counts["rejected"],
-            superseded=selected["superseded"][recipe.name],
+            superseded=selected["superseded"].get(recipe.name, 0),
             guessable=guessable[recipe.name],
             questions=questions[recipe.name],
             examples=counts["examples"],

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,21 +15,27 @@ import numpy as np
 from gigavqa.construction.annotation_lines import Vocabulary, image_line, read_image_line
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.build_folder import BuildFolder, canonical_json, digest_file
-from gigavqa.construction.build_settings import BuildSettings
-from gigavqa.construction.candidates import Candidate, Rejection
+from gigavqa.construction.build_settings import SETTINGS, BuildSettings
+from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.errors import BuildError
-from gigavqa.construction.guessing import rebalance
+from gigavqa.construction.guessing.guessing import rebalance, score_readers
 from gigavqa.construction.images import FolderImages
-from gigavqa.construction.question_records import question_record
+from gigavqa.construction.question_records import blind_question, question_record
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
 from gigavqa.construction.recipes.recipe import CategoryNames, Recipe, RecipeContext
 from gigavqa.construction.recipes.registry import installed_recipes
 from gigavqa.construction.rejections import RejectionCounts
-from gigavqa.construction.selection import Quotas, select
+from gigavqa.construction.selection import Quotas, balance_letters, select
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import counted
 
+_FILES: Mapping[str, Sequence[str]] = {
+    "annotations": ("annotations.jsonl", "vocabulary.json", "omissions.json", "inputs.json"),
+    "candidates": ("candidates.jsonl", "rejections.json"),
+    "samples": ("samples.jsonl", "selection.json", "guessing.json"),
+}
+"""What each stage writes."""
 
 
 class Build:
@@ -48,7 +53,9 @@ class Build:
         wanted = self.settings.recipes or tuple(installed)
         if unknown := [name for name in wanted if name not in installed]:
             told = ", ".join(installed)
-            raise BuildError(f"there is no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: recipes are {told}")
+            raise BuildError(
+                f"there is no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: recipes are {told}"
+            )
         return [recipe for name, recipe in installed.items() if name in wanted]
 
     @cached_property
@@ -84,18 +91,21 @@ class Build:
 
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
-        self.folder.write_json("build.json", self.settings.model_dump(mode="json"))
-        files = ("annotations.jsonl", "vocabulary.json", "omissions.json", "inputs.json")
-        self._stage("annotations", self._annotation_inputs(), files, self._read_annotations)
-        versions = [recipe.version for recipe in self.recipes]
-        names = {category: list(both) for category, both in self.context.names.items()}
-        inputs = {"annotations": self.folder.digest_of("annotations"), "recipes": versions, "names": names}
-        files = ("candidates.jsonl", "rejections.json")
-        self._stage("candidates", {**inputs, "seed": self.settings.seed}, files, self._find_candidates)
-        quotas = [self.settings.per_image, self.settings.per_recipe]
-        inputs = {"candidates": self.folder.digest_of("candidates"), "quotas": quotas}
-        files = ("samples.jsonl", "selection.json", "guessing.json")
-        self._stage("samples", {**inputs, "seed": self.settings.seed}, files, self._make_samples)
+        self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
+        self._stage("annotations", self._annotation_inputs(), self._read_annotations)
+        candidates = {
+            "annotations": self.folder.digest_of("annotations"),
+            "recipes": [recipe.version for recipe in self.recipes],
+            "names": {category: [both.one, both.many] for category, both in self.context.names.items()},
+            "seed": self.settings.seed,
+        }
+        self._stage("candidates", candidates, self._find_candidates)
+        samples = {
+            "candidates": self.folder.digest_of("candidates"),
+            "quotas": [self.settings.per_image, self.settings.per_recipe],
+            "seed": self.settings.seed,
+        }
+        self._stage("samples", samples, self._make_samples)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the questions as they are put into the data set."""
@@ -114,11 +124,11 @@ class Build:
         for recipe in self.recipes:
             yield from recipe.candidates(image, self.context, self._stream(recipe.name, image.image))
 
-    def _stage(self, name: str, inputs: Mapping[str, Any], files: Sequence[str], work: Callable[[], None]) -> None:
+    def _stage(self, name: str, inputs: Mapping[str, Any], work: Callable[[], None]) -> None:
         key = canonical_json(inputs)
         if not self.folder.is_current(name, key):
             work()
-            self.folder.finish(name, key, files)
+            self.folder.finish(name, key, _FILES[name])
 
     def _annotation_inputs(self) -> dict[str, Any]:
         source = self.settings.source
@@ -144,6 +154,7 @@ class Build:
         self.folder.write_json("vocabulary.json", vocabulary.document())
         sentences = [omission._asdict() for omission in omissions]
         self.folder.write_json("omissions.json", {"counts": dict(omissions.counts), "sentences": sentences})
+        self.folder.write_json("inputs.json", self._annotation_inputs())
 
     def _find_candidates(self) -> None:
         rejections = RejectionCounts()
@@ -158,19 +169,23 @@ class Build:
     def _make_samples(self) -> None:
         quotas = Quotas(per_image=self.settings.per_image, per_recipe=self.settings.per_recipe)
         chosen = select(self.candidates(), quotas, self.settings.seed)
-        records = [self._word(one) for one in self.candidates() if one.id in chosen.ids]
-        balanced = rebalance(records, self.settings.seed)
-        self.folder.write_lines("samples.jsonl", (record for record in records if record["id"] in balanced.kept))
-        superseded: dict[str, dict[str, int]] = {recipe.name: {} for recipe in self.recipes}
-        for (recipe, reason), number in sorted(chosen.superseded.items()):
-            superseded[recipe][reason] = number
-        self.folder.write_json("selection.json", {"superseded": superseded, "guessable": dict(balanced.dropped)})
-        tables = {"before": balanced.before, "after": balanced.after}
-        self.folder.write_json("guessing.json", {when: table.model_dump(mode="json") for when, table in tables.items()})
+        accepted = frozenset(chosen.accepted)
+        taken = [one for one in self.candidates() if one.id in accepted]
+        texts = balance_letters(map(self._word, taken), self.settings.seed)
+        worded = list(zip(taken, texts, strict=True))
+        blind = [blind_question(*each) for each in worded]
+        balanced = rebalance(blind)
+        kept = {question.id for question in balanced.kept}
+        self.folder.write_lines("samples.jsonl", (question_record(*each) for each in worded if each[0].id in kept))
+        guessable = dict(balanced.dropped)
+        self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": guessable})
+        scores = {"before": score_readers(blind), "after": score_readers(balanced.kept)}
+        documents = {when: [score.document() for score in each] for when, each in scores.items()}
+        self.folder.write_json("guessing.json", documents)
 
-    def _word(self, candidate: Candidate) -> dict[str, Any]:
+    def _word(self, candidate: Candidate) -> QuestionText:
         recipe = next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
-        return question_record(candidate, recipe.word(candidate, self.context, self._stream(candidate.id)))
+        return recipe.word(candidate, self.context, self._stream(candidate.id))
 
     def _stream(self, *words: str) -> np.random.Generator:
         """Return the stream of a part of the build: one part's draws move no other's."""

@@ -9,7 +9,7 @@ from gigavqa.construction.errors import BuildError
 from gigavqa.runtime.suggestions import did_you_mean
 
 
-def explain(build: Build, wanted: str) -> dict[str, Any]:
+def explain_build(build: Build, wanted: str) -> dict[str, Any]:
     """Explain a question by its id, or what was looked at in an image by its name.
 
     Raises BuildError for neither, with what is close to it.

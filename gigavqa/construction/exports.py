@@ -11,6 +11,16 @@ from gigavqa.reports.writers.verdict_files import open_whole_file
 
 _SHARD_BYTES = 400_000_000
 _MOST_IMAGE_BYTES = 1_000_000_000
+_CARD = """---
+configs:
+- config_name: default
+  data_files:
+  - split: test
+    path: data/test-*
+---
+
+# {title}
+"""
 Records = Iterable[Mapping[str, Any]]
 
 
@@ -49,7 +59,7 @@ def write_coco(target: Path, images: Iterable[AnnotatedImage], records: Records)
 
 
 def _coco_question(record: Mapping[str, Any], image: int, own: Mapping[str, int]) -> dict[str, Any]:
-    kept = ("id", "question", "type", "choices", "answer", "category", "boxes")
+    kept = ("id", "question", "type", "choices", "answer", "answer_text", "category", "boxes")
     evidence = [own[name] for name in record["objects"] if name in own]
     return {"image_id": image, "annotation_ids": evidence, **{key: record[key] for key in kept if key in record}}
 
@@ -62,12 +72,9 @@ def write_huggingface(target: Path, records: Records, images: Path, *, title: st
     """
     target.mkdir(parents=True)
     (target / "data").mkdir()
-    shards = 0
-    for shard in _shards(records, images):
-        _write_shard(target / "data" / f"test-{shards:05d}.parquet", shard)
-        shards += 1
-    card = f"---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: data/test-*\n---\n\n# {title}\n"
-    (target / "README.md").write_text(card, encoding="utf-8")
+    for number, shard in enumerate(_shards(records, images)):
+        _write_shard(target / "data" / f"test-{number:05d}.parquet", shard)
+    (target / "README.md").write_text(_CARD.format(title=title), encoding="utf-8")
     return sum(path.stat().st_size for path in target.rglob("*.parquet"))
 
 
@@ -108,12 +115,12 @@ def _write_shard(path: Path, rows: list[dict[str, Any]]) -> None:
         ],
         metadata={"huggingface": json.dumps({"info": {"features": _FEATURES}})},
     )
-    columns = {name: [_cell(name, row.get(name)) for row in rows] for name in schema.names}
+    columns = {name: [_cell(name, row) for row in rows] for name in schema.names}
     pq.write_table(pa.table(columns, schema=schema), path)
 
 
-def _cell(name: str, value: Any) -> Any:
-    return str(value) if name == "answer" else value
+def _cell(name: str, row: Mapping[str, Any]) -> Any:
+    return str(row.get("answer_text", row.get("answer"))) if name == "answer" else row.get(name)
 
 
 def _value(kind: str) -> dict[str, str]:

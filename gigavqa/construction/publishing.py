@@ -1,35 +1,27 @@
-"""The data set of a build: its samples and images in the data root, in place of what the same build put there before."""
+"""The data set of a build, in the data root in place of what the same build put there before."""
 
 import json
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.errors import BuildError
+from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
 from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.tiling.file_remarks import file_remarks
+from gigavqa.tiling.headers import read_header
 
-SAMPLES = "samples.jsonl"
 BUILD_KEY = "build"
 """In a data set's `dataset.toml`: which build made it."""
-_REVIEWS = "reviews"
 
 
-def publish(
-    build: BuildFolder,
-    records: Path,
-    benchmark: str,
-    images: Path,
-    data: Path,
-    *,
-    title: str,
-    check_image: Callable[[Path, str], object],
-    remarks_on: Callable[[Path], Sequence[str]],
-) -> ImportSummary:
+def publish(build: BuildFolder, records: Path, images: Path, data: Path, title: str) -> ImportSummary:
     """Make the data set of a build's records, or put it in the place of the one that this build made before.
 
     People's reviews stay with it. Raises BuildError where a data set of another origin has the name, and whatever an
@@ -37,26 +29,33 @@ def publish(
     """
     target = data / build.name
     if target.exists() and not is_of_build(target, build.name):
-        raise BuildError(f"{target} is there and was made otherwise: give the build another name, or delete that data set")
-    data.mkdir(parents=True, exist_ok=True)
-    prefix = f".build-{build.name}-"
-    for leftover in data.glob(f"{prefix}*"):  # of a killed process: nobody else builds this one
-        shutil.rmtree(leftover, ignore_errors=True)
-    room = Path(tempfile.mkdtemp(prefix=prefix, dir=data))
-    try:
+        raise BuildError(f"{target} was made otherwise: give the build another name, or delete that data set")
+    with _room(data, build.name) as room:
         made = import_dataset(
-            find_benchmark(benchmark), records, images, room / build.name,
-            check_image=check_image, remarks_on=remarks_on, title=title,
+            find_benchmark("questions"), records, images, room / build.name,
+            check_image=read_header, remarks_on=file_remarks, title=title,
         )  # fmt: skip
         _mark(made.folder, build.name)
         if target.exists():
-            if (target / _REVIEWS).is_dir():
-                shutil.copytree(target / _REVIEWS, made.folder / _REVIEWS)
+            if (target / REVIEWS).is_dir():
+                shutil.copytree(target / REVIEWS, made.folder / REVIEWS)
             target.rename(room / "replaced")
         made.folder.rename(target)
+    return replace(made, folder=target)
+
+
+@contextmanager
+def _room(data: Path, name: str) -> Iterator[Path]:
+    """A hidden folder in the data root; what killed processes left of the same build is deleted first."""
+    data.mkdir(parents=True, exist_ok=True)
+    prefix = f".build-{name}-"
+    for leftover in data.glob(f"{prefix}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    room = Path(tempfile.mkdtemp(prefix=prefix, dir=data))
+    try:
+        yield room
     finally:
         shutil.rmtree(room, ignore_errors=True)
-    return made
 
 
 def is_of_build(folder: Path, name: str) -> bool:

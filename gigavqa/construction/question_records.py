@@ -1,8 +1,11 @@
-"""Candidates in words as records of the benchmark `questions`."""
+"""Candidates in words: as records of the benchmark `questions`, and as readers without pictures get them."""
 
+from string import ascii_uppercase
 from typing import Any
 
 from gigavqa.construction.candidates import Candidate, QuestionText
+from gigavqa.construction.guessing.guessing import BlindQuestion
+from gigavqa.construction.selection import category_of
 
 
 def question_record(candidate: Candidate, words: QuestionText) -> dict[str, Any]:
@@ -11,17 +14,26 @@ def question_record(candidate: Candidate, words: QuestionText) -> dict[str, Any]
     An option that is right is told by its text in a field of its own: where options are numbers, no reader can take the
     text for an option's place.
     """
-    answer = "answer_text" if words.options else "answer"
     record = {
         "id": candidate.id,
         "image": candidate.image,
         "question": words.question,
         "type": words.type,
-        "choices": list(words.options),
-        answer: words.answer,
+        "choices": [*map(str, words.options)],
+        "answer_text" if words.options else "answer": str(words.answer) if words.options else words.answer,
         "category": candidate.recipe,
-        "group_object": candidate.balance.rpartition("/")[2],
+        "group_object": category_of(candidate),
         "boxes": [list(box) for box in candidate.boxes],
         "objects": list(candidate.objects),
     }
-    return {key: value for key, value in record.items() if value != []}
+    return {key: value for key, value in record.items() if value not in ([], "")}
+
+
+def blind_question(candidate: Candidate, words: QuestionText) -> BlindQuestion:
+    """Return a question without its picture; where it has no options, all answers that its group offers are some."""
+    offered = [*map(str, words.options or candidate.program["options"])]
+    options = dict(zip(ascii_uppercase, offered, strict=False)) if words.options else {one: one for one in offered}
+    right = next(key for key, text in options.items() if text == str(words.answer))
+    return BlindQuestion(
+        candidate.id, candidate.image, candidate.recipe, category_of(candidate), words.question, options, right
+    )

@@ -1,17 +1,32 @@
 """`gigavqa build`: questions of annotated pictures, checked against guessing, as a data set."""
 
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gigavqa.cli.arguments import JsonOption, SeedOption, TitleOption
-from gigavqa.cli.build_display import explain_question, print_build, print_builds
-from gigavqa.cli.console import out, print_json
+from gigavqa.cli.arguments import JsonOption, TitleOption, UrlOption, parse_pair
+from gigavqa.cli.build_display import print_build, print_builds, print_explanation
+from gigavqa.cli.console import out, print_json, print_json_list
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.help import HelpGroup
+from gigavqa.cli.reviewing import print_review_address
 from gigavqa.cli.work_line import work_line
+from gigavqa.client.connection import DEFAULT_URL
+from gigavqa.construction.build_folder import BuildFolder
+from gigavqa.construction.build_settings import BuildSettings
+from gigavqa.construction.build_summary import BuildSummary
+from gigavqa.construction.builds import Build
+from gigavqa.construction.evidence_pictures import draw_evidence
+from gigavqa.construction.explaining import explain_build
+from gigavqa.construction.exports import write_coco, write_huggingface
+from gigavqa.construction.page import render_page
+from gigavqa.construction.publishing import publish
 from gigavqa.runtime.home import Home
+
+_PAGE = "index.html"
 
 
 class BuildGroup(HelpGroup):
@@ -36,6 +51,15 @@ app = typer.Typer(
     """,
     no_args_is_help=True,
 )
+
+
+class ExportForm(StrEnum):
+    """What a build is exported as."""
+
+    COCO = "coco"
+    HUGGINGFACE = "huggingface"
+
+
 BuildArgument = Annotated[str, typer.Argument(metavar="NAME", help="The build, and the data set that it makes.")]
 
 
@@ -73,6 +97,14 @@ Names = Annotated[
 Seed = Annotated[int | None, typer.Option(min=0, help="Makes every draw repeatable; 0 if omitted.")]
 
 
+Annotator = Annotated[
+    str, typer.Option(metavar="NAME", help="Whose annotations, where a file has several people's.", show_default=False)
+]
+Unit = Annotated[
+    str, typer.Option(metavar="pixels|parts", help="Of a table's coordinates, where both fit.", show_default=False)
+]
+
+
 @app.command()
 def make(
     name: BuildArgument,
@@ -83,6 +115,8 @@ def make(
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
     call: Names = None,
+    annotator: Annotator = "",
+    unit: Unit = "",
     seed: Seed = None,
     title: TitleOption = "",
     json: JsonOption = False,
@@ -92,63 +126,94 @@ def make(
     The same command again goes on where it was interrupted, and makes anew only what hangs on a change; without --from
     it repeats the last one. `gigavqa build NAME` is the same as `gigavqa build make NAME`.
     """
-    from gigavqa.construction.build_folder import BuildFolder
-    from gigavqa.construction.builds import Build, BuildSettings
-
     home = Home.from_environment()
-    folder = BuildFolder(home.folder / "builds", name)
+    folder = BuildFolder(_builds(), name)
+    options = {key: value for key, value in (("annotator", annotator), ("unit", unit)) if value}
     given = {
         "source": source and source.resolve(),
         "images": images and images.resolve(),
         "form": form,
-        "recipes": tuple(filter(None, (one.strip() for one in recipes.split(",")))),
+        "options": options,
+        "recipes": tuple(filter(None, map(str.strip, recipes.split(",")))),
         "per_image": per_image,
         "per_recipe": per_recipe,
-        "names": dict(_names(text) for text in call or ()),
+        "names": dict(map(_names, call or ())),
         "seed": seed,
         "title": title,
     }
-    settings = BuildSettings.of(folder, {key: value for key, value in given.items() if value not in (None, "", (), {})})
+    settings = BuildSettings.of(folder, {key: value for key, value in given.items() if value or value == 0})
     with folder.locked(), work_line():
-        made = Build(folder, settings).make(home.data)
-    print_json(made.document()) if json else print_build(made)
+        build = Build(folder, settings)
+        build.run()
+        made = BuildSummary.of(build)
+        if made.questions == 0:
+            raise ArgumentError(f"no question came of {settings.source}; `gigavqa build explain {name} IMAGE` says why")
+        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, settings.title)
+        page = folder.file(_PAGE)
+        page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
+    print_json(made.document()) if json else print_build(made, page)
 
 
 @app.command()
-def explain(name: BuildArgument, question: QuestionArgument, json: JsonOption = False) -> None:
-    """Say how a question came about: what was marked, what follows from it, and what became of the question.
+def explain(
+    name: BuildArgument,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The id of a question, or a picture's name.")],
+    json: JsonOption = False,
+) -> None:
+    """Say how a question came about: what was marked, what follows from it, and what became of it.
 
     Of a picture: what was looked at and rejected in it, and why.
     """
-    from gigavqa.construction.build_folder import BuildFolder
-    from gigavqa.construction.builds import Build, BuildSettings
-    from gigavqa.construction.explaining import explain as explain_question
-
-    folder = BuildFolder.existing(Home.from_environment().folder / "builds", name)
-    found = explain_question(Build(folder, BuildSettings.of(folder, {})), question)
+    found = explain_build(_existing(name), question)
     print_json(found) if json else print_explanation(found)
 
 
 @app.command()
-def review(name: BuildArgument) -> None:
-    """Say where people review the questions of a build: keep, mend or drop each one."""
-    from gigavqa.cli.reviewing import open_review
+def review(
+    name: BuildArgument,
+    browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """Say where people review the questions of a build: keep, mend or drop each one.
 
-    open_review(name)
+    `gigavqa dataset reviews NAME` tells how far they are, and how far they agree.
+    """
+    _existing(name)
+    print_review_address(name, url, opens=browser)
 
 
 @app.command()
 def export(
     name: BuildArgument,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file, or the folder, to write.")],
-    form: Annotated[ExportForm, typer.Option("--form", "-f", help="How.")] = ExportForm.COCO,
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file of COCO, or the folder of Parquet.")],
+    form: Annotated[ExportForm, typer.Option("--form", "-f", help="As what.")] = ExportForm.COCO,
 ) -> None:
     """Write a build's questions for other tools: COCO with questions, or Parquet for the Hugging Face Hub."""
+    build = _existing(name)
+    if target.exists():
+        raise ArgumentError(f"{target} is there already; name another place")
+    if form is ExportForm.COCO:
+        write_coco(target, build.images(), build.records())
+    else:
+        write_huggingface(target, build.records(), build.settings.images, title=build.settings.title or name)
+    out.print(f"written to {target}", markup=False)
 
 
 @app.command("list")
 def list_(json: JsonOption = False) -> None:
     """List the builds: questions, pictures, and what they were made of."""
+    names = sorted(place.parent.name for place in _builds().glob("*/selection.json"))
+    made = [BuildSummary.of(_existing(name)) for name in names]
+    print_json_list([each.document() for each in made]) if json else print_builds(made)
+
+
+def _builds() -> Path:
+    return Home.from_environment().folder / "builds"
+
+
+def _existing(name: str) -> Build:
+    folder = BuildFolder.existing(_builds(), name)
+    return Build(folder, BuildSettings.of(folder, {}))
 
 
 def _names(text: str) -> tuple[str, tuple[str, str]]:

@@ -36,7 +36,7 @@ from gigavqa.cli.dataset_display import (
     report_import,
 )
 from gigavqa.cli.errors import ArgumentError
-from gigavqa.cli.guessing_display import describe_guessing, guessing_warnings, print_guessing
+from gigavqa.cli.guessing_display import guessing_warnings, print_guessing
 from gigavqa.cli.lookup import dataset_folder, dataset_names
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.cli.work_line import work_line
@@ -158,7 +158,7 @@ def check(
     scores = _guess(found) if guess and found.dataset else ()
     if scores and not json:
         print_guessing(scores)
-    told = {"guessing": describe_guessing(scores)} if guess else {}
+    told = {"guessing": [score.document() for score in scores]} if guess else {}
     report_findings(path, found, strict=strict, json=json, more=told)
 
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +48,20 @@ class ReaderScore(NamedTuple):
         """Whether the reader beats chance: its interval lies above, and it by more than 8 points."""
         value, low = self.right.value, self.right.low
         return value is not None and value > self.chance + _ABOVE_CHANCE and (low is None or low > self.chance)
+
+    def document(self) -> dict[str, Any]:
+        """Return the score as JSON."""
+        right = self.right
+        return {
+            "category": self.recipe,
+            "reader": self.reader,
+            "right": right.value,
+            "low": right.low,
+            "high": right.high,
+            "chance": self.chance,
+            "questions": right.count,
+            "guesses": self.guesses,
+        }
 
 
 class Rebalance(NamedTuple):
