@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from gigavqa.ranges.allow_list import AllowList
 from gigavqa.ranges.attempts import TransientFaultError, attempt_again
 from gigavqa.ranges.http_ranges import HttpRanges
-from gigavqa.ranges.object_ranges import ObjectRanges
+from gigavqa.ranges.object_stores import ObjectStores
+from gigavqa.ranges.routes import ListedRoute
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.errors import ImageUnavailableError
 from gigavqa.tiling.opening import use_remote_images
@@ -29,8 +30,8 @@ class RangeSources:
     def __init__(self, prefixes: Sequence[str], private_hosts: Sequence[str] = (), seconds: float = 60.0) -> None:
         self._allowed = AllowList(prefixes)
         self._seconds = seconds
-        self._http = HttpRanges(self._allowed.require, frozenset(private_hosts))
-        self._objects = ObjectRanges()
+        self._http = HttpRanges(ListedRoute(self._allowed.require, frozenset(private_hosts)))
+        self._objects = HttpRanges(ObjectStores())
         self._loop = asyncio.new_event_loop()
         self._starting = threading.Lock()
         self._process = 0
@@ -67,7 +68,7 @@ class RangeSources:
         finally:
             self._run(pieces.aclose())  # type: ignore[attr-defined]
 
-    def _reader(self, url: str) -> HttpRanges | ObjectRanges:
+    def _reader(self, url: str) -> HttpRanges:
         return self._http if url.startswith(("https://", "http://")) else self._objects
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
