@@ -91,7 +91,7 @@ class HttpRanges:
     async def _open(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
         """Ask for a file, wherever redirects lead to; what is yielded is 200, 206 or 416."""
         at = await self._route.begin(url)
-        for _ in range(_MOST_REDIRECTS):
+        for number in range(_MOST_REDIRECTS):
             try:
                 parts = urlsplit(at)
                 address, client = await self._client(parts)
@@ -104,7 +104,8 @@ class HttpRanges:
                         return
                     leads = urljoin(at, response.headers.get("location", ""))
             except AddressUnknownError as error:
-                raise TransientFaultError(f"{without_secrets(str(error))}: its name leads nowhere") from error
+                told = f"{without_secrets(str(error))}: its name leads nowhere"
+                raise TransientFaultError(told, is_outage=not number) from error
             except AddressRefusedError as error:
                 raise ImageAddressError(
                     f"{url}: {error}, unless GIGAVQA_REMOTE_PRIVATE_HOSTS lists the host"
@@ -113,7 +114,8 @@ class HttpRanges:
                 raise ImageAddressError(f"{url}: its server leads to what is no address") from error
             except httpx.TransportError as error:
                 self._clients.pop(_origin(parts), None)
-                raise TransientFaultError(_told(error)) from error
+                is_outage = not number and isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                raise TransientFaultError(_told(error), is_outage=is_outage) from error
             at = self._route.follow(url, leads)
         raise ImageUnavailableError(f"{url}: its server redirects more than {_MOST_REDIRECTS} times")
 

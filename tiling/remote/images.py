@@ -34,7 +34,8 @@ RUN_BYTES = 4 * 2**20
 """The most that one request reads."""
 PARALLEL = 8
 """Requests under way at a time, whose bytes are all that is held in memory: 32 MiB."""
-_LOOK_SECONDS = 10.0
+LOOK_SECONDS = 10.0
+"""What was found of a file, or of a host, is believed so long."""
 _FAILURE_SECONDS = 10.0
 _MOST_KNOWN = 100_000
 _CHECKED_BYTES = 2**20
@@ -63,7 +64,7 @@ class RemoteImages:
         *,
         capacity: int,
         most_whole: int,
-        look_seconds: float = _LOOK_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self.folder = folder
         self._reader = reader
