@@ -86,6 +86,7 @@ class RemoteImages:
         """
         self._reader.require_allowed(check_remote_name(url))
         if pin and _read_record(path := self._path(pin, url)):
+            self._store.use(pin)
             return path
         path = self._look(url)
         if pin and digest_at(path) != pin:
@@ -186,7 +187,9 @@ class RemoteImages:
     def _look(self, url: str) -> Path:
         with self._alone(url):
             known = self._looked.get(url)
-            if known is None:
+            if isinstance(known, Path):
+                self._store.use(digest_at(known))
+            if known is None or (isinstance(known, Path) and not known.exists()):  # its record left for space
                 try:
                     known = self._find(url)
                 except TilingError as error:
