@@ -24,11 +24,10 @@ from gigavqa.tiling.ground.jpeg2000_ground import ground_of
 from gigavqa.tiling.ground.places import place_resolvers
 from gigavqa.tiling.image_part import WHOLE, ImagePart, require_whole
 from gigavqa.tiling.limits import PixelLayout, check_pixels
-from gigavqa.tiling.opening import open_file
+from gigavqa.tiling.opening import locate_remote, open_file
 from gigavqa.tiling.orientation import ORIENTATION_TAG, orient_size, oriented_microns, valid_orientation
 from gigavqa.tiling.pixel_types import CHANNELS, ColourKind, PixelType, check_pixel_type
 from gigavqa.tiling.remote.addresses import is_remote_name
-from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.slides.microns import micron_resolvers
 from gigavqa.tiling.slides.ngff import read_ngff
 from gigavqa.tiling.slides.slide_facts import SLIDE_PIXELS, SlideFacts, read_slide_facts, size_of_part
@@ -114,7 +113,7 @@ def read_header(path: Path, show: str = "") -> Header:
     return found.oriented
 
 
-def look_at_remote(root: ImageRoot, names: Iterable[str]) -> None:
+def look_at_remote(names: Iterable[str]) -> None:
     """Read the headers of all images elsewhere among these, eight at a time; what is wrong, whoever reads it is told.
 
     Blocks.
@@ -122,7 +121,7 @@ def look_at_remote(root: ImageRoot, names: Iterable[str]) -> None:
 
     def look(name: str) -> None:
         with suppress(TilingError):
-            read_stored_header(root.locate(name), is_declared=True)
+            read_stored_header(locate_remote(name), is_declared=True)
 
     with ThreadPoolExecutor(_HEADERS_AT_ONCE, thread_name_prefix="headers") as pool:
         for _ in pool.map(look, dict.fromkeys(filter(is_remote_name, names))):

@@ -24,7 +24,7 @@ def locate_remote(url: str, pin: str = "") -> Path:
     Raises as `RemoteImages.locate` does, and for all of them ImageAddressError in a process that reads none.
     """
     if not _MAKERS:
-        raise unlisted_error(check_remote_name(url), "none")
+        raise unlisted_error(check_remote_name(url))
     if not _MADE:
         _MADE.append(_MAKERS[0]())
     return _MADE[0].locate(url, pin)

@@ -23,9 +23,6 @@ _EPILOG = """
 Exit: 0 done, 1 failed, 2 wrong input, 3 no gateway, 4 not now, 5 partly.
 """
 
-_COMMAND_SECONDS = 24 * 3600.0
-"""A command looks at an image elsewhere once, however long it takes."""
-
 app = typer.Typer(
     cls=with_plugins(lazy_group(COMMANDS, older=ADMIN)),
     name="gigavqa",
@@ -64,10 +61,10 @@ def options(
 
 
 def _remote_images() -> RemoteImages:
-    from gigavqa.ranges.sources import make_remote_images  # noqa: PLC0415 - HTTP, for images elsewhere alone
+    from gigavqa.ranges.sources import COMMAND_SECONDS, make_remote_images  # noqa: PLC0415 - HTTP, for images elsewhere alone
     from gigavqa.runtime.home import Home  # noqa: PLC0415
 
-    return make_remote_images(Home.from_environment(), look_seconds=_COMMAND_SECONDS)
+    return make_remote_images(Home.from_environment(), COMMAND_SECONDS)
 
 
 class _DebugMode:

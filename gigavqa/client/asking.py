@@ -90,7 +90,7 @@ class QuestionFile:
         from gigavqa.evaluation.importing import import_dataset
         from gigavqa.evaluation.installed import find_benchmark
         from gigavqa.tiling.file_remarks import file_remarks
-        from gigavqa.tiling.headers import read_header
+        from gigavqa.tiling.headers import look_at_remote, read_header
 
         self._require_files()
         target = (self.data or Home.from_environment().data) / (name or self.name)
@@ -99,8 +99,8 @@ class QuestionFile:
             if not target.exists():
                 made = import_dataset(
                     find_benchmark("questions"), self.source, self.folder, target,
-                    check_image=read_header, remarks_on=file_remarks, columns=self.columns,
-                    decimal=self.decimal,
+                    check_image=read_header, remarks_on=file_remarks, look_ahead=look_at_remote,
+                    columns=self.columns, decimal=self.decimal,
                     follows_links=self.linked, title=self.title, show=self.show,
                     settings={TEMPLATE: self.template} if self.template else {}, leave_out_bad=self.bad_left_out,
                 )  # fmt: skip

@@ -77,6 +77,7 @@ def import_dataset(
     *,
     check_image: Callable[[Path, str], object],
     remarks_on: Callable[[Path], Sequence[str]] = lambda path: (),
+    look_ahead: Callable[[Iterable[str]], None] = lambda images: None,
     rendering: DocumentRendering | None = None,
     columns: Mapping[str, str] | None = None,
     decimal: str | None = None,
@@ -90,7 +91,8 @@ def import_dataset(
 ) -> ImportSummary:
     """Make the data set `target` of the records at `source` (a file or a folder) and the images below `images`.
 
-    Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image.
+    Without `images`, all pictures must lie in the records. `remarks_on` says what people should know of an image;
+    `look_ahead` hears of all that samples name before any is looked at.
     An image is hard-linked where the file system allows, else copied; one that lies in a record is written once,
     named by its digest. `check_image` raises TilingError for one that cannot be read, or shown so. `rendering`
     makes images of documents' pages, once; without it, documents are refused. `columns` says as which field of the
@@ -114,7 +116,9 @@ def import_dataset(
         )
         renamed = ImportColumns(columns or {}, described.stem if described else None, decimal)
         placed = PackedSamples(
-            _locate_samples(benchmark, source, image_lookup, renamed, problems=problems, places=places, told=told)
+            _locate_samples(
+                benchmark, source, image_lookup, renamed, look_ahead, problems=problems, places=places, told=told
+            )
         )
         problems.sort(key=lambda problem: (problem.file, problem.line or 0))
         wrong = [*check_columns(benchmark, renamed, source.name)] if renamed.seen else []
@@ -213,6 +217,7 @@ def _locate_samples(
     source: Path,
     image_lookup: ImageLookup,
     columns: ImportColumns,
+    look_ahead: Callable[[Iterable[str]], None],
     *,
     problems: list[Problem],
     places: SamplePlaces,
@@ -228,6 +233,7 @@ def _locate_samples(
         unread=told.unread, notes=told.notes, check_images=image_lookup.check,
     )  # fmt: skip
     problems.extend(_check_truths(benchmark, found, places))
+    look_ahead(image for sample in found for image in sample.images)
     for sample in counted(found.drain(), "questions whose images are found"):
         wrong = image_lookup.check(sample.images, sample.show or ())
         if not sample.images:

@@ -12,7 +12,6 @@ class AllowList:
     """Hosts, buckets and folders in them, as `https://tiles.example.org/` or `s3://bucket/folder/`."""
 
     def __init__(self, prefixes: Sequence[str]) -> None:
-        self._listed = ", ".join(prefixes) or "none"
         self._prefixes = [(_place(parts), _folder(parts.path)) for parts in map(urlsplit, prefixes)]
 
     def require(self, url: str) -> None:
@@ -21,7 +20,7 @@ class AllowList:
         place = _place(parts)
         if any(place == listed and parts.path.startswith(folder) for listed, folder in self._prefixes):
             return
-        raise unlisted_error(url, self._listed)
+        raise unlisted_error(url)
 
 
 def _place(parts: SplitResult) -> tuple[str, str, int | None]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from gigavqa.ranges.outages import Outages
 from gigavqa.tiling.errors import ImageReplacedError, ImageUnavailableError
 
 PAUSES = (0.2, 0.8, 2.4)
@@ -21,15 +22,24 @@ def replaced_error(url: str) -> ImageReplacedError:
 
 
 class TransientFaultError(Exception):
-    """An attempt failed as the next one may not; `pause` is what the server asks for, in seconds."""
+    """An attempt failed as the next one may not; `pause` is what the server asks for, in seconds.
 
-    def __init__(self, told: str, pause: float = 0.0) -> None:
+    Where `is_outage`, the file's host took no connection.
+    """
+
+    def __init__(self, told: str, pause: float = 0.0, *, is_outage: bool = False) -> None:
         super().__init__(told)
         self.pause = min(pause, _MOST_PAUSE_SECONDS)
+        self.is_outage = is_outage
 
 
-async def attempt_again(url: str, attempt: Callable[[], Awaitable[Result]], seconds: float) -> Result:
-    """Make four attempts within so many seconds. Raises what an attempt does, and ImageUnavailableError."""
+async def attempt_again(url: str, attempt: Callable[[], Awaitable[Result]], seconds: float, outages: Outages) -> Result:
+    """Make four attempts within so many seconds. Raises what an attempt does, and ImageUnavailableError.
+
+    None is made at a host that is down.
+    """
+    outages.require_up(url)
+    faults: list[TransientFaultError] = []
     told = ""
     try:
         async with asyncio.timeout(seconds):
@@ -37,10 +47,13 @@ async def attempt_again(url: str, attempt: Callable[[], Awaitable[Result]], seco
                 try:
                     return await attempt()
                 except TransientFaultError as error:
-                    told = str(error)
+                    faults.append(error)
                     if pause is not None:
                         await asyncio.sleep(max(pause, error.pause))
-    except TimeoutError as error:
-        told = f"{told or 'it is silent, or slow'}, for {seconds:g} s"
-        raise ImageUnavailableError(f"{url}: its server does not give it: {told}") from error
-    raise ImageUnavailableError(f"{url}: its server does not give it, in {len(PAUSES) + 1} attempts: {told}")
+        told = f", in {len(PAUSES) + 1} attempts: {faults[-1]}"
+    except TimeoutError:
+        told = f": {faults[-1] if faults else 'it is silent, or slow'}, for {seconds:g} s"
+    finally:
+        is_outage = told and faults and all(fault.is_outage for fault in faults)
+        outages.note(url, str(faults[-1]) if is_outage else "")
+    raise ImageUnavailableError(f"{url}: its server does not give it{told}")

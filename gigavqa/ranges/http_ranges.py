@@ -1,8 +1,9 @@
 """Ranges by HTTP: of the version that is asked for, from checked addresses, whatever the server says of itself."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -10,11 +11,11 @@ import httpx
 from cachetools import TTLCache
 
 from gigavqa.ranges.attempts import CONNECT_SECONDS, SILENT_SECONDS, TransientFaultError, replaced_error
+from gigavqa.ranges.routes import Route
 from gigavqa.runtime.public_addresses import (
     NO_COOKIES,
     AddressRefusedError,
     AddressUnknownError,
-    is_public,
     pinned_request_arguments,
     resolve,
 )
@@ -25,7 +26,7 @@ from gigavqa.tiling.errors import (
     ImageUnreadableError,
     quote_text,
 )
-from gigavqa.tiling.remote.addresses import check_remote_name, without_secrets
+from gigavqa.tiling.remote.addresses import without_secrets
 from gigavqa.tiling.remote.reader import RemoteHead, RemoteVersion
 
 _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
@@ -42,11 +43,10 @@ _ALONE = {"Connection": "close"}
 
 
 class HttpRanges:
-    """Reads files by HTTP. `require_allowed` raises for addresses that are not listed; redirects lead to none else."""
+    """Reads files by HTTP, where `route` says and along redirects that it allows."""
 
-    def __init__(self, require_allowed: Callable[[str], None], private_hosts: frozenset[str]) -> None:
-        self._require_allowed = require_allowed
-        self._private = private_hosts
+    def __init__(self, route: Route) -> None:
+        self._route = route
         self._clients: TTLCache[str, tuple[str, httpx.AsyncClient]] = TTLCache(_MOST_HOSTS, _ADDRESS_SECONDS)
         self._certificates = httpx.create_ssl_context()  # SSL_CERT_FILE may name those of a network
 
@@ -90,9 +90,8 @@ class HttpRanges:
     @asynccontextmanager
     async def _open(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
         """Ask for a file, wherever redirects lead to; what is yielded is 200, 206 or 416."""
-        at = url
-        for _ in range(_MOST_REDIRECTS):
-            self._require_allowed(at)
+        at = await self._route.begin(url)
+        for number in range(_MOST_REDIRECTS):
             try:
                 parts = urlsplit(at)
                 address, client = await self._client(parts)
@@ -100,12 +99,13 @@ class HttpRanges:
                 pinned["headers"] |= {"Accept-Encoding": "identity", **headers}
                 async with client.stream("GET", **pinned) as response:
                     if not response.is_redirect:
-                        _require_served(url, response)
+                        _require_served(url, response, self._route.refusal)
                         yield response
                         return
                     leads = urljoin(at, response.headers.get("location", ""))
             except AddressUnknownError as error:
-                raise TransientFaultError(f"{without_secrets(str(error))}: its name leads nowhere") from error
+                told = f"{without_secrets(str(error))}: its name leads nowhere"
+                raise TransientFaultError(told, is_outage=not number) from error
             except AddressRefusedError as error:
                 raise ImageAddressError(
                     f"{url}: {error}, unless GIGAVQA_REMOTE_PRIVATE_HOSTS lists the host"
@@ -114,30 +114,16 @@ class HttpRanges:
                 raise ImageAddressError(f"{url}: its server leads to what is no address") from error
             except httpx.TransportError as error:
                 self._clients.pop(_origin(parts), None)
-                raise TransientFaultError(_told(error)) from error
-            at = self._checked(url, leads)
+                is_outage = not number and isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+                raise TransientFaultError(_told(error), is_outage=is_outage) from error
+            at = self._route.follow(url, leads)
         raise ImageUnavailableError(f"{url}: its server redirects more than {_MOST_REDIRECTS} times")
-
-    def _checked(self, url: str, leads: str) -> str:
-        """Return where a redirect leads to, if that may be read: by a signature, too, which nothing keeps.
-
-        Raises ImageAddressError.
-        """
-        try:
-            self._require_allowed(check_remote_name(leads.partition("?")[0]))
-        except ImageAddressError as error:
-            raise ImageAddressError(f"{url}: it leads elsewhere, and {error}") from error
-        if not leads.startswith("https://" if url.startswith("https://") else ("http://", "https://")):
-            told = quote_text(without_secrets(leads))
-            raise ImageAddressError(f"{url}: it leads to '{told}', which is not encrypted")
-        return leads
 
     async def _client(self, parts: SplitResult) -> tuple[str, httpx.AsyncClient]:
         """Return the address that a host is called at, and what calls it: one for each host, whose names TLS checks."""
         found = self._clients.get(_origin(parts))
         if found is None:
-            is_allowed = (lambda _: True) if parts.hostname in self._private else is_public
-            address = await resolve(parts, is_allowed)
+            address = await resolve(parts, partial(self._route.may_call, parts.hostname))
             client = httpx.AsyncClient(
                 timeout=httpx.Timeout(SILENT_SECONDS, connect=CONNECT_SECONDS),
                 follow_redirects=False,
@@ -153,7 +139,7 @@ def _origin(parts: SplitResult) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _require_served(url: str, response: httpx.Response) -> None:
+def _require_served(url: str, response: httpx.Response, refusal: str) -> None:
     status = response.status_code
     if status in _TRANSIENT:
         pause = response.headers.get("retry-after", "")
@@ -163,7 +149,7 @@ def _require_served(url: str, response: httpx.Response) -> None:
     if status == HTTPStatus.PRECONDITION_FAILED:
         raise replaced_error(url)
     if status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
-        raise ImageUnavailableError(f"{url}: its server refuses it ({status})")
+        raise ImageUnavailableError(f"{url}: its server refuses it ({status}){refusal}")
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ImageUnavailableError(f"{url}: its server gives it in another encoding than its own")
 

@@ -3,34 +3,45 @@
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from gigavqa.ranges.allow_list import AllowList
 from gigavqa.ranges.attempts import TransientFaultError, attempt_again
 from gigavqa.ranges.http_ranges import HttpRanges
-from gigavqa.ranges.object_ranges import ObjectRanges
+from gigavqa.ranges.object_stores import ObjectStores
+from gigavqa.ranges.outages import Outages
+from gigavqa.ranges.routes import ListedRoute
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.errors import ImageUnavailableError
 from gigavqa.tiling.opening import use_remote_images
-from gigavqa.tiling.remote.images import RemoteImages
+from gigavqa.tiling.remote.images import LOOK_SECONDS, RemoteImages
 from gigavqa.tiling.remote.reader import RemoteHead, RemoteVersion
 
+COMMAND_SECONDS = 24 * 3600.0
+"""What is found of an image elsewhere holds for as long as a command, or an import, takes."""
 _WHOLE_SECONDS = 600.0
 Result = TypeVar("Result")
 
 
 class RangeSources:
     """A RangeReader of what the operator lists: each call ends within `seconds`, and one for a whole file within ten
-    minutes.
+    minutes. A host that takes no connection is asked again after `outage_seconds`.
     """
 
-    def __init__(self, prefixes: Sequence[str], private_hosts: Sequence[str] = (), seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        prefixes: Sequence[str],
+        private_hosts: Sequence[str] = (),
+        seconds: float = 60.0,
+        outage_seconds: float = LOOK_SECONDS,
+    ) -> None:
         self._allowed = AllowList(prefixes)
         self._seconds = seconds
-        self._http = HttpRanges(self._allowed.require, frozenset(private_hosts))
-        self._objects = ObjectRanges()
+        self._http = HttpRanges(ListedRoute(self._allowed.require, frozenset(private_hosts)))
+        self._objects = HttpRanges(ObjectStores())
+        self._outages = Outages(outage_seconds)
         self._loop = asyncio.new_event_loop()
         self._starting = threading.Lock()
         self._process = 0
@@ -41,12 +52,11 @@ class RangeSources:
 
     def look(self, url: str, num_bytes: int) -> RemoteHead:
         """Find out which version there is now, and read its first bytes by the same request."""
-        return self._run(attempt_again(url, partial(self._reader(url).look, url, num_bytes), self._seconds))
+        return self._run(self._attempt(url, partial(self._reader(url).look, url, num_bytes)))
 
     def read(self, version: RemoteVersion, start: int, stop: int) -> bytes:
         """Read these bytes of this version."""
-        attempt = partial(self._reader(version.url).read, version, start, stop)
-        return self._run(attempt_again(version.url, attempt, self._seconds))
+        return self._run(self._attempt(version.url, partial(self._reader(version.url).read, version, start, stop)))
 
     def read_whole(self, version: RemoteVersion) -> Iterator[bytes]:
         """Read all bytes of this version by one request, in pieces."""
@@ -67,7 +77,10 @@ class RangeSources:
         finally:
             self._run(pieces.aclose())  # type: ignore[attr-defined]
 
-    def _reader(self, url: str) -> HttpRanges | ObjectRanges:
+    async def _attempt(self, url: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        return await attempt_again(url, attempt, self._seconds, self._outages)
+
+    def _reader(self, url: str) -> HttpRanges:
         return self._http if url.startswith(("https://", "http://")) else self._objects
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -78,10 +91,16 @@ class RangeSources:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def make_remote_images(home: Home, **bounds: float) -> RemoteImages:
-    """Return the images elsewhere that an installation's settings list."""
-    reader = RangeSources(home.remote_images, home.remote_private_hosts, home.remote_seconds)
-    return RemoteImages(home.remote, reader, capacity=home.remote_bytes, most_whole=home.remote_file_bytes, **bounds)
+def make_remote_images(home: Home, look_seconds: float = LOOK_SECONDS) -> RemoteImages:
+    """Return the images elsewhere that an installation's settings list; what is found of them holds so long."""
+    reader = RangeSources(home.remote_images, home.remote_private_hosts, home.remote_seconds, look_seconds)
+    return RemoteImages(
+        home.remote,
+        reader,
+        capacity=home.remote_bytes,
+        most_whole=home.remote_file_bytes,
+        look_seconds=look_seconds,
+    )
 
 
 def remote_environment(home: Home) -> dict[str, str]:
@@ -96,6 +115,6 @@ def remote_environment(home: Home) -> dict[str, str]:
     }
 
 
-def read_remote_images(home: Home) -> None:
+def read_remote_images(home: Home, look_seconds: float = LOOK_SECONDS) -> None:
     """Let this process read the images elsewhere that its settings list, from when it is asked for the first."""
-    use_remote_images(partial(make_remote_images, home))
+    use_remote_images(partial(make_remote_images, home, look_seconds))

@@ -16,10 +16,10 @@ from gigavqa.evaluation.errors import DatasetInvalidError, EvaluationError, Prob
 from gigavqa.evaluation.import_columns import ImportColumns
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
 from gigavqa.evaluation.reader_choice import find_reader
-from gigavqa.ranges.sources import read_remote_images
+from gigavqa.ranges.sources import COMMAND_SECONDS, read_remote_images
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.file_remarks import file_remarks
-from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.headers import look_at_remote, read_header
 
 MEMORY_BYTES = 4 << 30
 """Of addresses, most of which an import does not touch."""
@@ -97,6 +97,7 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
             wish.target,
             check_image=read_header,
             remarks_on=file_remarks,
+            look_ahead=look_at_remote,
             columns=wish.columns,
             decimal=wish.decimal,
             leave_out_bad=wish.leave_out_bad,
@@ -120,7 +121,7 @@ def _import(folder: Path, wish: ImportWish) -> ImportOutcome:
 def main(folder: Path) -> None:
     """Do what the folder's wish says, and write down what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    read_remote_images(Home.from_environment())
+    read_remote_images(Home.from_environment(), COMMAND_SECONDS)
     outcome = _import(folder, ImportWish.model_validate_json(wish_file(folder).read_bytes()))
     # A message names files by where they lie here for the length of an import.
     told = (

@@ -21,7 +21,8 @@ from tests.waiting import wait_until
 from tests.workers.remote_server import Elsewhere, serving
 
 SOFTWARE = {"Python", "libvips", "OpenSlide", "PyTorch", "vLLM", "attention", "server"}
-CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "disk", "endpoint", "port", "repairs", "results", "/dev/shm"}
+CHECKS = SOFTWARE | {"CPU", "GPU", "models", "data root", "images elsewhere", "disk", "endpoint", "port", "repairs"}
+CHECKS |= {"results", "/dev/shm"}
 
 
 @pytest.mark.slow
@@ -32,6 +33,16 @@ def test_doctor_looks_at_every_part(installation: Installation) -> None:
     assert {finding["name"] for finding in findings} == CHECKS
     assert [finding for finding in findings if finding["status"] != "ok" and not finding["advice"]] == []
     assert run.returncode == any(finding["status"] == "fail" for finding in findings)
+
+
+def test_the_operator_sees_which_addresses_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And which hosts may be private, since errors tell neither to whoever asks for an image."""
+    monkeypatch.setenv("GIGAVQA_REMOTE_IMAGES", "https://tiles.example.org/,s3://lab/")
+    monkeypatch.setenv("GIGAVQA_REMOTE_PRIVATE_HOSTS", "tiles.example.org")
+    told = state.remote_images().found
+    assert told == "https://tiles.example.org/, s3://lab/; at private addresses too: tiles.example.org"
+    monkeypatch.setenv("GIGAVQA_REMOTE_IMAGES", "")
+    assert state.remote_images().found.startswith("GIGAVQA_REMOTE_IMAGES lists none")
 
 
 def test_each_finding_is_printed_before_the_next_check(capsys: pytest.CaptureFixture[str]) -> None:

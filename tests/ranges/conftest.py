@@ -67,7 +67,7 @@ def read_remote(tmp_path: Path, server: FileServer) -> Iterator[ReadRemote]:
         most_whole: int = 1 << 26,
         look_seconds: float = 60.0,
     ) -> RemoteImages:
-        reader = RangeSources(prefixes or (server.prefix,), private, seconds)
+        reader = RangeSources(prefixes or (server.prefix,), private, seconds, look_seconds)
         images = RemoteImages(
             tmp_path / "remote", reader, capacity=capacity, most_whole=most_whole, look_seconds=look_seconds
         )

@@ -49,6 +49,7 @@ class FileServer:
     requests: Counter[str] = field(default_factory=Counter)
     sent: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     port: int = 0
+    together: threading.Barrier = field(default_factory=lambda: threading.Barrier(1))
 
     @property
     def prefix(self) -> str:
@@ -145,6 +146,11 @@ def file_server() -> Iterator[FileServer]:
         def _whole(self, served: ServedFile, content: bytes) -> None:
             """All bytes, whatever range is asked for."""
             self._answer(200, content, **self._tags(served, content))
+
+        def _together(self, served: ServedFile, content: bytes) -> None:
+            """What is asked for, once as many ask as `together` of the server says."""
+            state.together.wait()
+            self._well(served, content)
 
         def _stall(self, served: ServedFile, content: bytes) -> None:
             stopping.wait(STALL_SECONDS)

@@ -42,8 +42,9 @@ def test_what_lies_below_a_listed_address_is_read(url: str) -> None:
 )
 def test_what_only_begins_alike_is_not_read(url: str) -> None:
     """Schemes, hosts and ports are the same, and folders end where they end."""
-    with pytest.raises(ImageAddressError, match="GIGAVQA_REMOTE_IMAGES lists them: https://tiles"):
-        AllowList(["https://tiles.example.org/a", "s3://bucket/folder/"]).require(url)
+    with pytest.raises(ImageAddressError, match="GIGAVQA_REMOTE_IMAGES lists them") as refused:
+        AllowList(["https://tiles.example.org/a", "s3://bucket/folder/", "http://10.1.2.3/plans/"]).require(url)
+    assert "10.1.2.3" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_no_image_elsewhere_is_read_unless_the_operator_lists_its_place(tmp_path
     """By default none is."""
     home = Home.from_environment({"GIGAVQA_HOME": str(tmp_path)})
     assert home.remote_images == ()
-    with pytest.raises(ImageAddressError, match="GIGAVQA_REMOTE_IMAGES lists them: none"):
+    with pytest.raises(ImageAddressError, match="GIGAVQA_REMOTE_IMAGES lists them"):
         AllowList(home.remote_images).require("https://tiles.example.org/x.tif")
 
 

@@ -1,5 +1,6 @@
 """Images in a bucket of a server that speaks S3: the same rules as by HTTP, with credentials of the environment."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from gigavqa.ranges.object_ranges import ObjectRanges
+from gigavqa.ranges.object_stores import ObjectStores
 from gigavqa.tiling.errors import (
     ImageAddressError,
     ImageNotFoundError,
@@ -96,14 +97,18 @@ def test_an_object_that_was_replaced_is_no_more_the_image(
             file.read_at(2_000_000, 1000)
 
 
-def test_an_object_with_versions_is_read_as_it_was(pyramid: Path, bucket: Bucket, read_remote: ReadRemote) -> None:
-    """By the id of the version, which stays when another one is written."""
+def test_an_object_with_versions_is_read_while_it_is_the_newest(
+    pyramid: Path, bucket: Bucket, read_remote: ReadRemote
+) -> None:
+    """Signed addresses name no version: its ETag does, and it is told when another one is written."""
     bucket.keep_versions()
     url = bucket.put("x.tif", pyramid.read_bytes())
     read_remote(f"s3://{BUCKET}/")
     with open_file(ImageRoot(pyramid.parent).locate(url)) as file:
-        bucket.put("x.tif", b"another picture")
         assert file.read_at(2_000_000, 1000) == pyramid.read_bytes()[2_000_000:2_001_000]
+        bucket.put("x.tif", b"another picture")
+        with pytest.raises(ImageReplacedError):
+            file.read_at(3_000_000, 1000)
 
 
 def test_what_is_not_there_is_told_by_its_address(tmp_path: Path, bucket: Bucket, read_remote: ReadRemote) -> None:
@@ -111,7 +116,7 @@ def test_what_is_not_there_is_told_by_its_address(tmp_path: Path, bucket: Bucket
     bucket.put("empty.tif", b"")
     root = ImageRoot(tmp_path)
     read_remote(f"s3://{BUCKET}/")
-    with pytest.raises(ImageNotFoundError, match=f"s3://{BUCKET}/none.tif: there is no such object"):
+    with pytest.raises(ImageNotFoundError, match=f"s3://{BUCKET}/none.tif: there is no such file"):
         root.locate(f"s3://{BUCKET}/none.tif")
     with pytest.raises((ImageUnreadableError, ImageUnavailableError), match=r"empty\.tif"):
         root.locate(f"s3://{BUCKET}/empty.tif")
@@ -156,4 +161,4 @@ def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) 
     """And what to type."""
     monkeypatch.setitem(__import__("sys").modules, "obstore.store", None)
     with pytest.raises(ImageAddressError, match=r"need the extra `remote`: .*pip install '.\[remote\]'"):
-        ObjectRanges()._store("s3://pictures/x.tif")
+        asyncio.run(ObjectStores().begin("s3://pictures/x.tif"))

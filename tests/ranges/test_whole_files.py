@@ -12,6 +12,8 @@ from PIL import Image
 from gigavqa.tiling.errors import ImageReplacedError, ImageTooLargeError
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.headers import read_header
+from gigavqa.tiling.opening import locate_remote, open_file
+from gigavqa.tiling.remote import blocks
 from gigavqa.tiling.roots import ImageRoot
 from tests.ranges.conftest import ReadRemote
 from tests.ranges.server import FileServer
@@ -120,3 +122,29 @@ def test_what_a_disk_garbled_of_a_whole_file_is_fetched_again(
     again = render(tmp_path, url)
     np.testing.assert_array_equal(again.pixels, first.pixels)
     assert kept.read_bytes() == picture
+
+
+def test_records_of_versions_are_within_the_bound_of_the_disk(
+    tmp_path: Path, server: FileServer, read_remote: ReadRemote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of images of which nothing is left but which version they were; whoever names one again gets it."""
+    monkeypatch.setattr(blocks, "_USED_SECONDS", 0.0)
+    urls = [server.serve(f"{number}.png", b"x" * 5000) for number in range(200)]
+    images = read_remote(capacity=256 * 1024)
+    for url in urls:
+        locate_remote(url)
+    kept = [path for path in images.folder.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_blocks * 512 for path in kept) <= 256 * 1024 * 17 / 16
+    with open_file(locate_remote(urls[0])) as file:
+        assert file.read_at(0, 10) == b"x" * 10
+    assert server.requests["/0.png"] == 2
+
+
+def test_a_version_that_is_in_use_keeps_its_record(server: FileServer, read_remote: ReadRemote) -> None:
+    """However little room there is: what was located can be opened."""
+    urls = [server.serve(f"{number}.png", b"x" * 5000) for number in range(20)]
+    read_remote(capacity=32 * 1024)
+    paths = [locate_remote(url) for url in urls]
+    for path in paths:
+        with open_file(path) as file:
+            assert file.read_at(0, 10) == b"x" * 10

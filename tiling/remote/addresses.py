@@ -41,10 +41,11 @@ def check_remote_name(name: str) -> str:
     return name
 
 
-def unlisted_error(name: str, listed: str) -> ImageAddressError:
-    """Return what is said of an address that the operator does not list."""
+def unlisted_error(name: str) -> ImageAddressError:
+    """Return what is said of an address that the operator does not list: to whoever asks, and so without the list."""
     return ImageAddressError(
-        f"image '{quote_text(name)}' is below no listed address; GIGAVQA_REMOTE_IMAGES lists them: {quote_text(listed)}"
+        f"image '{quote_text(name)}' is below no listed address; GIGAVQA_REMOTE_IMAGES lists them, and whoever "
+        "operates the service sees them by `gigavqa doctor`"
     )
 
 

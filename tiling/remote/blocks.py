@@ -11,6 +11,7 @@ import struct
 import threading
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -93,6 +94,13 @@ class BlockStore:
             self._coming -= num_bytes
         return has_room
 
+    def use(self, digest: str) -> None:
+        """Note that a version is in use."""
+        with suppress(OSError):
+            folder = self.folder / digest
+            if folder.stat().st_mtime < time.time() - _USED_SECONDS / 2:
+                os.utime(folder)
+
     def _table(self, digest: str, number: int) -> tuple[int, ...] | None:
         with suppress(OSError), self._path(digest, number).open("rb", buffering=0) as file:
             return _read_table(file.fileno())
@@ -143,25 +151,43 @@ class BlockStore:
             return shutil.disk_usage(self.folder).free - num_bytes > _LEAST_FREE_BYTES
 
     def _evict(self, num_bytes: int) -> None:
-        kept = sorted(self._kept())
-        total = sum(size for _, size, _ in kept) + num_bytes
-        for _, size, path in kept:
-            if total <= self._capacity * (_LOOKS - 1) // _LOOKS:
-                break
-            path.unlink(missing_ok=True)  # whoever has it open goes on reading it
+        """Delete what was used least recently; a version's folder and record when nothing else is left of it."""
+        kept, total = self._kept(), num_bytes
+        total += sum(size for _, size, _ in kept)
+        left = Counter(path.parent for _, _, path in kept)
+        now = time.time()
+        for used, size, path in sorted(kept):
+            is_folder = path.parent == self.folder
+            if total <= self._capacity * (_LOOKS - 1) // _LOOKS and not (is_folder and used < now - _UNUSED_SECONDS):
+                continue
+            if not is_folder:
+                path.unlink(missing_ok=True)  # whoever has it open goes on reading it
+                left[path.parent] -= 1
+            elif used < now - _USED_SECONDS and not left[path]:
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                continue
             total -= size
+
+    def _kept(self) -> list[tuple[float, int, Path]]:
+        """Time of last use, bytes on the disk and path of everything that is kept: of a version's folder with its
+        record, and of what else is in it.
+        """
+        kept = []
         for folder in self.folder.iterdir():
             with suppress(OSError):
-                if folder.stat().st_mtime < time.time() - _UNUSED_SECONDS:
-                    shutil.rmtree(folder, ignore_errors=True)
+                used, size = folder.stat().st_mtime, _disk_bytes(folder)
+                for path in folder.iterdir():
+                    if path.suffix == _BLOCKS or path.name.startswith(WHOLE):
+                        kept.append((path.stat().st_mtime, _disk_bytes(path), path))
+                    else:
+                        size += _disk_bytes(path)
+                kept.append((used, size, folder))
+        return kept
 
-    def _kept(self) -> Iterator[tuple[float, int, Path]]:
-        """Time of last use, bytes on the disk and path of everything that is kept."""
-        for path in self.folder.glob("*/*"):
-            with suppress(OSError):
-                if path.suffix == _BLOCKS or path.name.startswith(WHOLE):
-                    stat = path.stat()
-                    yield stat.st_mtime, stat.st_blocks * 512, path
+
+def _disk_bytes(path: Path) -> int:
+    return path.stat().st_blocks * 512
 
 
 def _segments(span: Span) -> Iterator[tuple[int, int, int]]:

@@ -34,7 +34,8 @@ RUN_BYTES = 4 * 2**20
 """The most that one request reads."""
 PARALLEL = 8
 """Requests under way at a time, whose bytes are all that is held in memory: 32 MiB."""
-_LOOK_SECONDS = 10.0
+LOOK_SECONDS = 10.0
+"""What was found of a file, or of a host, is believed so long."""
 _FAILURE_SECONDS = 10.0
 _MOST_KNOWN = 100_000
 _CHECKED_BYTES = 2**20
@@ -63,7 +64,7 @@ class RemoteImages:
         *,
         capacity: int,
         most_whole: int,
-        look_seconds: float = _LOOK_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self.folder = folder
         self._reader = reader
@@ -85,6 +86,7 @@ class RemoteImages:
         """
         self._reader.require_allowed(check_remote_name(url))
         if pin and _read_record(path := self._path(pin, url)):
+            self._store.use(pin)
             return path
         path = self._look(url)
         if pin and digest_at(path) != pin:
@@ -185,7 +187,9 @@ class RemoteImages:
     def _look(self, url: str) -> Path:
         with self._alone(url):
             known = self._looked.get(url)
-            if known is None:
+            if isinstance(known, Path):
+                self._store.use(digest_at(known))
+            if known is None or (isinstance(known, Path) and not known.exists()):  # its record left for space
                 try:
                     known = self._find(url)
                 except TilingError as error:

@@ -48,6 +48,14 @@ def data_root() -> Diagnosis:
     return Diagnosis("data root", "ok", found)
 
 
+def remote_images() -> Diagnosis:
+    """Return the addresses below which images elsewhere are read, which nobody but the operator is told."""
+    home = Home.from_environment()
+    private = f"; at private addresses too: {', '.join(home.remote_private_hosts)}" if home.remote_private_hosts else ""
+    listed = ", ".join(home.remote_images) or "GIGAVQA_REMOTE_IMAGES lists none"
+    return Diagnosis("images elsewhere", "ok", f"{listed}{private}")
+
+
 def results() -> Diagnosis:
     """Return whether what is written gets to where results go."""
     uri = Home.from_environment().results_uri

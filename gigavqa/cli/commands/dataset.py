@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -150,7 +150,7 @@ def check(
             path,
             lambda image, own: _size_of(read, root, image, own or show_of(image)),
             checklists=checklists,
-            look_ahead=partial(look_at_remote, root),
+            look_ahead=look_at_remote,
             remarks_on=cache(
                 lambda image, own: _image_remarks(root.locate(image), own or show_of(image), pixels=pixels)
             ),
@@ -334,7 +334,7 @@ def import_(
     from gigavqa.evaluation.image_lookup import DocumentRendering
     from gigavqa.evaluation.importing import import_dataset
     from gigavqa.tiling.file_remarks import file_remarks
-    from gigavqa.tiling.headers import read_header
+    from gigavqa.tiling.headers import look_at_remote, read_header
 
     require_dataset_name(name)
     target = Home.from_environment().data / name
@@ -347,7 +347,7 @@ def import_(
             beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
             made = import_dataset(
                 reader, found.records, found.images, target, check_image=read_header,
-                remarks_on=file_remarks,
+                remarks_on=file_remarks, look_ahead=look_at_remote,
                 rendering=DocumentRendering(_render, dpi),
                 columns=columns, decimal=decimal, settings={path.name: path for path in beside},
                 described=found if found.stem else None,

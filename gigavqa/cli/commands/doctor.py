@@ -82,6 +82,7 @@ def _checks(port: int, engine: software.EngineImports) -> list[Callable[[], Diag
         state.endpoint,
         state.state_store,
         state.data_root,
+        state.remote_images,
         state.results,
         hardware.disk,
         partial(state.port, port),
