@@ -53,10 +53,10 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        _write_pictures(work / "pictures")
+        write_pictures(work / "pictures")
         if arguments.gateway:
             for size in arguments.sizes:
-                measure(work, *_import_questions(work, size))
+                measure(work, *import_questions(work, size))
                 _measure_submission(work, size)
             return
         print("| command | items | CPU s | ms an item | MB | exponent | kB an item |\n|---|---|---|---|---|---|---|")
@@ -100,7 +100,8 @@ def fit_exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return statistics.linear_regression([math.log(size) for size in sizes], [math.log(one) for one in seconds]).slope
 
 
-def _write_pictures(folder: Path) -> None:
+def write_pictures(folder: Path) -> None:
+    """Write a hundred small pictures."""
     folder.mkdir()
     for at in range(_PICTURES):
         Image.new("RGB", (64, 48), (at, 90, 90)).save(folder / f"{at}.png")
@@ -121,7 +122,8 @@ def _write_records(path: Path, number: int, image: Callable[[int], str | None]) 
     return path
 
 
-def _import_questions(work: Path, size: int) -> tuple[str, ...]:
+def import_questions(work: Path, size: int) -> tuple[str, ...]:
+    """Write so many questions about them; returns the command that imports them."""
     records = _write_records(work / f"questions-{size}.jsonl", size, lambda at: f"{at % _PICTURES}.png")
     return _import(records, f"questions-{size}", work / "pictures")
 
@@ -158,7 +160,7 @@ def _score(work: Path, size: int) -> tuple[str, ...]:
 
 
 STEPS: dict[str, Callable[[Path, int], tuple[str, ...]]] = {
-    "`dataset import`, questions": _import_questions,
+    "`dataset import`, questions": import_questions,
     "the same, benchmark found out": _import_found_out,
     "`dataset import`, pictures by the beginning of their names": _import_pictures,
     "the same, no picture there": _import_missing,

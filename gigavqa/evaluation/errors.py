@@ -30,12 +30,11 @@ class ColumnError(ValueError):
 
 
 class RecordError(ValueError):
-    """Several things are wrong with a record; `images` are those that it names, which may be wrong, too."""
+    """Several things are wrong with a record that gives no sample."""
 
-    def __init__(self, faults: Sequence[str], images: Sequence[str] = ()) -> None:
+    def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("; ".join(faults))
         self.faults = tuple(faults)
-        self.images = tuple(images)
 
 
 class EvaluationError(Exception):

@@ -139,16 +139,15 @@ def read_record(
     unread: set[str] = set()
     try:
         for fields in map(_with_display, benchmark.read(record, origin)):
-            unread.update(fields.get("extra", ()))
+            if not any(isinstance(value, FieldFault) for value in fields.values()):
+                unread.update(fields.get("extra", ()))  # a fault may leave the columns behind it untaken
             yield from _validated(benchmark, fields, record, name, origin)
     except ColumnError:
         raise
     except ValueError as error:
-        found = error if isinstance(error, RecordError) else RecordError([str(error)])
         place = record.place if record.crowded else None
-        yield from (
-            Problem(name, record.line, place, text) for text in (*found.faults, *origin.check_images(found.images))
-        )
+        faults = error.faults if isinstance(error, RecordError) else (str(error),)
+        yield from (Problem(name, record.line, place, text) for text in faults)
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 

@@ -18,14 +18,14 @@ def test_a_missing_image_is_named_with_the_column_that_holds_names_of_pictures(t
 def test_a_missing_question_is_named_with_the_column_that_asks(tmp_path: Path) -> None:
     """By the question mark that its text ends with."""
     told = refusal(written(tmp_path, "own.csv", TABLE), tmp_path, columns={"Bild": "image"})
-    assert "own.csv:2: question: is missing; the columns are Bild, Frage, A, B, Antwort, Region" in told
+    assert "own.csv:2: own-1: question: is missing; the columns are Bild, Frage, A, B, Antwort, Region" in told
     assert "`--map Frage=question`" in told
 
 
 def test_a_question_that_is_only_empty_is_told_so(tmp_path: Path) -> None:
     """Its column is there."""
     told = refusal(written(tmp_path, "own.csv", "image,question,answer\nharbour.png,,yes\n"), tmp_path)
-    assert "own.csv:2: question: is empty here" in told
+    assert "own.csv:2: own-1: question: is empty here" in told
 
 
 def test_a_choice_without_options_lists_the_columns(tmp_path: Path) -> None:

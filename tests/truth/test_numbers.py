@@ -26,7 +26,10 @@ def test_a_german_table_has_decimal_commas_and_german_words(tmp_path: Path) -> N
 def test_a_point_that_may_stand_between_thousands_is_refused_until_it_is_told(tmp_path: Path) -> None:
     """With its line, and what says which."""
     told = refusal(FILES / "dots_in_semicolons.csv", tmp_path)
-    assert "dots_in_semicolons.csv:2: answer: '1.234' is 1234 where a comma is the decimal sign" in told
+    assert (
+        "dots_in_semicolons.csv:2: dots_in_semicolons-1: answer: '1.234' is 1234 where a comma is the decimal sign"
+        in told
+    )
     assert "`--decimal ,` or `--decimal .`" in told
     for sign, number in ((",", "1234"), (".", "1.234")):
         assert [one.truth for one in read("dots_in_semicolons.csv", tmp_path, decimal=sign)] == [number, "3"]

@@ -50,7 +50,7 @@ def test_options_that_are_objects_have_texts_and_labels(tmp_path: Path, text: st
 def test_options_without_one_text_each_are_refused(tmp_path: Path, option: object, told: str) -> None:
     """The row and the column are named."""
     message = _refused(tmp_path, {"choices": [option, "a dog"], "answer": "B"})
-    assert message.startswith("rows.jsonl:1: choices: option 1 ")
+    assert message.startswith("rows.jsonl:1: rows-1: choices: option 1 ")
     assert told in message
 
 

@@ -44,7 +44,7 @@ def test_an_empty_image_gets_no_other_picture(tmp_path: Path, empty: object, pic
     """Neither the only one, nor that of the file's name or of the id; a file without such a column has these."""
     folder = _folders(tmp_path / "pictures", *pictures)
     row = {"id": 7, "question": "What is it?", "answer": "a ship"}
-    assert "rows.jsonl:1: image: is empty here" in _refused(
+    assert "rows.jsonl:1: 7: image: is empty here" in _refused(
         _source(tmp_path, {**row, "image": empty}), folder, tmp_path
     )
     assert bring(_source(tmp_path, row), folder, tmp_path / "made").samples == 1
@@ -118,14 +118,14 @@ def test_a_row_of_a_document_in_one_line_has_a_number(tmp_path: Path, wrapper: s
     rows: object = [{**_CHOICE, "answer": "A"}, {**_CHOICE, "answer": "Z"}]
     source = written(tmp_path, "all.json", json.dumps({wrapper: rows} if wrapper else rows))
     message = refusal(source, tmp_path)
-    assert ("row 2 of 'data': answer" if wrapper else "record 2: answer") in message
+    assert ("row 2 of 'data': answer" if wrapper else "all-2: answer") in message
 
 
 def test_rows_on_lines_of_their_own_have_these(tmp_path: Path) -> None:
     """As ever."""
     rows = [{**_CHOICE, "answer": "A"}, {**_CHOICE, "answer": "Z"}]
     source = written(tmp_path, "all.json", "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
-    assert "all.json:3: answer: 'Z'" in refusal(source, tmp_path)
+    assert "all.json:3: all-2: answer: 'Z'" in refusal(source, tmp_path)
 
 
 def test_pictures_in_records_need_no_folder(tmp_path: Path) -> None:

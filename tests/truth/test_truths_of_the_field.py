@@ -48,7 +48,7 @@ def test_a_list_that_is_asked_for_is_one_truth(tmp_path: Path, truth: object) ->
 @pytest.mark.parametrize("truth", ["[1, 2, 3]", [1, 2, 3]])
 def test_a_list_of_numbers_of_no_type_is_refused(tmp_path: Path, truth: object) -> None:
     """It is one truth, or three; who says that it is a text is believed."""
-    assert "rows.jsonl:1: answer: [1, 2, 3] is a list of numbers" in refusal(
+    assert "rows.jsonl:1: rows-1: answer: [1, 2, 3] is a list of numbers" in refusal(
         _source(tmp_path, {"answer": truth}), tmp_path
     )
     question = _asked(tmp_path, {"answer": truth}, columns={"answer": "answer_text"})[1]
@@ -64,7 +64,7 @@ def test_the_answers_of_several_people_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("truth", [[{"text": "cat"}], {"label": "cat"}, [["cat"]], [{"answer": ["cat"]}]])
 def test_truths_of_another_form_are_refused(tmp_path: Path, truth: object) -> None:
     """They would be no truths."""
-    assert "rows.jsonl:1: answers: " in refusal(_source(tmp_path, {"answers": truth}), tmp_path)
+    assert "rows.jsonl:1: rows-1: answers: " in refusal(_source(tmp_path, {"answers": truth}), tmp_path)
 
 
 @pytest.mark.parametrize("text", ["NaN", "nan", "N/A", "null", "inf", "-inf", "#N/A", "<NA>"])

@@ -115,7 +115,9 @@ def test_options_in_some_texts_alone_are_not_read_but_told(tmp_path: Path) -> No
         {"image": "harbour.png", "question": "What is it?", "answer": "a crane"},
     ]
     told = refusal(written(tmp_path, "some.jsonl", "\n".join(map(json.dumps, rows))), tmp_path)
-    assert "some.jsonl:1: options: the question's text lists some, and the answer 'A' is the letter of one" in told
+    assert (
+        "some.jsonl:1: some-1: options: the question's text lists some, and the answer 'A' is the letter of one" in told
+    )
 
 
 def test_options_in_the_texts_of_all_choices_are_read_beside_other_types(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 from gigavqa.benchmarks.mmcr.samples import NO_SUBJECT
 from gigavqa.benchmarks.mmcr.taxonomy import LETTERS, read_question_type
 from gigavqa.evaluation.benchmark import RecordContext
+from gigavqa.evaluation.errors import RecordError
+from gigavqa.evaluation.field_faults import FieldFault, read_field
 from gigavqa.evaluation.records import Record
 
 _ROTATION = 1_000_000
@@ -87,9 +89,10 @@ def is_official(record: Record) -> bool:
 
 
 def official_fields(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
-    """Yield the fields of the sample that a base row is; a rotated row is checked, and yields nothing.
+    """Yield the fields of the sample that a base row is, a fault in place of each that cannot be read.
 
-    Raises ValueError saying what is wrong with the row.
+    A rotated row is checked, and yields nothing. Raises ValueError for a row that no question can be known by,
+    RecordError for all that is wrong with a rotated one.
     """
     if _KEY not in origin.seen:
         origin.seen[_KEY] = _OfficialTable(origin)
@@ -102,23 +105,16 @@ def official_fields(record: Record, origin: RecordContext) -> Iterator[dict[str,
         raise ValueError(
             f"has no column {lacks}, or nothing in it; there are {there}; `--map COLUMN={table.missing[0]}` names one"
         )
-    value, index = record.value, _index(record.value)
-    base, rotation, row = index % _ROTATION, index // _ROTATION, _row(record)
+    index, row = _index(record.value), _row(record)
+    base, rotation = index % _ROTATION, index // _ROTATION
     if (first := table.rows[index]).line != record.line:
         if differs := first.differs(row):
             raise ValueError(f"index {index} stands at line {first.line} already, with another {differs}")
         origin.unread["rows that repeat another"] += 1
-        return
-    _require_reference(row, table)
-    if rotation:
-        _read_rotation(table, base, rotation, row)
-        return
-    if row.answer and row.answer in row.options and row.answer != (right := table.answer_of(base)):
-        raise ValueError(
-            f"says that {row.answer} is right, '{row.options[row.answer]}'; most of its rotations say "
-            f"'{row.options[right]}', which is {right} here"
-        )
-    yield _fields(value, index, table, origin)
+    elif not rotation:
+        yield _fields(record.value, index, table, origin)
+    elif faults := [*_reference_faults(row, table), *_rotation_faults(table, base, rotation, row)]:
+        raise RecordError(faults)
 
 
 def _index(value: Mapping[str, Any]) -> int:
@@ -143,77 +139,91 @@ def _is_reference(image: str) -> bool:
     return len(image) <= _LONGEST_REFERENCE and not image.lstrip().startswith("[")
 
 
-def _require_reference(row: _OfficialRow, table: _OfficialTable) -> None:
+def _reference_faults(row: _OfficialRow, table: _OfficialTable) -> Iterator[str]:
     if row.reference:
         other = table.rows.get(int(row.reference)) if row.reference.isdecimal() else None
         if other is None or not other.has_pictures:
-            raise ValueError(f"image refers to row {row.reference}, which holds no picture")
+            yield f"image refers to row {row.reference}, which holds no picture"
 
 
-def _read_rotation(table: _OfficialTable, base: int, rotation: int, row: _OfficialRow) -> str:
-    """Return the original letters in the order in which a rotated row shows them.
-
-    Raises ValueError where it cannot be.
-    """
+def _rotation_faults(table: _OfficialTable, base: int, rotation: int, row: _OfficialRow) -> Iterator[str]:
+    """Yield why a rotated row is none of its base; which answer is right only where the options are the base's."""
     first = table.rows.get(base)
     if first is None:
-        raise ValueError(f"index {base + rotation * _ROTATION} has no base row {base}")
+        yield f"index {base + rotation * _ROTATION} has no base row {base}"
+        return
     name = f"rotation {rotation} of question {base}"
     if rotation >= len(first.options):
-        raise ValueError(f"{name}: of {len(first.options)} options there are rotations up to {len(first.options) - 1}")
+        yield f"{name}: of {len(first.options)} options there are rotations up to {len(first.options) - 1}"
     if row.question != first.question:
-        raise ValueError(f"{name} has another question than its base")
+        yield f"{name} has another question than its base"
     if sorted(row.options.values()) != sorted(first.options.values()):
-        raise ValueError(f"{name} has other options than its base")
+        yield f"{name} has other options than its base"
+    elif first.answer in first.options or not first.answer:  # of any other its own row tells
+        right = list(row.options)[_order_of(row, first).index(table.answer_of(base))] if first.answer else ""
+        if row.answer != right:
+            yield f"rotation {rotation} holds the right answer under {right} by its options, but says {row.answer}"
+
+
+def _order_of(row: _OfficialRow, first: _OfficialRow) -> str:
+    """Return the letters of a question's options in the order in which a row of the same options shows them."""
     left = dict(first.options)
     order = ""
     for text in row.options.values():
         letter = next(letter for letter, other in left.items() if other == text)
         order += letter
         del left[letter]
-    if first.answer and first.answer not in order:
-        return order  # of which its own row tells
-    right = list(row.options)[order.index(table.answer_of(base))] if first.answer else ""
-    if row.answer != right:
-        raise ValueError(
-            f"rotation {rotation} holds the right answer under {right} by its options, but says {row.answer}"
-        )
     return order
 
 
 def _fields(value: Mapping[str, Any], index: int, table: _OfficialTable, origin: RecordContext) -> dict[str, Any]:
     row = table.rows[index]
-    pages, names = _read_pages(value, index, table, origin), _page_names(value)
-    read = TABLE_COLUMNS if value.get("subject") else TABLE_COLUMNS | {SUBJECT}
-    left = {name: inner for name, inner in value.items() if name not in read}
+    shown = read_field(lambda: _shown(value, index, table, origin))
     return {
         "id": f"{origin.stem}-{index}",
-        "document": _document_name(pages, names, table),
         "subject": str(value.get("subject") or value.get(SUBJECT) or NO_SUBJECT),
-        "type": read_question_type(str(value.get("category", ""))),
-        "images": pages,
+        "type": read_field(lambda: read_question_type(str(value.get("category", "")))),
+        **(dict.fromkeys(("document", "images"), shown) if isinstance(shown, FieldFault) else shown),
         "question": row.question,
         "options": row.options,
-        "answer": row.answer,
+        "answer": read_field(lambda: _base_answer(row, table.answer_of(index))),
         "hint": str(value.get("hint", "")),
-        "rotations": _check_rotations(table, index, len(row.options)),
-        "extra": left if names in ([], [*pages]) else {**left, "image_path": names},
+        "rotations": _own_orders(table, index, len(row.options)),
     }
 
 
-def _check_rotations(table: _OfficialTable, base: int, count: int) -> tuple[str, ...]:
+def _shown(value: Mapping[str, Any], index: int, table: _OfficialTable, origin: RecordContext) -> dict[str, Any]:
+    """Return pages and document of a base row, and what else stands in it. Raises ValueError."""
+    if faults := [*_reference_faults(table.rows[index], table)]:
+        raise ValueError(faults[0])
+    pages, names = _read_pages(value, index, table, origin), _page_names(value)
+    read = TABLE_COLUMNS if value.get("subject") else TABLE_COLUMNS | {SUBJECT}
+    left = {name: inner for name, inner in value.items() if name not in read}
+    extra = left if names in ([], [*pages]) else {**left, "image_path": names}
+    return {"document": _document_name(pages, names, table), "images": pages, "extra": extra}
+
+
+def _base_answer(row: _OfficialRow, right: str) -> str:
+    """Return the letter of a base row. Raises ValueError where most of its rotations have another option's text."""
+    if row.answer in row.options and row.answer != right:
+        raise ValueError(
+            f"says that {row.answer} is right, '{row.options[row.answer]}'; most of its rotations say "
+            f"'{row.options[right]}', which is {right} here"
+        )
+    return row.answer
+
+
+def _own_orders(table: _OfficialTable, base: int, count: int) -> tuple[str, ...]:
     """Return the orders of the question's own rotated rows.
 
     Empty where there is none, or a wrong one, named at its line.
     """
-    found = [""]
-    for rotation in range(1, count):
-        row = table.rows.get(base + rotation * _ROTATION)
-        try:
-            found.append(_read_rotation(table, base, rotation, row) if row else "")
-        except ValueError:
-            found.append("")
-    return tuple(found) if any(found) else ()
+    rows = ((rotation, table.rows.get(base + rotation * _ROTATION)) for rotation in range(1, count))
+    found = [
+        _order_of(row, table.rows[base]) if row and not any(_rotation_faults(table, base, rotation, row)) else ""
+        for rotation, row in rows
+    ]
+    return ("", *found) if any(found) else ()
 
 
 def _read_pages(value: Mapping[str, Any], index: int, table: _OfficialTable, origin: RecordContext) -> tuple[str, ...]:

@@ -60,7 +60,8 @@ class QuestionJudge:
         self._question = question
         self._texts = {phrase_key(answer) for answer in question.answers}
         options = question.options or {}
-        self._asked, self._question_words = asked_of(question.question), Asked(question.question)
+        self._asked = asked_of(question.question)
+        self._question_words = self._asked or Asked(question.question)
         self._lacks = asks_for_lack(self._question_words)
         self._counts = numbers_of(tuple(options.items()))
 

@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, TypeVar
+from typing import Any
 
 from gigavqa.benchmarks.questions.columns import IGNORED, RecordColumns, parse_list, text_of
 from gigavqa.benchmarks.questions.file_layout import (
@@ -21,84 +21,80 @@ from gigavqa.benchmarks.questions.options import AnswerOptions, letter_options, 
 from gigavqa.benchmarks.questions.samples import NO_CATEGORY, AnswerKind, Question
 from gigavqa.benchmarks.questions.truths import TruthConvention, read_kind, read_truth
 from gigavqa.evaluation.benchmark import RecordContext
-from gigavqa.evaluation.errors import ColumnError, RecordError
+from gigavqa.evaluation.field_faults import FieldFault, read_field
 from gigavqa.evaluation.records import Record, id_of
 from gigavqa.tiling.errors import RegionError
 from gigavqa.tiling.ground.geojson import areas_of, is_geojson
 from gigavqa.tiling.region_grammar import PLACE_HEADS, parse_region
 
-Value = TypeVar("Value")
-Other = TypeVar("Other")
 _PLACE_OF_IMAGE = re.compile(r"\s*<image(?:[ _]?(\d+))?>\s*")
 
 
 def read_question(record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each question in one record.
+    """Yield the fields of each question in one record, a fault in place of each that cannot be read.
 
-    Raises RecordError naming all columns that are wrong, ColumnError for one that no row can be read by.
+    Raises ValueError for a value that is no record, ColumnError for a column that no row can be read by.
     """
     if not isinstance(record.value, dict):
         raise ValueError(f"a record must be a JSON object, or a row, not {type(record.value).__name__}")
     wrapper = find_wrapper(record)
     if wrapper:
         origin.unread.update({name: 0 for name in record.value if name != wrapper})
-    wrong, images = list[str](), list[str]()
     for at, row in enumerate(rows_of(record), start=0 if wrapper else record.index):
-        try:
-            yield _fields(row, f"{origin.stem}-{at + 1}", record, origin)
-        except RecordError as error:
-            wrong += [f"row {at + 1} of '{wrapper}': {fault}" if wrapper else fault for fault in error.faults]
-            images += error.images
-    if wrong:
-        raise RecordError(wrong, images)
+        fields = _fields(row, f"{origin.stem}-{at + 1}", record, origin)
+        yield {name: _place(value, at, wrapper) for name, value in fields.items()} if wrapper else fields
+
+
+def _place(value: Any, at: int, wrapper: str) -> Any:
+    """Return a fault with the row of the object that it is of, and any other value as it is."""
+    return FieldFault(f"row {at + 1} of '{wrapper}': {value.text}") if isinstance(value, FieldFault) else value
 
 
 def _fields(value: Mapping[str, Any], default_id: str, record: Record, origin: RecordContext) -> dict[str, Any]:
     """Return the fields of a question; what is read of others is read only where those could be."""
-    columns, faults = RecordColumns(value, record), _Faults()
+    columns = RecordColumns(value, record)
     columns.drop(IGNORED)
     kind = read_kind(columns)
     layout = FileLayout() if is_self_contained(columns, kind, record) else read_layout(record, origin)
-    images = faults.take(lambda: read_images(columns, origin), None)
-    text = faults.take(lambda: _text_of_question(columns), "")
-    asked = faults.take(lambda: _split_options(text, columns, layout if kind in MAY_BE_CHOICES else FileLayout()), None)
+    images = read_field(lambda: read_images(columns, origin))
+    text = read_field(lambda: _text_of_question(columns))
+    told = "" if isinstance(text, FieldFault) else text
+    asked = read_field(lambda: _split_options(told, columns, layout if kind in MAY_BE_CHOICES else FileLayout()))
     several = text_of(next(columns.all("category"), ("", ""))[1]) in layout.several
     said = TruthConvention(record.typed, NumberConvention(record.decimal, record.decimal_told), several, origin.note)
-    question, options = asked or (text, None)
-    truth = faults.take(lambda: _truth(columns, kind, question, options, said), {}) if asked else {}
-    evidence = faults.take(lambda: list(_evidence(columns, images or ())), []) if images is not None else []
-    name = faults.take(lambda: id_of(text_of(columns.first("id")[1]) or default_id), "")
-    if faults.told:
-        raise RecordError(faults.told, images or ())
-    fields = {
-        "id": name,
+    return {
+        "id": read_field(lambda: id_of(text_of(columns.first("id")[1]) or default_id)),
         "images": images,
-        "question": _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
         "hint": text_of(columns.first("hint")[1]),
-        "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
-        **truth,
-        "evidence": evidence,
+        **_asked(columns, kind, text, asked, said),
+        "evidence": images if isinstance(images, FieldFault) else read_field(lambda: [*_evidence(columns, images)]),
         "category": text_of(columns.first("category")[1]) or NO_CATEGORY,
         "sorted_by": _groups(columns),
+        "extra": columns.left(),
     }
-    return {**fields, "extra": columns.left()}
 
 
-class _Faults:
-    """What is wrong with a row, in the order in which it was found."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def take(self, read: Callable[[], Value], otherwise: Other) -> Value | Other:
-        """Return what is read, or something else where that is wrong. Raises ColumnError."""
-        try:
-            return read()
-        except ColumnError:
-            raise
-        except ValueError as error:
-            self.told.append(str(error))
-            return otherwise
+def _asked(
+    columns: RecordColumns,
+    kind: AnswerKind | None,
+    text: str | FieldFault,
+    asked: tuple[str, AnswerOptions | None] | FieldFault,
+    said: TruthConvention,
+) -> dict[str, Any]:
+    """Return question, options and truth: options of a choice alone."""
+    if isinstance(asked, FieldFault):
+        return {"question": text, **dict.fromkeys(("options", "kind", "answers"), asked)}
+    question, options = asked
+    truth = read_field(lambda: _truth(columns, kind, question, options, said))
+    if isinstance(truth, FieldFault):
+        return {"question": text, **dict.fromkeys(("options", "kind", "answers"), truth)}
+    return {
+        "question": text
+        if isinstance(text, FieldFault)
+        else _PLACE_OF_IMAGE.sub(_describe_image_use, question).strip(),
+        "options": options.texts if options and truth["kind"] in ("choice", "choices") else None,
+        **truth,
+    }
 
 
 def _truth(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
+from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.errors import DatasetInvalidError
 from tests.benchmarks.mmcr.examples import COLOURS, right
@@ -135,6 +136,20 @@ def test_a_row_that_repeats_another_is_told(tmp_path: Path) -> None:
     assert "rows that repeat another (2 records)" in note.message
 
 
+def test_all_faults_of_a_row_are_told_at_once(tmp_path: Path) -> None:
+    """Of a base row, and of a rotated one."""
+    base = official_row(5, image="12", category="chart", answer="F")
+    rotated = official_row(4, 3, image="12", question="What?", C="Pink.")
+    found = problems_of(tmp_path, [ROWS[0], base, rotated])
+    assert [problem.partition(": ")[2] for problem in found] == [
+        "MMCR-5: type: 'chart' is not known: " + ", ".join(QUESTION_TYPES),
+        "MMCR-5: image refers to row 12, which holds no picture",
+        "image refers to row 12, which holds no picture",
+        "rotation 3 of question 4 has another question than its base",
+        "rotation 3 of question 4 has other options than its base",
+    ]
+
+
 @pytest.mark.parametrize("rotation", [0, 2])
 @pytest.mark.parametrize(
     ("changes", "told"),
@@ -189,7 +204,7 @@ def test_a_question_without_an_answer_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("wrong", "told"), [
-    (0, "says that C is right, 'Green.'; most of its rotations say 'Blue.', which is B here"),
+    (0, "MMCR-4: says that C is right, 'Green.'; most of its rotations say 'Blue.', which is B here"),
     (3, "rotation 3 holds the right answer under D by its options, but says"),
 ])  # fmt: skip
 def test_the_row_that_differs_from_most_is_blamed_and_no_other(tmp_path: Path, wrong: int, told: str) -> None:

@@ -108,7 +108,7 @@ def test_broken_base64_is_a_bad_row(tmp_path: Path) -> None:
     cell = "/9j/" + "A" * 1001
     (tmp_path / "cut.tsv").write_text(f"index\timage\tquestion\tanswer\n5\t{cell}\tWhich?\tyes\n", encoding="utf-8")
     with pytest.raises(
-        DatasetInvalidError, match=r"cut\.tsv:2: image: holds a picture in base64 that is cut or broken"
+        DatasetInvalidError, match=r"cut\.tsv:2: 5: image: holds a picture in base64 that is cut or broken"
     ):
         bring(tmp_path / "cut.tsv", tmp_path, tmp_path / "data" / "made")
 
