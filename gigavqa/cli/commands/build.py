@@ -24,6 +24,7 @@ from gigavqa.construction.explaining import explain_build
 from gigavqa.construction.exports import write_coco, write_huggingface
 from gigavqa.construction.page import render_page
 from gigavqa.construction.publishing import publish
+from gigavqa.construction.recipes.recipe import CategoryNames
 from gigavqa.runtime.home import Home
 
 _PAGE = "index.html"
@@ -216,9 +217,9 @@ def _existing(name: str) -> Build:
     return Build(folder, BuildSettings.of(folder, {}))
 
 
-def _names(text: str) -> tuple[str, tuple[str, str]]:
+def _names(text: str) -> tuple[str, CategoryNames]:
     category, names = parse_pair(text, "--call", "ship=ship,ships")
     one, comma, many = names.partition(",")
     if not (comma and one.strip() and many.strip()):
         raise ArgumentError(f"--call {text}: give what one and several are called, such as {category}=ship,ships")
-    return category, (one.strip(), many.strip())
+    return category, CategoryNames(one.strip(), many.strip())

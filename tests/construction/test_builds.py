@@ -1,0 +1,221 @@
+"""Builds: the same inputs and seed give the same bytes, whatever was interrupted; data sets of builds keep reviews."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from gigavqa.construction import build_folder
+from gigavqa.construction.build_folder import BuildFolder
+from gigavqa.construction.build_settings import BuildSettings
+from gigavqa.construction.build_summary import BuildSummary
+from gigavqa.construction.builds import Build
+from gigavqa.construction.errors import BuildBusyError, BuildError
+from gigavqa.construction.evidence_pictures import draw_evidence
+from gigavqa.construction.explaining import explain_build
+from gigavqa.construction.exports import write_coco, write_huggingface
+from gigavqa.construction.page import render_page
+from gigavqa.construction.publishing import publish
+from gigavqa.construction.recipes.recipe import CategoryNames
+from gigavqa.evaluation.datasets import load_dataset
+from gigavqa.evaluation.importing import import_dataset
+from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.tiling.headers import read_header
+
+_SIZE = (800, 600)
+_IMAGES = 12
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures of coloured boxes on a grid, so that none touches another, and COCO's file of them."""
+    folder, rng = tmp_path_factory.mktemp("inputs"), np.random.default_rng(3)
+    (folder / "images").mkdir()
+    document: dict[str, list[Any]] = {"images": [], "annotations": [], "categories": []}
+    document["categories"] = [{"id": at, "name": name} for at, name in enumerate(("ship", "car", "small-tank"))]
+    for number in range(_IMAGES):
+        name, picture = f"{number}.png", Image.new("RGB", _SIZE, "grey")
+        document["images"].append({"id": number, "file_name": name, "width": _SIZE[0], "height": _SIZE[1]})
+        for cell in rng.choice(48, size=int(rng.integers(4, 20)), replace=False):
+            x, y = 10 + 98 * int(cell % 8), 10 + 98 * int(cell // 8)
+            width, height = map(int, rng.integers(20, 80, 2))
+            document["annotations"].append(_annotation(document, number, int(rng.integers(3)), (x, y, width, height)))
+            picture.paste("red", (x, y, x + width, y + height))
+        picture.save(folder / "images" / name)
+    (folder / "coco.json").write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+def _annotation(document: dict[str, list[Any]], image: int, category: int, box: tuple[int, ...]) -> dict[str, Any]:
+    number = len(document["annotations"]) + 1
+    color = ("red", "blue")[number % 2]
+    return {"id": number, "image_id": image, "category_id": category, "bbox": box, "attributes": {"color": color}}
+
+
+def _settings(inputs: Path, **changed: Any) -> BuildSettings:
+    return BuildSettings(source=inputs / "coco.json", images=inputs / "images", **changed)
+
+
+def _build(inputs: Path, builds: Path, **changed: Any) -> Build:
+    build = Build(BuildFolder(builds, "boxes"), _settings(inputs, **changed))
+    with build.folder.locked():
+        build.run()
+    return build
+
+
+def _publish(build: Build, data: Path) -> Path:
+    return publish(build.folder, build.folder.file("samples.jsonl"), build.settings.images, data, "").folder
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_other_questions(inputs: Path, tmp_path: Path) -> None:
+    """In folders of their own."""
+    one, same, other = (_build(inputs, tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    for file in ("candidates.jsonl", "samples.jsonl", "guessing.json"):
+        assert one.folder.file(file).read_bytes() == same.folder.file(file).read_bytes()
+    assert one.folder.file("samples.jsonl").read_bytes() != other.folder.file("samples.jsonl").read_bytes()
+
+
+def test_a_build_that_is_cut_at_any_file_goes_on_to_the_same_questions(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was whole is not made again."""
+    whole = _build(inputs, tmp_path / "whole").folder.file("samples.jsonl").read_bytes()
+    write, writes = build_folder.open_whole_file, list[str]()
+
+    @contextmanager
+    def cut(target: Path) -> Iterator[Any]:
+        with write(target) as file:
+            yield file
+            if len(writes) == at:
+                raise KeyboardInterrupt
+        writes.append(target.name)
+
+    monkeypatch.setattr(build_folder, "open_whole_file", cut)
+    at, cuts = 0, 0
+    while True:
+        writes.clear()
+        try:
+            build = _build(inputs, tmp_path / "cut")
+            break
+        except KeyboardInterrupt:
+            at, cuts = (at + 1, cuts + 1) if len(writes) == at else (0, cuts)
+    assert cuts > 5
+    assert build.folder.file("samples.jsonl").read_bytes() == whole
+    assert "annotations.jsonl" not in writes
+
+
+def test_what_hangs_on_a_change_is_made_anew_and_nothing_else(inputs: Path, tmp_path: Path) -> None:
+    """Another quota needs no reading of annotations, and no search."""
+    before = _build(inputs, tmp_path)
+    read = [before.folder.file(name).stat().st_mtime_ns for name in ("annotations.jsonl", "candidates.jsonl")]
+    after = _build(inputs, tmp_path, per_image=2)
+    assert [after.folder.file(name).stat().st_mtime_ns for name in ("annotations.jsonl", "candidates.jsonl")] == read
+    assert 0 < len(list(after.records())) <= 2 * _IMAGES
+
+
+def test_two_builds_in_one_folder_do_not_mix(inputs: Path, tmp_path: Path) -> None:
+    """The second one is refused."""
+    folder = BuildFolder(tmp_path, "boxes")
+    with folder.locked(), pytest.raises(BuildBusyError, match="another process"):
+        _build(inputs, tmp_path)
+
+
+def test_a_data_set_of_a_build_has_its_evidence_and_keeps_reviews(inputs: Path, tmp_path: Path) -> None:
+    """A later build takes its place, and what people said of it stays."""
+    build = _build(inputs, tmp_path / "builds")
+    folder = _publish(build, tmp_path / "data")
+    samples = load_dataset(folder).samples
+    assert {sample.id for sample in samples} == {record["id"] for record in build.records()}
+    assert all(sample.evidence for sample in samples)  # type: ignore[attr-defined]
+    (folder / "reviews").mkdir()
+    (folder / "reviews" / "ann.jsonl").write_text("{}\n", encoding="utf-8")
+    assert _publish(_build(inputs, tmp_path / "builds", seed=5), tmp_path / "data") == folder
+    assert (folder / "reviews" / "ann.jsonl").read_text(encoding="utf-8") == "{}\n"
+    assert {sample.id for sample in load_dataset(folder).samples} != {sample.id for sample in samples}
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["boxes"]
+
+
+def test_a_data_set_of_another_origin_stays(inputs: Path, tmp_path: Path) -> None:
+    """A build of the same name is refused with what helps."""
+    (tmp_path / "data" / "boxes").mkdir(parents=True)
+    with pytest.raises(BuildError, match="another name"):
+        _publish(_build(inputs, tmp_path / "builds"), tmp_path / "data")
+    assert (tmp_path / "data" / "boxes").is_dir()
+
+
+def test_names_that_nobody_knows_are_refused(inputs: Path, tmp_path: Path) -> None:
+    """Of recipes, categories, and new builds without sources."""
+    with pytest.raises(BuildError, match="did you mean 'count'"):
+        _build(inputs, tmp_path, recipes=("cuont",))
+    with pytest.raises(BuildError, match="no annotation is of the category 'shp'"):
+        _build(inputs, tmp_path, names={"shp": CategoryNames("ship", "ships")})
+    with pytest.raises(BuildError, match="--from FILE"):
+        BuildSettings.of(BuildFolder(tmp_path, "new"), {})
+
+
+def test_categories_are_called_as_told(inputs: Path, tmp_path: Path) -> None:
+    """Without that by their labels, since a plural is never guessed."""
+    told = _build(
+        inputs,
+        tmp_path / "a",
+        recipes=("presence", "attribute"),
+        names={"small-tank": CategoryNames("small tank", "small tanks")},
+    )
+    texts = {record["question"] for record in told.records()} | {
+        record["question"] for record in _build(inputs, tmp_path / "b", recipes=("presence", "attribute")).records()
+    }
+    assert any("small tank" in text for text in texts)
+    assert any('labelled "small-tank"' in text for text in texts)
+
+
+def test_a_question_is_explained_by_its_annotations(inputs: Path, tmp_path: Path) -> None:
+    """And a picture by what was looked at in it."""
+    build = _build(inputs, tmp_path)
+    record = next(build.records())
+    found = explain_build(build, record["id"])
+    assert [one["id"] for one in found["objects"]] == sorted(
+        record["objects"], key=lambda name: int(name.split("#")[1])
+    )
+    assert found["outcome"] == "it is a question of the data set"
+    assert record["id"] in {one["id"] for one in explain_build(build, record["image"])["candidates"]}
+    with pytest.raises(BuildError, match="neither a question nor an annotated image"):
+        explain_build(build, "count-0")
+
+
+def test_the_page_tells_yields_guesses_and_evidence(inputs: Path, tmp_path: Path) -> None:
+    """Every candidate is a question, over quota or guessable, and the page shows pictures of some."""
+    build = _build(inputs, tmp_path)
+    made = BuildSummary.of(build)
+    assert made.questions == sum(1 for _ in build.records()) > 0
+    for one in made.yields:
+        assert one.candidates == one.superseded + one.guessable + one.questions
+    page = render_page(made, build.records(), lambda record: draw_evidence(inputs / "images", record))
+    assert f"{made.questions:,} questions" in page
+    assert page.count("data:image/jpeg;base64,") > 3
+
+
+def test_other_tools_get_the_questions_with_their_annotations(inputs: Path, tmp_path: Path) -> None:
+    """COCO names annotations by number; Parquet comes back as the same questions."""
+    build = _build(inputs, tmp_path / "builds")
+    write_coco(tmp_path / "coco.json", build.images(), build.records())
+    written = json.loads((tmp_path / "coco.json").read_bytes())
+    known = {one["id"] for one in written["annotations"]}
+    assert all(set(one["annotation_ids"]) <= known for one in written["questions"])
+    assert len(written["questions"]) == sum(1 for _ in build.records())
+    write_huggingface(tmp_path / "hub", build.records(), inputs / "images", title="Boxes")
+    (shard,) = (tmp_path / "hub" / "data").iterdir()
+    assert json.loads(pq.read_schema(shard).metadata[b"huggingface"])["info"]["features"]["image"] == {"_type": "Image"}
+    benchmark = find_benchmark("questions")
+    made = import_dataset(
+        benchmark, shard, None, tmp_path / "data" / "back", check_image=lambda path, _: read_header(path)
+    )
+    back = {sample.id: sample for sample in load_dataset(made.folder).samples}
+    own = {sample.id: sample for sample in load_dataset(_publish(build, tmp_path / "data")).samples}
+    assert {name: sample.truth for name, sample in back.items()} == {name: own[name].truth for name in own}
+    assert {name: sample.question for name, sample in back.items()} == {name: own[name].question for name in own}
