@@ -29,9 +29,10 @@ def _object(name: str, x: float, y: float, side: float = 40, category: str = "sh
     return Annotation(name, category, Box(x, y, x + side, y + side))
 
 
-def _found(recipe: str, *objects: Annotation) -> tuple[set[str], set[str]]:
-    """What a recipe asks of an image with these objects, and for which reasons it rejects."""
-    image = AnnotatedImage("one.png", 1000, 1000, objects)
+def _found(recipe: str, *objects: Annotation, lost: str | None = None) -> tuple[set[str], set[str]]:
+    """What a recipe asks of an image with these objects, and for which reasons it rejects; `lost` is incomplete."""
+    incomplete = frozenset[str]() if lost is None else frozenset({lost})
+    image = AnnotatedImage("one.png", 1000, 1000, objects, incomplete=incomplete)
     each = list(installed_recipes()[recipe].candidates(image, CONTEXT, RNG))
     asked = {str(one.program.get("how", one.program["ask"])) for one in each if isinstance(one, Candidate)}
     return asked, {one.reason for one in each if isinstance(one, Rejection)}
@@ -142,6 +143,38 @@ def test_flags_that_make_a_count_uncertain_reject_it(flag: str, reason: str) -> 
     """Whatever the other objects are."""
     flagged = replace(_object("a#2", 500, 500), flags=frozenset({flag}))
     assert _found("count", _object("a#1", 100, 100), flagged) == (set(), {reason})
+
+
+def _told_categories(each: Candidate | Rejection) -> set[str]:
+    """The categories that a candidate's truth is about, or a rejection."""
+    if isinstance(each, Rejection):
+        return set(each.about.replace(" and ", ", ").split(", "))
+    program = each.program
+    return {program["category"]} if "category" in program else set(program["categories"])
+
+
+@pytest.mark.parametrize("recipe", installed_recipes())
+def test_nothing_is_asked_of_a_category_of_which_a_mark_was_left_out(recipe: str) -> None:
+    """It is rejected as not labelled, and what is asked of other categories stays as it was."""
+    own = installed_recipes()[recipe]
+    for drawn in draw_images("sparse", 40):
+        whole, lost, unknown = (
+            list(own.candidates(replace(drawn, incomplete=frozenset(names)), CONTEXT, RNG))
+            for names in ((), ("ship",), ("",))
+        )
+        asked = [each for each in whole if isinstance(each, Candidate)]
+        about = [each for each in asked if "ship" in _told_categories(each)]
+        assert [each for each in lost if isinstance(each, Candidate)] == [each for each in asked if each not in about]
+        reasons = {each.reason for each in lost if isinstance(each, Rejection) and "ship" in _told_categories(each)}
+        assert not about or "unlabelled" in reasons
+        assert [each for each in unknown if isinstance(each, Candidate)] == []
+
+
+@pytest.mark.parametrize(("lost", "rejected"), [(None, False), ("plane", False), ("ship", True), ("", True)])
+def test_one_mark_that_was_left_out_decides_whether_ships_are_counted(lost: str | None, rejected: bool) -> None:
+    """On one side they are counted, on the other they are not: nobody knows how many there are."""
+    expected = (set(), {"unlabelled"}) if rejected else ({"count"}, set())
+    assert _found("count", _object("a#1", 100, 100), lost=lost) == expected
 
 
 def test_evidence_of_presence_is_one_box_whatever_the_answer() -> None:

@@ -108,11 +108,13 @@ class MarkedObjects:
     def countable(self, category: str, least: int, most: int) -> MarkedCategory | str:
         """Return the objects of a category where they are all that there are, whole and clear; else the reason why not.
 
-        A crowd hides objects of its own category, a zone to be ignored those of any.
+        A crowd hides objects of its own category, a zone to be ignored those of any; so do marks that were left out.
         """
         places = self._places.get(category, [])
-        if self._is_zoned(category) or not least <= len(places) <= most:
-            return "unlabelled" if self._is_zoned(category) else "too_few" if len(places) < least else "too_many"
+        if self._hides(category):
+            return "unlabelled"
+        if not least <= len(places) <= most:
+            return "too_few" if len(places) < least else "too_many"
         found = self.of(category)
         if found.any_has("difficult"):
             return "difficult"
@@ -123,8 +125,12 @@ class MarkedObjects:
         return "twice" if _has_twins(found.corners, self._thresholds.same_object) else found
 
     def is_absent(self, category: str) -> bool:
-        """Return whether nothing of a category is marked, and no zone could hide any."""
-        return category not in self._places and not self._is_zoned(category)
+        """Return whether nothing of a category is marked, no zone could hide any, and no mark of it was left out."""
+        return category not in self._places and not self._hides(category)
+
+    def is_incomplete(self, category: str) -> bool:
+        """Return whether a mark was left out that is of a category, or may be."""
+        return not self.image.incomplete.isdisjoint({"", category})
 
     def clearest(self, category: str) -> Annotation | None:
         """Return the largest object of a category that is whole and clear; None where none is."""
@@ -134,8 +140,8 @@ class MarkedObjects:
         good = [one for one in annotations if not one.flags & {"difficult", "truncated", "occluded"}]
         return max(good, key=lambda one: (_box_area(one.box), one.id), default=None)
 
-    def _is_zoned(self, category: str) -> bool:
-        return self._has_ignored or category in self._zones
+    def _hides(self, category: str) -> bool:
+        return self._has_ignored or category in self._zones or self.is_incomplete(category)
 
 
 def draw_words(words: Sequence[str], most: int, seed: str) -> tuple[str, ...]:
