@@ -145,6 +145,21 @@ def test_flags_that_make_a_count_uncertain_reject_it(flag: str, reason: str) -> 
     assert _found("count", _object("a#1", 100, 100), flagged) == (set(), {reason})
 
 
+@pytest.mark.parametrize("recipe", ["count", "more_or_fewer", "part_whole"])
+def test_evidence_of_what_is_counted_is_one_box_around_all_of_it(recipe: str) -> None:
+    """However many there are, so that the number of views does not tell; it holds each of them and no pixel more."""
+    own = installed_recipes()[recipe]
+    numbers = set()
+    for image in draw_images("dominant", 20):
+        by_id = {one.id: one.box for one in image.annotations}
+        for each in own.candidates(image, CONTEXT, RNG):
+            if isinstance(each, Candidate):
+                x1, y1, x2, y2 = np.array([by_id[name] for name in each.objects]).T
+                assert each.boxes == (Box(x1.min(), y1.min(), x2.max(), y2.max()),)
+                numbers.add(len(each.objects))
+    assert len(numbers) > 3
+
+
 def _told_categories(each: Candidate | Rejection) -> set[str]:
     """The categories that a candidate's truth is about, or a rejection."""
     if isinstance(each, Rejection):

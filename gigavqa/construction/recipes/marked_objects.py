@@ -151,6 +151,12 @@ def draw_words(words: Sequence[str], most: int, seed: str) -> tuple[str, ...]:
     return tuple(sorted(sorted(words, key=lambda word: (crc32(f"{seed}/{word}".encode()), word))[:most]))
 
 
+def enclosing_box(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around one or more; it lies within the image as they do."""
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return Box(min(left), min(top), max(right), max(bottom))
+
+
 def _box_area(box: Box) -> float:
     return (box.x2 - box.x1) * (box.y2 - box.y1)
 
