@@ -8,8 +8,10 @@ import pytest
 
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
 from gigavqa.construction.candidates import Candidate, Rejection
+from gigavqa.construction.recipes.count import CountRecipe
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
 from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.rules import THRESHOLDS
 from tests.construction.oracle import true_answer
 from tests.construction.worlds import CATEGORIES, CONTEXT, HEIGHT, KINDS, WIDTH, draw_images
 
@@ -158,6 +160,14 @@ def test_evidence_of_what_is_counted_is_one_box_around_all_of_it(recipe: str) ->
                 assert each.boxes == (Box(x1.min(), y1.min(), x2.max(), y2.max()),)
                 numbers.add(len(each.objects))
     assert len(numbers) > 3
+
+
+def test_a_recipe_with_other_thresholds_looks_at_the_same_image_by_its_own() -> None:
+    """One after the other, in both orders."""
+    image = AnnotatedImage("one.png", 1000, 1000, (_object("a#1", 100, 100),))
+    for least in (8, 100, 8):
+        (each, *_) = CountRecipe(replace(THRESHOLDS, min_side=least)).candidates(image, CONTEXT, RNG)
+        assert isinstance(each, Candidate) == (least == 8)
 
 
 def _told_categories(each: Candidate | Rejection) -> set[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -69,9 +70,21 @@ class MarkedCategory:
 class MarkedObjects:
     """What is marked in an image, by category. Zones (flags `crowd` and `ignore`) are no objects."""
 
+    _latest: ClassVar["MarkedObjects | None"] = None
+
+    @classmethod
+    def in_image(cls, image: AnnotatedImage, thresholds: Thresholds) -> "MarkedObjects":
+        """Return an image's objects; for one recipe after another the same, until another image is asked for."""
+        latest = cls._latest
+        if latest is None or latest.image is not image or latest._thresholds != thresholds:
+            cls._latest = latest = cls(image, thresholds)
+        return latest
+
     def __init__(self, image: AnnotatedImage, thresholds: Thresholds) -> None:
         self.image = image
         self._thresholds = thresholds
+        self._found: dict[str, MarkedCategory] = {}
+        self._faults: dict[str, str | None] = {}
         self._sides = np.array([image.width, image.height], float)
         self._places: dict[str, list[int]] = {}
         self._zones: set[str] = set()
@@ -100,10 +113,11 @@ class MarkedObjects:
 
     def of(self, category: str) -> MarkedCategory:
         """Return the objects of a category, however they are marked."""
-        places = self._places.get(category, [])
-        return MarkedCategory(
-            category, [self.image.annotations[place] for place in places], self._corners[places], self._sides
-        )
+        if category not in self._found:
+            places = self._places.get(category, [])
+            annotations = [self.image.annotations[place] for place in places]
+            self._found[category] = MarkedCategory(category, annotations, self._corners[places], self._sides)
+        return self._found[category]
 
     def countable(self, category: str, least: int, most: int) -> MarkedCategory | str:
         """Return the objects of a category where they are all that there are, whole and clear; else the reason why not.
@@ -115,14 +129,20 @@ class MarkedObjects:
             return "unlabelled"
         if not least <= len(places) <= most:
             return "too_few" if len(places) < least else "too_many"
-        found = self.of(category)
+        if category not in self._faults:
+            self._faults[category] = self._fault(category)
+        return self._faults[category] or self.of(category)
+
+    def _fault(self, category: str) -> str | None:
+        """Return why objects that are all marked are not whole and clear; None where they are."""
+        places, found = self._places[category], self.of(category)
         if found.any_has("difficult"):
             return "difficult"
         if self._touches[places].any() or found.any_has("truncated"):
             return "cut"
         if self._is_tiny[places].any():
             return "tiny"
-        return "twice" if _has_twins(found.corners, self._thresholds.same_object) else found
+        return "twice" if _has_twins(found.corners, self._thresholds.same_object) else None
 
     def is_absent(self, category: str) -> bool:
         """Return whether nothing of a category is marked, no zone could hide any, and no mark of it was left out."""

@@ -35,7 +35,7 @@ class WordedRecipe:
 
     def objects_of(self, image: AnnotatedImage) -> MarkedObjects:
         """Return an image's objects by category."""
-        return MarkedObjects(image, self._thresholds)
+        return MarkedObjects.in_image(image, self._thresholds)
 
     def candidate(
         self,
