@@ -8,8 +8,10 @@ import pytest
 
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
 from gigavqa.construction.candidates import Candidate, Rejection
+from gigavqa.construction.recipes.count import CountRecipe
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
 from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.rules import THRESHOLDS
 from tests.construction.oracle import true_answer
 from tests.construction.worlds import CATEGORIES, CONTEXT, HEIGHT, KINDS, WIDTH, draw_images
 
@@ -29,9 +31,10 @@ def _object(name: str, x: float, y: float, side: float = 40, category: str = "sh
     return Annotation(name, category, Box(x, y, x + side, y + side))
 
 
-def _found(recipe: str, *objects: Annotation) -> tuple[set[str], set[str]]:
-    """What a recipe asks of an image with these objects, and for which reasons it rejects."""
-    image = AnnotatedImage("one.png", 1000, 1000, objects)
+def _found(recipe: str, *objects: Annotation, lost: str | None = None) -> tuple[set[str], set[str]]:
+    """What a recipe asks of an image with these objects, and for which reasons it rejects; `lost` is incomplete."""
+    incomplete = frozenset[str]() if lost is None else frozenset({lost})
+    image = AnnotatedImage("one.png", 1000, 1000, objects, incomplete=incomplete)
     each = list(installed_recipes()[recipe].candidates(image, CONTEXT, RNG))
     asked = {str(one.program.get("how", one.program["ask"])) for one in each if isinstance(one, Candidate)}
     return asked, {one.reason for one in each if isinstance(one, Rejection)}
@@ -142,6 +145,61 @@ def test_flags_that_make_a_count_uncertain_reject_it(flag: str, reason: str) -> 
     """Whatever the other objects are."""
     flagged = replace(_object("a#2", 500, 500), flags=frozenset({flag}))
     assert _found("count", _object("a#1", 100, 100), flagged) == (set(), {reason})
+
+
+@pytest.mark.parametrize("recipe", ["count", "more_or_fewer", "part_whole"])
+def test_evidence_of_what_is_counted_is_one_box_around_all_of_it(recipe: str) -> None:
+    """However many there are, so that the number of views does not tell; it holds each of them and no pixel more."""
+    own = installed_recipes()[recipe]
+    numbers = set()
+    for image in draw_images("dominant", 20):
+        by_id = {one.id: one.box for one in image.annotations}
+        for each in own.candidates(image, CONTEXT, RNG):
+            if isinstance(each, Candidate):
+                x1, y1, x2, y2 = np.array([by_id[name] for name in each.objects]).T
+                assert each.boxes == (Box(x1.min(), y1.min(), x2.max(), y2.max()),)
+                numbers.add(len(each.objects))
+    assert len(numbers) > 3
+
+
+def test_a_recipe_with_other_thresholds_looks_at_the_same_image_by_its_own() -> None:
+    """One after the other, in both orders."""
+    image = AnnotatedImage("one.png", 1000, 1000, (_object("a#1", 100, 100),))
+    for least in (8, 100, 8):
+        (each, *_) = CountRecipe(replace(THRESHOLDS, min_side=least)).candidates(image, CONTEXT, RNG)
+        assert isinstance(each, Candidate) == (least == 8)
+
+
+def _told_categories(each: Candidate | Rejection) -> set[str]:
+    """The categories that a candidate's truth is about, or a rejection."""
+    if isinstance(each, Rejection):
+        return set(each.about.replace(" and ", ", ").split(", "))
+    program = each.program
+    return {program["category"]} if "category" in program else set(program["categories"])
+
+
+@pytest.mark.parametrize("recipe", installed_recipes())
+def test_nothing_is_asked_of_a_category_of_which_a_mark_was_left_out(recipe: str) -> None:
+    """It is rejected as not labelled, and what is asked of other categories stays as it was."""
+    own = installed_recipes()[recipe]
+    for drawn in draw_images("sparse", 40):
+        whole, lost, unknown = (
+            list(own.candidates(replace(drawn, incomplete=frozenset(names)), CONTEXT, RNG))
+            for names in ((), ("ship",), ("",))
+        )
+        asked = [each for each in whole if isinstance(each, Candidate)]
+        about = [each for each in asked if "ship" in _told_categories(each)]
+        assert [each for each in lost if isinstance(each, Candidate)] == [each for each in asked if each not in about]
+        reasons = {each.reason for each in lost if isinstance(each, Rejection) and "ship" in _told_categories(each)}
+        assert not about or "unlabelled" in reasons
+        assert [each for each in unknown if isinstance(each, Candidate)] == []
+
+
+@pytest.mark.parametrize(("lost", "rejected"), [(None, False), ("plane", False), ("ship", True), ("", True)])
+def test_one_mark_that_was_left_out_decides_whether_ships_are_counted(lost: str | None, rejected: bool) -> None:
+    """On one side they are counted, on the other they are not: nobody knows how many there are."""
+    expected = (set(), {"unlabelled"}) if rejected else ({"count"}, set())
+    assert _found("count", _object("a#1", 100, 100), lost=lost) == expected
 
 
 def test_evidence_of_presence_is_one_box_whatever_the_answer() -> None:

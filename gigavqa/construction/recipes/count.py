@@ -15,8 +15,8 @@ from gigavqa.construction.recipes.worded_recipe import WordedRecipe
 class CountRecipe(WordedRecipe):
     """How many ships are there in the image?
 
-    Evidence are the boxes of all that are counted. Each selection comes with every set of four counts that holds its
-    count; a build takes one of them at most.
+    Evidence is one box around all that are counted: a box for each would tell how many there are. Each selection comes
+    with every set of four counts that holds its count; a build takes one of them at most.
     """
 
     name = "count"
@@ -35,4 +35,4 @@ class CountRecipe(WordedRecipe):
                 continue
             for offered in number_offers(len(found), self._thresholds.options):
                 program = {"ask": "count", "category": category, "options": offered}
-                yield self.candidate(image, program, len(found), found.annotations)
+                yield self.candidate(image, program, len(found), found.annotations, together=True)

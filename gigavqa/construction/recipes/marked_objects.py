@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -69,9 +70,21 @@ class MarkedCategory:
 class MarkedObjects:
     """What is marked in an image, by category. Zones (flags `crowd` and `ignore`) are no objects."""
 
+    _latest: ClassVar["MarkedObjects | None"] = None
+
+    @classmethod
+    def in_image(cls, image: AnnotatedImage, thresholds: Thresholds) -> "MarkedObjects":
+        """Return an image's objects; for one recipe after another the same, until another image is asked for."""
+        latest = cls._latest
+        if latest is None or latest.image is not image or latest._thresholds != thresholds:
+            cls._latest = latest = cls(image, thresholds)
+        return latest
+
     def __init__(self, image: AnnotatedImage, thresholds: Thresholds) -> None:
         self.image = image
         self._thresholds = thresholds
+        self._found: dict[str, MarkedCategory] = {}
+        self._faults: dict[str, str | None] = {}
         self._sides = np.array([image.width, image.height], float)
         self._places: dict[str, list[int]] = {}
         self._zones: set[str] = set()
@@ -100,31 +113,44 @@ class MarkedObjects:
 
     def of(self, category: str) -> MarkedCategory:
         """Return the objects of a category, however they are marked."""
-        places = self._places.get(category, [])
-        return MarkedCategory(
-            category, [self.image.annotations[place] for place in places], self._corners[places], self._sides
-        )
+        if category not in self._found:
+            places = self._places.get(category, [])
+            annotations = [self.image.annotations[place] for place in places]
+            self._found[category] = MarkedCategory(category, annotations, self._corners[places], self._sides)
+        return self._found[category]
 
     def countable(self, category: str, least: int, most: int) -> MarkedCategory | str:
         """Return the objects of a category where they are all that there are, whole and clear; else the reason why not.
 
-        A crowd hides objects of its own category, a zone to be ignored those of any.
+        A crowd hides objects of its own category, a zone to be ignored those of any; so do marks that were left out.
         """
         places = self._places.get(category, [])
-        if self._is_zoned(category) or not least <= len(places) <= most:
-            return "unlabelled" if self._is_zoned(category) else "too_few" if len(places) < least else "too_many"
-        found = self.of(category)
+        if self._hides(category):
+            return "unlabelled"
+        if not least <= len(places) <= most:
+            return "too_few" if len(places) < least else "too_many"
+        if category not in self._faults:
+            self._faults[category] = self._fault(category)
+        return self._faults[category] or self.of(category)
+
+    def _fault(self, category: str) -> str | None:
+        """Return why objects that are all marked are not whole and clear; None where they are."""
+        places, found = self._places[category], self.of(category)
         if found.any_has("difficult"):
             return "difficult"
         if self._touches[places].any() or found.any_has("truncated"):
             return "cut"
         if self._is_tiny[places].any():
             return "tiny"
-        return "twice" if _has_twins(found.corners, self._thresholds.same_object) else found
+        return "twice" if _has_twins(found.corners, self._thresholds.same_object) else None
 
     def is_absent(self, category: str) -> bool:
-        """Return whether nothing of a category is marked, and no zone could hide any."""
-        return category not in self._places and not self._is_zoned(category)
+        """Return whether nothing of a category is marked, no zone could hide any, and no mark of it was left out."""
+        return category not in self._places and not self._hides(category)
+
+    def is_incomplete(self, category: str) -> bool:
+        """Return whether a mark was left out that is of a category, or may be."""
+        return not self.image.incomplete.isdisjoint({"", category})
 
     def clearest(self, category: str) -> Annotation | None:
         """Return the largest object of a category that is whole and clear; None where none is."""
@@ -134,8 +160,8 @@ class MarkedObjects:
         good = [one for one in annotations if not one.flags & {"difficult", "truncated", "occluded"}]
         return max(good, key=lambda one: (_box_area(one.box), one.id), default=None)
 
-    def _is_zoned(self, category: str) -> bool:
-        return self._has_ignored or category in self._zones
+    def _hides(self, category: str) -> bool:
+        return self._has_ignored or category in self._zones or self.is_incomplete(category)
 
 
 def draw_words(words: Sequence[str], most: int, seed: str) -> tuple[str, ...]:
@@ -143,6 +169,12 @@ def draw_words(words: Sequence[str], most: int, seed: str) -> tuple[str, ...]:
     if len(words) <= most:
         return tuple(sorted(words))
     return tuple(sorted(sorted(words, key=lambda word: (crc32(f"{seed}/{word}".encode()), word))[:most]))
+
+
+def enclosing_box(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around one or more; it lies within the image as they do."""
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return Box(min(left), min(top), max(right), max(bottom))
 
 
 def _box_area(box: Box) -> float:

@@ -21,7 +21,8 @@ _ASKS = ("more", "fewer")
 class MoreOrFewerRecipe(WordedRecipe):
     """Which are there more of in the image: ships or planes?
 
-    Evidence are the boxes of both categories. Whether more or fewer is asked depends on image and categories alone.
+    Evidence is one box around all objects of both categories: a box for each would tell how many there are. Whether
+    more or fewer is asked depends on image and categories alone.
     """
 
     name = "more_or_fewer"
@@ -54,7 +55,7 @@ class MoreOrFewerRecipe(WordedRecipe):
         ask = _ASKS[crc32(f"{image.image}/{both[0]}/{both[1]}".encode()) % 2]
         truth = (more if ask == "more" else fewer).category
         program = {"ask": ask, "categories": both, "options": both}
-        return self.candidate(image, program, truth, [*first.annotations, *second.annotations])
+        return self.candidate(image, program, truth, [*first.annotations, *second.annotations], together=True)
 
     def option_text(self, option: str, program: Mapping[str, Any], context: RecipeContext) -> str:
         """Return the name of several objects of a category."""

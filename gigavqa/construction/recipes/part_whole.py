@@ -20,7 +20,8 @@ _QUARTER = 0.25
 class PartWholeRecipe(WordedRecipe):
     """Which quarter of the image holds the most ships? Does the upper left one hold more than a quarter of them?
 
-    Evidence are the boxes of all objects of the category.
+    Evidence is one box around all objects of the category: a box for each would tell how many there are. It does not
+    tell where in the image it lies, so such a question is for V2 and V4.
     """
 
     name = "part_whole"
@@ -50,7 +51,7 @@ class PartWholeRecipe(WordedRecipe):
         if most - next_most < self._thresholds.count_gap:
             return self.rejection(image, "near_tie", found.category)
         program = {"ask": "most", "category": found.category, "options": list(CORNERS)}
-        return self.candidate(image, program, CORNERS[counts.index(most)], found.annotations)
+        return self.candidate(image, program, CORNERS[counts.index(most)], found.annotations, together=True)
 
     def _share(self, image: AnnotatedImage, found: MarkedCategory, place: str, number: int) -> Candidate | Rejection:
         gap = max(self._thresholds.share_margin * len(found), self._thresholds.share_gap)
@@ -58,7 +59,7 @@ class PartWholeRecipe(WordedRecipe):
         if abs(beyond) < gap:
             return self.rejection(image, "near_tie", f"{found.category}, {place}")
         program = {"ask": "share", "category": found.category, "place": place, "options": list(YES_NO)}
-        return self.candidate(image, program, YES_NO[beyond < 0], found.annotations)
+        return self.candidate(image, program, YES_NO[beyond < 0], found.annotations, together=True)
 
     def slots(self, program: Mapping[str, Any], context: RecipeContext) -> dict[str, str]:
         """Return the category's names, and the phrase of the quarter that is asked about."""

@@ -31,11 +31,12 @@ class PresenceRecipe(WordedRecipe):
         found = self.objects_of(image)
         for category in found.drawn_categories(self._thresholds.most_categories):
             clear = found.clearest(category)
-            yield (
-                self.candidate(image, self._program(category), "yes", [clear])
-                if clear
-                else self.rejection(image, "unclear", category)
-            )
+            if found.is_incomplete(category):
+                yield self.rejection(image, "unlabelled", category)
+            elif clear is None:
+                yield self.rejection(image, "unclear", category)
+            else:
+                yield self.candidate(image, self._program(category), "yes", [clear])
         marked = frozenset(found.categories)
         others = [category for category in context.categories if category not in marked]
         shown = [clear for category in found.categories if (clear := found.clearest(category))]

@@ -7,7 +7,7 @@ import numpy as np
 
 from gigavqa.construction.annotations import AnnotatedImage, Annotation
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
-from gigavqa.construction.recipes.marked_objects import MarkedObjects
+from gigavqa.construction.recipes.marked_objects import MarkedObjects, enclosing_box
 from gigavqa.construction.recipes.offers import YES_NO
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.recipes.rules import RULES_VERSION, THRESHOLDS, Thresholds, read_table, reasons
@@ -35,12 +35,19 @@ class WordedRecipe:
 
     def objects_of(self, image: AnnotatedImage) -> MarkedObjects:
         """Return an image's objects by category."""
-        return MarkedObjects(image, self._thresholds)
+        return MarkedObjects.in_image(image, self._thresholds)
 
     def candidate(
-        self, image: AnnotatedImage, program: Mapping[str, Any], truth: Any, objects: Sequence[Annotation]
+        self,
+        image: AnnotatedImage,
+        program: Mapping[str, Any],
+        truth: Any,
+        objects: Sequence[Annotation],
+        *,
+        together: bool = False,
     ) -> Candidate:
-        """Return a candidate whose evidence are the objects that its truth rests on."""
+        """Return a candidate whose evidence are the objects that its truth rests on: a box each, or one `together`."""
+        boxes = tuple(one.box for one in objects)
         told = [",".join(map(str, value)) if isinstance(value, list) else str(value) for value in program.values()]
         return Candidate(
             self.name,
@@ -48,7 +55,7 @@ class WordedRecipe:
             program,
             truth,
             tuple(one.id for one in objects),
-            tuple(one.box for one in objects),
+            (enclosing_box(boxes),) if together else boxes,
             "/".join((self.name, *told)),
         )
 
