@@ -23,7 +23,7 @@ from gigavqa.construction.images import FolderImages
 from gigavqa.construction.question_records import blind_question, question_record
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
-from gigavqa.construction.recipes.recipe import CategoryNames, Recipe, RecipeContext
+from gigavqa.construction.recipes.recipe import CategoryNames, QuestionRecipe, RecipeContext
 from gigavqa.construction.recipes.registry import installed_recipes
 from gigavqa.construction.rejections import RejectionCounts
 from gigavqa.construction.selection import Quotas, balance_letters, select
@@ -47,7 +47,7 @@ class Build:
         self._images = FolderImages(settings.images)
 
     @cached_property
-    def recipes(self) -> Sequence[Recipe]:
+    def recipes(self) -> Sequence[QuestionRecipe]:
         """The recipes of this build, in the order of the installed ones. Raises BuildError for a name that none has."""
         installed = installed_recipes()
         wanted = self.settings.recipes or tuple(installed)

@@ -41,7 +41,7 @@ class RecipeContext:
     attributes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
-class Recipe(Protocol):
+class QuestionRecipe(Protocol):
     """One kind of question. Pure: the same image, context and stream give the same candidates on every machine."""
 
     name: str

@@ -10,7 +10,7 @@ from gigavqa.construction.recipes.more_or_fewer import MoreOrFewerRecipe
 from gigavqa.construction.recipes.odd_one_out import OddOneOutRecipe
 from gigavqa.construction.recipes.part_whole import PartWholeRecipe
 from gigavqa.construction.recipes.presence import PresenceRecipe
-from gigavqa.construction.recipes.recipe import RECIPE_GROUP, Recipe
+from gigavqa.construction.recipes.recipe import RECIPE_GROUP, QuestionRecipe
 from gigavqa.construction.recipes.relation import RelationRecipe
 from gigavqa.runtime.plugins import load_plugins
 
@@ -27,8 +27,8 @@ _OWN = (
 
 
 @cache
-def installed_recipes() -> Mapping[str, Recipe]:
+def installed_recipes() -> Mapping[str, QuestionRecipe]:
     """Return all recipes by name, the product's first. A package's may not take the name of one of these."""
-    own: dict[str, Recipe] = {kind.name: kind() for kind in _OWN}
+    own: dict[str, QuestionRecipe] = {kind.name: kind() for kind in _OWN}
     brought = {recipe.name: recipe for recipe in (load() for load in load_plugins(RECIPE_GROUP).values())}
     return {**own, **{name: recipe for name, recipe in brought.items() if name not in own}}
