@@ -22,7 +22,6 @@ from gigavqa.evaluation.response_files import read_replies
 from gigavqa.reports.score import score_files
 from gigavqa.reports.writers.exports import render_csv
 from gigavqa.tiling.geometry import Size
-from tests.benchmarks.ultravr.good_records import good_record
 from tests.evaluation.folders import write_dataset
 from tests.reports.tables import caveats_of
 
@@ -80,7 +79,8 @@ def test_a_job_asks_what_it_asked(tmp_path: Path) -> None:
     Their order is another one since: the comparison goes by their ids. What was said of pictures then has a name.
     """
     asked = {request.id: request for request in read_bundle((FORM_1 / "bundle.json").read_bytes()).requests}
-    record = good_record("rs-logic")
+    records = map(json.loads, (FORM_1 / "samples.jsonl").read_text().splitlines())
+    record = next(record for record in records if record["id"] == "rs-logic")
     folder = write_dataset(tmp_path / "tiny", record, record | {"id": "rs-other", "image": "images/other.png"})
     stored = read_spec((FORM_1 / "spec.json").read_text())
     spec = stored.model_copy(update={"options": {**stored.options, "conditions": "conditions/1", "s3": "s3/1"}})

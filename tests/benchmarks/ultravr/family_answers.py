@@ -94,6 +94,8 @@ def _step(case: Case) -> dict[str, Any]:
     record, step_id = case.row["step"].split()
     changes = good_record(record)
     step_of(changes, step_id).update(ground_truth=case.row["truth"])
+    if "question" in case.row:
+        step_of(changes, step_id).update(question=case.row["question"])
     sample = sample_from(changes)
     step = next(step for step in sample.steps if step.step_id == step_id)
     verdict = StepJudge(sample, step).judge(case.text, UNIT_FRAME)

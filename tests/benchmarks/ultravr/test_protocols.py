@@ -81,7 +81,8 @@ def test_s2_asks_all_steps_and_the_answer_as_one_json_object() -> None:
     """Step questions with their forms, in their order, and the keys of the object."""
     asked = text("S2", "rs-relation")
 
-    assert '- "S2" (Step 2): Locate the leftmost ship in the upper-left quadrant. Answer with one box' in asked
+    locate = '- "S2" (Step 2): Locate the leftmost ship in the upper-left quadrant. Report bbox coordinates.'
+    assert f"{locate} Answer with one box" in asked
     assert '{"S1": ..., "S2": ..., "S3": ..., "S4": ..., "S5": ..., "final_answer": ...}' in asked
     assert asked.endswith('The value of "final_answer" is the letter of the one correct option: A, B, C or D.')
 
@@ -99,7 +100,8 @@ def test_s3_tells_whole_trajectories_before_the_question() -> None:
 
     told, asked = turn.text.split("The examples end here.")
     assert all(step.question in told for step in example.steps)
-    assert told.count("Step 13: Which evidence pattern is supported?\nAnswer: count_match_and_region_mismatch") == 2
+    last = "Step 13: Which evidence pattern is supported by the image?\nAnswer: count_match_and_region_mismatch"
+    assert told.count(last) == 2
     assert told.count("Final answer: B") == 2
     assert sample.question in asked
     assert not any(step.question in turn.text for step in sample.steps)

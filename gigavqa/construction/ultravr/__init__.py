@@ -1,0 +1,1 @@
+"""UltraVR's questions of annotated images, by the rules of its appendices A and F."""

@@ -1,0 +1,94 @@
+"""The objects of a category by quadrant, where it is sure which quadrant each belongs to."""
+
+from typing import Any, NamedTuple
+
+from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category, Domain, Quadrant
+from gigavqa.construction.annotations import AnnotatedImage, Annotation
+from gigavqa.construction.candidates import Candidate
+
+REGION_REASONS = {
+    "near_boundary": "an object lies so close to a line between quadrants that its quadrant is not sure",
+    "difficult": "an object is marked as difficult",
+    "unlabelled": "a zone is marked in which objects of the category are not marked one by one",
+}
+_LEAST_DISTANCE = 0.005
+"""Of the image's side: what the center of even the smallest object keeps from a line between quadrants."""
+
+
+class RegionObjects(NamedTuple):
+    """The objects of a category in one quadrant, from top to bottom, and why they cannot be counted, if so."""
+
+    objects: tuple[Annotation, ...]
+    doubt: str = ""
+
+
+def objects_by_region(image: AnnotatedImage, category: str) -> dict[Quadrant, RegionObjects]:
+    """Return the objects of a category in each quadrant, by their centers.
+
+    A quadrant is in doubt where an object of it is difficult, has its center within half its side (or 0.005 of the
+    image's side) of a line between quadrants, or where a zone without single marks reaches into it.
+    """
+    found: dict[Quadrant, list[Annotation]] = {quadrant: [] for quadrant in QUADRANTS}
+    doubts: dict[Quadrant, str] = {}
+    for one in image.annotations:
+        zone = bool(one.flags & {"crowd", "ignore"})
+        if one.category != category and not (zone and not one.category):
+            continue
+        if zone:
+            doubts |= dict.fromkeys(_touched(image, one), "unlabelled")
+        else:
+            home = quadrant_of(image, one)
+            found[home].append(one)
+            if "difficult" in one.flags:
+                doubts.setdefault(home, "difficult")
+            if not _is_stable(image, one):
+                doubts |= {name: doubts.get(name, "near_boundary") for name in (home, *_touched(image, one))}
+    ordered = {name: sorted(marks, key=lambda one: (one.box.y1, one.box.x1)) for name, marks in found.items()}
+    return {name: RegionObjects(tuple(marks), doubts.get(name, "")) for name, marks in ordered.items()}
+
+
+def center(image: AnnotatedImage, one: Annotation) -> tuple[float, float]:
+    """Return the center of an object as parts of the image's sides."""
+    return (one.box.x1 + one.box.x2) / 2 / image.width, (one.box.y1 + one.box.y2) / 2 / image.height
+
+
+def quadrant_of(image: AnnotatedImage, one: Annotation) -> Quadrant:
+    """Return the quadrant of an object's center; a center on a line belongs to the right or lower one."""
+    x, y = center(image, one)
+    return QUADRANTS[2 * (y >= 0.5) + (x >= 0.5)]
+
+
+def normalized(image: AnnotatedImage, one: Annotation) -> list[float]:
+    """Return `[x1, y1, x2, y2]` as parts of the sides, to six decimals."""
+    box, width, height = one.box, image.width, image.height
+    return [round(v, 6) for v in (box.x1 / width, box.y1 / height, box.x2 / width, box.y2 / height)]
+
+
+def _is_stable(image: AnnotatedImage, one: Annotation) -> bool:
+    x, y = center(image, one)
+    width, height = (one.box.x2 - one.box.x1) / image.width, (one.box.y2 - one.box.y1) / image.height
+    return abs(x - 0.5) >= max(width / 2, _LEAST_DISTANCE) and abs(y - 0.5) >= max(height / 2, _LEAST_DISTANCE)
+
+
+def _touched(image: AnnotatedImage, one: Annotation) -> list[Quadrant]:
+    """Return the quadrants that a box reaches into, or comes close to."""
+    margin = _LEAST_DISTANCE
+    columns = [one.box.x1 / image.width < 0.5 + margin, one.box.x2 / image.width > 0.5 - margin]
+    rows = [one.box.y1 / image.height < 0.5 + margin, one.box.y2 / image.height > 0.5 - margin]
+    return [quadrant for index, quadrant in enumerate(QUADRANTS) if rows[index // 2] and columns[index % 2]]
+
+
+def quadrant_record(
+    domain: Domain, category: Category, candidate: Candidate, fields: dict[str, Any], steps: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the record of a candidate whose evidence lies in the quadrants that its program names."""
+    return {
+        "id": candidate.id,
+        "domain": domain,
+        "category": category,
+        "subcategory": SUBCATEGORIES[domain, category],
+        "image": candidate.image,
+        **fields,
+        "reasoning_supervision": {"step_type": "multi_step_qa", "steps": steps},
+        "evidence": {"quadrants": candidate.program["quadrants"]},
+    }
