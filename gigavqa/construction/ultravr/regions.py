@@ -9,7 +9,7 @@ from gigavqa.construction.candidates import Candidate
 REGION_REASONS = {
     "near_boundary": "an object lies so close to a line between quadrants that its quadrant is not sure",
     "difficult": "an object is marked as difficult",
-    "unlabelled": "a zone is marked in which objects of the category are not marked one by one",
+    "unlabelled": "a zone is marked in which objects of the category are not marked one by one, or a mark was left out",
 }
 _LEAST_DISTANCE = 0.005
 """Of the image's side: what the center of even the smallest object keeps from a line between quadrants."""
@@ -26,10 +26,11 @@ def objects_by_region(image: AnnotatedImage, category: str) -> dict[Quadrant, Re
     """Return the objects of a category in each quadrant, by their centers.
 
     A quadrant is in doubt where an object of it is difficult, has its center within half its side (or 0.005 of the
-    image's side) of a line between quadrants, or where a zone without single marks reaches into it.
+    image's side) of a line between quadrants, or where a zone without single marks reaches into it; all are where a
+    mark of the category was left out.
     """
     found: dict[Quadrant, list[Annotation]] = {quadrant: [] for quadrant in QUADRANTS}
-    doubts: dict[Quadrant, str] = {}
+    doubts: dict[Quadrant, str] = dict.fromkeys(QUADRANTS if {"", category} & image.incomplete else (), "unlabelled")
     for one in image.annotations:
         zone = bool(one.flags & {"crowd", "ignore"})
         if one.category != category and not (zone and not one.category):

@@ -103,6 +103,15 @@ def test_what_is_not_sure_is_not_asked(second: Annotation, reason: str) -> None:
     assert {one.reason for one in rejections} <= set(RECIPE.reasons)
 
 
+@pytest.mark.parametrize("category", ["ship", ""])
+def test_nothing_is_asked_of_a_category_that_lost_a_mark(category: str) -> None:
+    """An object that a reader left out may lie in any quadrant; of an unknown category it may be any."""
+    marks = (_mark(1, "ship", 500, 500, 0), _mark(2, "ship", 3000, 500, 90))
+    candidates, rejections = _found(AnnotatedImage("a.png", WIDTH, HEIGHT, marks, incomplete=frozenset({category})))
+    assert not candidates
+    assert {one.reason for one in rejections} == {"unlabelled"}
+
+
 @pytest.mark.parametrize(
     ("angle", "lies"), [(19, "horizontal"), (21, None), (69, None), (71, "vertical"), (161, "horizontal")]
 )
