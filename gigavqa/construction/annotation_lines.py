@@ -1,5 +1,6 @@
 """Annotated images as lines of JSON, and the vocabulary of all of them."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -77,6 +78,16 @@ class Vocabulary:
                 self.categories[one.category] += 1
                 self._count_attributes(one)
             yield image
+
+    def alike(self) -> tuple[str, str] | None:
+        """Return two categories that differ in case, blanks, - and _ alone: people take them for one."""
+        seen: dict[str, str] = {}
+        for category in sorted(self.categories):
+            plain = re.sub(r"[\s_-]+", "", category.casefold())
+            if plain in seen:
+                return seen[plain], category
+            seen[plain] = category
+        return None
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON, sorted. An attribute with more values than sort objects is left out."""

@@ -41,8 +41,9 @@ class BuildSettings(BaseModel):
         try:
             return cls.model_validate(both)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise BuildError(
-                f"{folder.file(SETTINGS)}: {place}: {first['msg']}; delete the file to begin anew"
-            ) from error
+            wrong = error.errors()[0]
+            place = ".".join(map(str, wrong["loc"]))
+            told = f"--{place.rpartition('.')[2].replace('_', '-')}: {wrong['msg']}"
+            if wrong["loc"][0] not in given:
+                told = f"{folder.file(SETTINGS)}: {place}: {wrong['msg']}; delete the file to begin anew"
+            raise BuildError(told) from error

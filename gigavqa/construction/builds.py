@@ -18,7 +18,7 @@ from gigavqa.construction.build_folder import BuildFolder, canonical_json, diges
 from gigavqa.construction.build_settings import SETTINGS, BuildSettings
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.errors import BuildError
-from gigavqa.construction.guessing.guessing import rebalance, score_readers
+from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
 from gigavqa.construction.question_records import blind_question, question_record
 from gigavqa.construction.readers.reader import AnnotationReader
@@ -91,7 +91,6 @@ class Build:
 
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
-        self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
         self._stage("annotations", self._annotation_inputs(), self._read_annotations)
         candidates = {
             "annotations": self.folder.digest_of("annotations"),
@@ -99,6 +98,7 @@ class Build:
             "names": {category: [both.one, both.many] for category, both in self.context.names.items()},
             "seed": self.settings.seed,
         }
+        self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
         self._stage("candidates", candidates, self._find_candidates)
         samples = {
             "candidates": self.folder.digest_of("candidates"),
@@ -151,6 +151,9 @@ class Build:
         if not self.folder.write_lines("annotations.jsonl", map(image_line, images)):
             told = "; ".join(omission.sentence for omission in omissions) or "it names no image"
             raise BuildError(f"{self.settings.source} annotates no image of {self.settings.images}: {told}")
+        if alike := vocabulary.alike():
+            told = f"categories '{alike[0]}' and '{alike[1]}' are written alike"
+            raise BuildError(f"{self.settings.source}: {told}; make them one there, or name them apart")
         self.folder.write_json("vocabulary.json", vocabulary.document())
         sentences = [omission._asdict() for omission in omissions]
         self.folder.write_json("omissions.json", {"counts": dict(omissions.counts), "sentences": sentences})
@@ -173,13 +176,12 @@ class Build:
         taken = [one for one in self.candidates() if one.id in accepted]
         texts = balance_letters(map(self._word, taken), self.settings.seed)
         worded = list(zip(taken, texts, strict=True))
-        blind = [blind_question(*each) for each in worded]
-        balanced = rebalance(blind)
+        balanced = rebalance([blind_question(*each) for each in worded])
         kept = {question.id for question in balanced.kept}
         self.folder.write_lines("samples.jsonl", (question_record(*each) for each in worded if each[0].id in kept))
         guessable = dict(balanced.dropped)
         self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": guessable})
-        scores = {"before": score_readers(blind), "after": score_readers(balanced.kept)}
+        scores = {"before": balanced.before, "after": balanced.after}
         documents = {when: [score.document() for score in each] for when, each in scores.items()}
         self.folder.write_json("guessing.json", documents)
 

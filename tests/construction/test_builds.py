@@ -219,3 +219,25 @@ def test_other_tools_get_the_questions_with_their_annotations(inputs: Path, tmp_
     own = {sample.id: sample for sample in load_dataset(_publish(build, tmp_path / "data")).samples}
     assert {name: sample.truth for name, sample in back.items()} == {name: own[name].truth for name in own}
     assert {name: sample.question for name, sample in back.items()} == {name: own[name].question for name in own}
+
+
+def test_categories_that_are_written_alike_are_refused(inputs: Path, tmp_path: Path) -> None:
+    """Nobody could tell how many ships there are where some are called Ship."""
+    document = json.loads((inputs / "coco.json").read_bytes())
+    document["categories"][1]["name"] = "Ship"
+    (tmp_path / "coco.json").write_text(json.dumps(document), encoding="utf-8")
+    settings = BuildSettings(source=tmp_path / "coco.json", images=inputs / "images")
+    folder = BuildFolder(tmp_path / "builds", "boxes")
+    with folder.locked(), pytest.raises(BuildError, match="'Ship' and 'ship' are written alike"):
+        Build(folder, settings).run()
+
+
+def test_a_setting_that_cannot_be_used_does_not_stay(inputs: Path, tmp_path: Path) -> None:
+    """The next command is not refused for it."""
+    folder = BuildFolder(tmp_path, "boxes")
+    with pytest.raises(BuildError, match="--unit"):
+        BuildSettings.of(folder, {"source": inputs, "images": inputs, "options": {"unit": "inches"}})
+    with folder.locked(), pytest.raises(BuildError):
+        Build(folder, _settings(inputs, form="coca")).run()
+    with pytest.raises(BuildError, match="is a new build"):
+        BuildSettings.of(folder, {})

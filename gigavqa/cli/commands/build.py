@@ -104,6 +104,12 @@ Annotator = Annotated[
 Unit = Annotated[
     str, typer.Option(metavar="pixels|parts", help="Of a table's coordinates, where both fit.", show_default=False)
 ]
+CategoryColumn = Annotated[
+    str, typer.Option(metavar="NAME", help="Which column or property holds categories.", show_default=False)
+]
+OneImage = Annotated[
+    str, typer.Option(metavar="FILE", help="Which picture a file of one picture is about.", show_default=False)
+]
 
 
 @app.command()
@@ -118,6 +124,8 @@ def make(
     call: Names = None,
     annotator: Annotator = "",
     unit: Unit = "",
+    category: CategoryColumn = "",
+    image: OneImage = "",
     seed: Seed = None,
     title: TitleOption = "",
     json: JsonOption = False,
@@ -129,12 +137,12 @@ def make(
     """
     home = Home.from_environment()
     folder = BuildFolder(_builds(), name)
-    options = {key: value for key, value in (("annotator", annotator), ("unit", unit)) if value}
+    options = {"annotator": annotator, "unit": unit, "category": category, "image": image}
     given = {
         "source": source and source.resolve(),
         "images": images and images.resolve(),
         "form": form,
-        "options": options,
+        "options": {key: value for key, value in options.items() if value},
         "recipes": tuple(filter(None, map(str.strip, recipes.split(",")))),
         "per_image": per_image,
         "per_recipe": per_recipe,
@@ -148,7 +156,7 @@ def make(
         build.run()
         made = BuildSummary.of(build)
         if made.questions == 0:
-            raise ArgumentError(f"no question came of {settings.source}; `gigavqa build explain {name} IMAGE` says why")
+            raise ArgumentError(_no_questions(made))
         publish(folder, folder.file("samples.jsonl"), settings.images, home.data, settings.title)
         page = folder.file(_PAGE)
         page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
@@ -215,6 +223,16 @@ def _builds() -> Path:
 def _existing(name: str) -> Build:
     folder = BuildFolder.existing(_builds(), name)
     return Build(folder, BuildSettings.of(folder, {}))
+
+
+def _no_questions(made: BuildSummary) -> str:
+    candidates = sum(each.candidates for each in made.yields)
+    if candidates:
+        return (
+            f"no question came of {candidates:,} candidates: of each kind every answer must be true in some picture, so "
+            "that none can be guessed; that wants more pictures, or more kinds of objects"
+        )
+    return f"nothing can be asked about these annotations; `gigavqa build explain {made.name} IMAGE` says why"
 
 
 def _names(text: str) -> tuple[str, CategoryNames]:

@@ -65,10 +65,12 @@ class ReaderScore(NamedTuple):
 
 
 class Rebalance(NamedTuple):
-    """Which questions stay, and which are dropped because of which reader."""
+    """Which questions stay, which are dropped because of which reader, and how readers did before and after."""
 
     kept: tuple[BlindQuestion, ...]
     dropped: tuple[tuple[str, str], ...]
+    before: tuple[ReaderScore, ...]
+    after: tuple[ReaderScore, ...]
 
 
 def blind_questions(samples: Iterable[Question]) -> list[BlindQuestion]:
@@ -176,13 +178,15 @@ def rebalance(questions: Sequence[BlindQuestion]) -> Rebalance:
     Which ones is drawn by their ids, so that the same questions lose the same ones.
     """
     kept, dropped = list(questions), list[tuple[str, str]]()
-    while over := [score for score in score_readers(kept) if score.guesses]:
+    before = after = tuple(score_readers(kept))
+    while over := [score for score in after if score.guesses]:
         worst = max(over, key=lambda score: ((score.right.value or 0.0) - score.chance, score.recipe, score.reader))
         ids = _too_easy(kept, worst)
         dropped += [(one, worst.reader) for one in ids]
         gone = frozenset(ids)
         kept = [question for question in kept if question.id not in gone]
-    return Rebalance(tuple(kept), tuple(dropped))
+        after = tuple(score_readers(kept))
+    return Rebalance(tuple(kept), tuple(dropped), before, after)
 
 
 def _too_easy(kept: Sequence[BlindQuestion], worst: ReaderScore) -> list[str]:
