@@ -229,8 +229,8 @@ def _no_questions(made: BuildSummary) -> str:
     candidates = sum(each.candidates for each in made.yields)
     if candidates:
         return (
-            f"no question came of {candidates:,} candidates: of each kind every answer must be true in some picture, so "
-            "that none can be guessed; that wants more pictures, or more kinds of objects"
+            f"no question came of {candidates:,} candidates: of each kind every answer must be true somewhere, so that "
+            "none can be guessed; that wants more pictures, or more kinds of objects"
         )
     return f"nothing can be asked about these annotations; `gigavqa build explain {made.name} IMAGE` says why"
 
