@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gigavqa.construction.annotations import AnnotatedImage, Annotation, AttributeValue, Box, Flag
+from gigavqa.construction.annotations import AnnotatedImage, Annotation, AttributeValue, Box, Flag, attribute_text
 
 _MOST_VALUES = 64
 """Values of an attribute at most, for it to sort objects; one with more names them one by one."""
@@ -93,7 +93,9 @@ class Vocabulary:
         """Return it as JSON, sorted. An attribute with more values than sort objects is left out."""
         attributes = {
             category: {
-                name: sorted(map(str, values)) for name, values in by_name.items() if 1 < len(values) <= _MOST_VALUES
+                name: sorted(set(map(attribute_text, values)))
+                for name, values in by_name.items()
+                if 1 < len(values) <= _MOST_VALUES
             }
             for category, by_name in self._values.items()
         }

@@ -14,6 +14,13 @@ Ring = tuple[float, ...]
 """A closed outline `x1, y1, x2, y2, ...` in pixels, without its first point again at its end."""
 
 
+def attribute_text(value: AttributeValue) -> str:
+    """Return an attribute's value as people read it: whole numbers without a point, texts without blanks around."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
 class Box(NamedTuple):
     """Corners in pixels of the full-resolution image, from its top left; `x1 < x2`, `y1 < y2`, within the image."""
 

@@ -5,6 +5,7 @@ interrupted goes on, and one that is asked for again costs a look.
 """
 
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -66,8 +67,11 @@ class Build:
         if unknown := [name for name in self.settings.names if name not in categories]:
             told = did_you_mean(unknown[0], categories)
             raise BuildError(f"--name: no annotation is of the category '{unknown[0]}'{told}: {', '.join(categories)}")
+        names = {name: self.settings.names.get(name) or CategoryNames.of_label(name) for name in categories}
+        if (called := Counter(both.one.casefold() for both in names.values())) and called.most_common(1)[0][1] > 1:
+            raise BuildError(f"--call: two categories are called '{called.most_common(1)[0][0]}'; name them apart")
         return RecipeContext(
-            {name: self.settings.names.get(name) or CategoryNames.of_label(name) for name in categories},
+            names,
             categories,
             {
                 category: {name: tuple(values) for name, values in by_name.items()}

@@ -50,12 +50,27 @@ def write_coco(target: Path, images: Iterable[AnnotatedImage], records: Records)
                 "id": own[one.id], "image_id": number, "category_id": category,
                 "bbox": [x1, y1, x2 - x1, y2 - y1], "area": (x2 - x1) * (y2 - y1),
                 "segmentation": [list(ring) for ring in one.rings],
-                "iscrowd": int("crowd" in one.flags), "attributes": dict(one.attributes),
+                "iscrowd": int("crowd" in one.flags), "ignore": int("ignore" in one.flags),
+                "attributes": {**one.attributes, **dict.fromkeys(sorted(one.flags - {"crowd", "ignore"}), 1)},
             })  # fmt: skip
+        for lost in sorted(image.incomplete):
+            document["annotations"].append(_zone(len(document["annotations"]) + 1, number, image, lost, categories))
         document["questions"] += [_coco_question(record, number, own) for record in asked[image.image]]
     document["categories"] = [{"id": number, "name": name} for name, number in categories.items()]
     with open_whole_file(target) as file:
         file.write(json.dumps(document, ensure_ascii=False).encode())
+
+
+def _zone(
+    number: int, image_number: int, image: AnnotatedImage, category: str, categories: dict[str, int]
+) -> dict[str, Any]:
+    """Return a zone over all of an image that lost marks: of their category, or of any where it is not known."""
+    return {
+        "id": number, "image_id": image_number,
+        "category_id": categories.setdefault(category or next(iter(categories), "object"), len(categories) + 1),
+        "bbox": [0, 0, image.width, image.height], "area": image.width * image.height, "segmentation": [],
+        "iscrowd": int(bool(category)), "ignore": int(not category), "attributes": {},
+    }  # fmt: skip
 
 
 def _coco_question(record: Mapping[str, Any], image: int, own: Mapping[str, int]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from gigavqa.construction import build_folder
+from gigavqa.construction.annotations import AnnotatedImage
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.build_settings import BuildSettings
 from gigavqa.construction.build_summary import BuildSummary
@@ -241,3 +242,37 @@ def test_a_setting_that_cannot_be_used_does_not_stay(inputs: Path, tmp_path: Pat
         Build(folder, _settings(inputs, form="coca")).run()
     with pytest.raises(BuildError, match="is a new build"):
         BuildSettings.of(folder, {})
+
+
+def test_categories_that_are_called_alike_are_refused(inputs: Path, tmp_path: Path) -> None:
+    """ "Any vehicle?" would ask about one of the two."""
+    names = {name: CategoryNames("vehicle", "vehicles") for name in ("ship", "car")}
+    with pytest.raises(BuildError, match="two categories are called 'vehicle'"):
+        _build(inputs, tmp_path, names=names)
+
+
+def test_what_is_exported_as_coco_reads_as_it_was(inputs: Path, tmp_path: Path) -> None:
+    """With flags, and with zones where marks were left out."""
+    document = json.loads((inputs / "coco.json").read_bytes())
+    document["annotations"][0]["attributes"]["occluded"] = 1
+    document["annotations"][1]["ignore"] = 1
+    document["annotations"].append(_annotation(document, 5, 0, (-300, 20, 40, 40)))
+    (tmp_path / "coco.json").write_text(json.dumps(document), encoding="utf-8")
+    folder = BuildFolder(tmp_path / "one", "boxes")
+    build = Build(folder, BuildSettings(source=tmp_path / "coco.json", images=inputs / "images"))
+    with folder.locked():
+        build.run()
+    write_coco(tmp_path / "back.json", build.images(), ({**r, "objects": []} for r in build.records()))
+    back_folder = BuildFolder(tmp_path / "two", "boxes")
+    back = Build(back_folder, BuildSettings(source=tmp_path / "back.json", images=inputs / "images"))
+    with back_folder.locked():
+        back.run()
+    told = [{image.image: _told(image) for image in each.images()} for each in (build, back)]
+    asked = {record["image"] for record in build.records()}
+    assert told[1] == {name: marks for name, marks in told[0].items() if name in asked}
+
+
+def _told(image: AnnotatedImage) -> list[tuple[Any, ...]]:
+    """Marks as recipes see them: a category that lost one is as hidden as by a crowd of it."""
+    lost = [("ship", frozenset({"crowd"}), (0, 0, image.width, image.height))] if "ship" in image.incomplete else []
+    return [*((one.category, one.flags, tuple(one.box)) for one in image.annotations), *lost]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.annotations import AnnotatedImage, attribute_text
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import MarkedCategory, draw_words
 from gigavqa.construction.recipes.offers import YES_NO, distinct_values, value_offers
@@ -53,7 +53,7 @@ class AttributeRecipe(WordedRecipe):
             yield self.rejection(image, "unread", about)
             return
         program = {"ask": "value", "how": way.how, "category": found.category, "attribute": attribute}
-        truth = str(one.attributes[attribute])
+        truth = attribute_text(one.attributes[attribute])
         if set(values) <= _BOOLEANS:
             told = {**program, "ask": "holds", "options": list(YES_NO)}
             yield self.candidate(image, told, YES_NO[truth == "False"], [one])

@@ -20,6 +20,7 @@ from gigavqa.construction.recipes.references import (
     by_side,
     by_size,
     corner_distances,
+    edge_distances,
     north_of,
     pole_direction,
 )
@@ -40,7 +41,7 @@ class ExtremeRecipe(WordedRecipe):
 
     name = "extreme"
     title = "Extreme"
-    refuses = (*UNCOUNTABLE, "hidden", "near_tie", "near_line", "tilted")
+    refuses = (*UNCOUNTABLE, "hidden", "mixed", "near_tie", "near_line", "tilted")
 
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
@@ -134,7 +135,8 @@ class ExtremeRecipe(WordedRecipe):
         winner = whole[first]
         own = float(np.hypot(*winner.extents[nearest[first]])) / 2
         margin = max(self._thresholds.corner_margin * float(np.hypot(*winner.sides)), own)
-        if reach[second] - reach[first] < margin:
+        edges = np.array([edge_distances(one, corner).min() for one in whole])
+        if reach[second] - reach[first] < margin or edges[first] > edges.min():
             return self.rejection(image, "near_tie", ", ".join(offered))
         program = {"ask": "nearest", "corner": corner, "categories": offered, "options": offered}
         shown = [one.annotations[at] for one, at in zip(whole, nearest, strict=True)]

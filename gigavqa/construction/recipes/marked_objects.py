@@ -53,6 +53,11 @@ class MarkedCategory:
         return areas
 
     @property
+    def is_mixed(self) -> bool:
+        """Whether some objects have an outline or an oriented box and others none, so that areas cannot be compared."""
+        return len({(bool(one.rings), bool(one.quad)) for one in self.annotations}) > 1
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """The annotations' ids."""
         return tuple(one.id for one in self.annotations)

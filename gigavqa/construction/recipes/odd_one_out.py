@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.annotations import AnnotatedImage, attribute_text
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import Indices, MarkedCategory, draw_words
 from gigavqa.construction.recipes.places import CORNERS, NO_PLACE, corner_quarters
@@ -55,7 +55,7 @@ class OddOneOutRecipe(WordedRecipe):
         self, image: AnnotatedImage, found: MarkedCategory, quarters: Indices, attribute: str
     ) -> Candidate | Rejection:
         about = f"{found.category}, {attribute}"
-        values = [str(one.attributes[attribute]) for one in found.annotations if attribute in one.attributes]
+        values = [attribute_text(one.attributes[attribute]) for one in found.annotations if attribute in one.attributes]
         if len(values) < len(found):
             return self.rejection(image, "unread", about)
         counts = Counter(values)

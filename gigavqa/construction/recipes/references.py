@@ -44,6 +44,8 @@ def by_size(found: MarkedCategory, how: str, thresholds: Thresholds) -> Referenc
         return "too_few"
     if found.any_has("occluded"):
         return "hidden"
+    if found.is_mixed:
+        return "mixed"
     areas = found.areas if how == "smallest" else -found.areas
     first, second = np.argsort(areas, kind="stable")[:2]
     ends = np.sort(found.areas[[first, second]])
@@ -51,10 +53,10 @@ def by_size(found: MarkedCategory, how: str, thresholds: Thresholds) -> Referenc
 
 
 def by_side(found: MarkedCategory, how: str, thresholds: Thresholds) -> Reference | str:
-    """Return the outermost object in a direction of the image, by its center."""
+    """Return the outermost object in a direction of the image, by its center and by its edge."""
     axis, sign = SIDES[how]
-    reach = sign * found.centers[:, axis]
-    return _leading(found, how, reach, thresholds.lead_margin * found.sides[axis], found.extents[:, axis] / 2)
+    reach, own = sign * found.centers[:, axis], found.extents[:, axis] / 2
+    return _leading(found, how, reach, thresholds.lead_margin * found.sides[axis], own=own, edges=reach + own)
 
 
 def by_pole(found: MarkedCategory, how: str, north: float, thresholds: Thresholds) -> Reference | str:
@@ -62,7 +64,7 @@ def by_pole(found: MarkedCategory, how: str, north: float, thresholds: Threshold
     across, down = pole_direction(how, north)
     reach = across * found.centers[:, 0] + down * found.centers[:, 1]
     own = (abs(across) * found.extents[:, 0] + abs(down) * found.extents[:, 1]) / 2
-    return _leading(found, how, reach, thresholds.lead_margin * float(found.sides.max()), own)
+    return _leading(found, how, reach, thresholds.lead_margin * float(found.sides.max()), own=own, edges=reach + own)
 
 
 def pole_direction(how: str, north: float) -> tuple[float, float]:
@@ -73,10 +75,11 @@ def pole_direction(how: str, north: float) -> tuple[float, float]:
 
 
 def by_corner(found: MarkedCategory, corner: str, thresholds: Thresholds) -> Reference | str:
-    """Return the object whose center lies nearest to a corner of the image."""
-    reach = -corner_distances(found, corner)
+    """Return the object that lies nearest to a corner of the image, by its center and by its nearest point."""
+    reach, edges = -corner_distances(found, corner), -edge_distances(found, corner)
     own = np.hypot(*found.extents.T) / 2
-    return _leading(found, f"nearest-{corner}", reach, thresholds.corner_margin * float(np.hypot(*found.sides)), own)
+    margin = thresholds.corner_margin * float(np.hypot(*found.sides))
+    return _leading(found, f"nearest-{corner}", reach, margin, own=own, edges=edges)
 
 
 def corner_distances(found: MarkedCategory, corner: str) -> Floats:
@@ -84,6 +87,15 @@ def corner_distances(found: MarkedCategory, corner: str) -> Floats:
     place = CORNERS.index(corner)
     at = found.sides * (place % 2, place // 2)
     distances: Floats = np.hypot(*(found.centers - at).T)
+    return distances
+
+
+def edge_distances(found: MarkedCategory, corner: str) -> Floats:
+    """Return the distance of each box's nearest point to a corner, in pixels."""
+    place = CORNERS.index(corner)
+    across, down = place % 2, place // 2
+    points = found.corners[:, [2 * across, 2 * down + 1]]
+    distances: Floats = np.hypot(*(points - found.sides * (across, down)).T)
     return distances
 
 
@@ -105,10 +117,15 @@ def north_of(labels: Mapping[str, AttributeValue]) -> float | None:
     return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
 
 
-def _leading(found: MarkedCategory, how: str, reach: Floats, margin: float, own: Floats) -> Reference | str:
-    """Return the object with the most of `reach`, if it leads the next one by the margin and half its own side."""
+def _leading(
+    found: MarkedCategory, how: str, reach: Floats, margin: float, *, own: Floats, edges: Floats
+) -> Reference | str:
+    """Return the object with the most of `reach`, if it leads the next one by the margin and half its own side.
+
+    People may go by centers or by edges: it must have the most of both.
+    """
     if len(found) < 2:
         return "too_few"
     first, second = np.argsort(-reach, kind="stable")[:2]
-    leads = reach[first] - reach[second] >= max(margin, float(own[first]))
+    leads = reach[first] - reach[second] >= max(margin, float(own[first])) and edges[first] >= edges.max()
     return Reference(how, int(first), int(second)) if leads else "near_tie"
