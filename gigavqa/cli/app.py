@@ -19,7 +19,6 @@ from gigavqa.tiling.remote.images import RemoteImages
 _TEXT = "Visual question answering over gigapixel images: ask, follow, read reports."
 _EPILOG = """
 `gigavqa` alone says what to do next.
-
 Exit: 0 done, 1 failed, 2 wrong input, 3 no gateway, 4 not now, 5 partly.
 """
 

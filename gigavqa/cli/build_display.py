@@ -28,7 +28,7 @@ _GUESSING = (
 )
 
 
-def print_build(made: BuildSummary, page: Path) -> None:
+def print_build(made: BuildSummary, page: Path, *, has_reviews: bool) -> None:
     """Print what a build read, what each recipe yielded, what can be guessed, and the next commands."""
     told = f"{made.annotations:,} annotations of {count_noun(len(made.categories), 'category', 'categories')}"
     out.print(f"{made.name}: {told} in {count_noun(made.images, 'image')} ({made.form})", markup=False)
@@ -37,7 +37,9 @@ def print_build(made: BuildSummary, page: Path) -> None:
     out.print()
     print_table(_GUESSING, [_guessing_row(score) for score in best_readers(made.guessing["after"])])
     out.print()
-    out.print(f"{made.questions:,} questions in the data set {made.name}, not reviewed by people", markup=False)
+    told = f"`gigavqa dataset reviews {made.name}` tells what people's reviews are still of" if has_reviews else ""
+    told = told or "not reviewed by people"
+    out.print(f"{made.questions:,} questions in the data set {made.name}; {told}", markup=False)
     out.print(f"open    {page.resolve().as_uri()} in a browser", markup=False)
     out.print(f"review  gigavqa build review {made.name}", markup=False)
     out.print(f"next    gigavqa submit -d {made.name} -m MODEL --plan evidence", markup=False)

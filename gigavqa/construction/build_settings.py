@@ -34,7 +34,7 @@ class BuildSettings(BaseModel):
     def of(cls, folder: BuildFolder, given: Mapping[str, Any]) -> "BuildSettings":
         """Return the settings of the last time with what is given now. Raises BuildError where sources are missing."""
         before = folder.read_json(SETTINGS) if folder.file(SETTINGS).is_file() else {}
-        both = {**before, **given}
+        both = {**before, **given, "options": {**before.get("options", {}), **given.get("options", {})}}
         if missing := [name for name in ("source", "images") if name not in both]:
             told = {"source": "--from FILE", "images": "--images FOLDER"}[missing[0]]
             raise BuildError(f"'{folder.name}' is a new build: give {told}")

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gigavqa.construction.builds import Build
+if TYPE_CHECKING:
+    from gigavqa.construction.builds import Build
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class BuildSummary:
     questions: int
 
     @classmethod
-    def of(cls, build: Build) -> "BuildSummary":
+    def of(cls, build: "Build") -> "BuildSummary":
         """Return the summary of a build whose stages are done."""
         vocabulary, omissions, guessing = map(
             build.folder.read_json, ("vocabulary.json", "omissions.json", "guessing.json")
@@ -72,7 +73,7 @@ def best_readers(scores: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return [best[name] for name in sorted(best)]
 
 
-def _yields(build: Build, questions: Mapping[str, int]) -> Iterator[RecipeYield]:
+def _yields(build: "Build", questions: Mapping[str, int]) -> Iterator[RecipeYield]:
     found, selected = build.folder.read_json("rejections.json"), build.folder.read_json("selection.json")
     guessable = Counter(question.rpartition("-")[0] for question in selected["guessable"])
     nothing = {"candidates": 0, "rejected": {}, "examples": {}}

@@ -4,16 +4,20 @@ import json
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.errors import BuildError
 from gigavqa.evaluation.dataset_settings import REVIEWS
+from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
 from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.evaluation.review_export import ReviewCounts, apply_reviews
+from gigavqa.evaluation.review_files import read_reviews
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.headers import read_header
 
@@ -27,9 +31,7 @@ def publish(build: BuildFolder, records: Path, images: Path, data: Path, title: 
     People's reviews stay with it. Raises BuildError where a data set of another origin has the name, and whatever an
     import raises; the data set that was there stays then.
     """
-    target = data / build.name
-    if target.exists() and not is_of_build(target, build.name):
-        raise BuildError(f"{target} was made otherwise: give the build another name, or delete that data set")
+    target = require_own(data, build.name)
     with _room(data, build.name) as room:
         made = import_dataset(
             find_benchmark("questions"), records, images, room / build.name,
@@ -56,6 +58,22 @@ def _room(data: Path, name: str) -> Iterator[Path]:
         yield room
     finally:
         shutil.rmtree(room, ignore_errors=True)
+
+
+def require_own(data: Path, name: str) -> Path:
+    """Return where the data set of a build is, or will be. Raises BuildError where something else made one there."""
+    target = data / name
+    if target.exists() and not is_of_build(target, name):
+        raise BuildError(f"{target} was made otherwise: give the build another name, or delete that data set")
+    return target
+
+
+def reviewed_records(dataset: Path, records: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], ReviewCounts]:
+    """Return the records that stay after people's reviews of the data set, mended as they say.
+
+    Raises ReviewsOpenError where reviewers differ.
+    """
+    return apply_reviews(records, read_reviews(dataset, load_dataset(dataset)))
 
 
 def is_of_build(folder: Path, name: str) -> bool:

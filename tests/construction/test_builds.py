@@ -22,11 +22,12 @@ from gigavqa.construction.evidence_pictures import draw_evidence
 from gigavqa.construction.explaining import explain_build
 from gigavqa.construction.exports import write_coco, write_huggingface
 from gigavqa.construction.page import render_page
-from gigavqa.construction.publishing import publish
+from gigavqa.construction.publishing import publish, reviewed_records
 from gigavqa.construction.recipes.recipe import CategoryNames
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.importing import import_dataset
 from gigavqa.evaluation.installed import find_benchmark
+from gigavqa.evaluation.review_files import digests_in
 from gigavqa.tiling.headers import read_header
 
 _SIZE = (800, 600)
@@ -220,6 +221,27 @@ def test_other_tools_get_the_questions_with_their_annotations(inputs: Path, tmp_
     own = {sample.id: sample for sample in load_dataset(_publish(build, tmp_path / "data")).samples}
     assert {name: sample.truth for name, sample in back.items()} == {name: own[name].truth for name in own}
     assert {name: sample.question for name, sample in back.items()} == {name: own[name].question for name in own}
+
+
+def test_an_export_is_what_reviewers_left(inputs: Path, tmp_path: Path) -> None:
+    """What one dropped is not in it."""
+    build = _build(inputs, tmp_path / "builds")
+    folder = _publish(build, tmp_path / "data")
+    dataset = load_dataset(folder)
+    first = dataset.samples[0].id
+    verdict = {
+        "id": "7c1f09d2e4",
+        "sample": first,
+        "verdict": "drop",
+        "reason": "unclear",
+        "at": "2026-11-21T09:30:00Z",
+    }
+    verdict["digest"] = str(digests_in(dataset)(first))
+    (folder / "reviews").mkdir()
+    (folder / "reviews" / "ann.jsonl").write_text(f"{json.dumps(verdict)}\n", encoding="utf-8")
+    records, counts = reviewed_records(folder, build.records())
+    assert counts.dropped == 1
+    assert {record["id"] for record in records} == {sample.id for sample in dataset.samples} - {first}
 
 
 def test_categories_that_are_written_alike_are_refused(inputs: Path, tmp_path: Path) -> None:

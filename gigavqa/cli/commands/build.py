@@ -3,7 +3,7 @@
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,17 +15,13 @@ from gigavqa.cli.help import HelpGroup
 from gigavqa.cli.reviewing import print_review_address
 from gigavqa.cli.work_line import work_line
 from gigavqa.client.connection import DEFAULT_URL
-from gigavqa.construction.build_folder import BuildFolder
-from gigavqa.construction.build_settings import BuildSettings
-from gigavqa.construction.build_summary import BuildSummary
-from gigavqa.construction.builds import Build
-from gigavqa.construction.evidence_pictures import draw_evidence
-from gigavqa.construction.explaining import explain_build
-from gigavqa.construction.exports import write_coco, write_huggingface
-from gigavqa.construction.page import render_page
-from gigavqa.construction.publishing import publish
-from gigavqa.construction.recipes.recipe import CategoryNames
 from gigavqa.runtime.home import Home
+from gigavqa.runtime.plurals import count_noun
+
+if TYPE_CHECKING:
+    from gigavqa.construction.build_summary import BuildSummary
+    from gigavqa.construction.builds import Build
+    from gigavqa.construction.recipes.recipe import CategoryNames
 
 _PAGE = "index.html"
 
@@ -33,11 +29,9 @@ _PAGE = "index.html"
 class BuildGroup(HelpGroup):
     """The commands on builds; whatever else stands first is the name of a build to be made."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Take a name for `make NAME`."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            args = ["make", *args]
-        return super().parse_args(ctx, args)
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["make", *args])
 
 
 app = typer.Typer(
@@ -59,6 +53,7 @@ class ExportForm(StrEnum):
 
     COCO = "coco"
     HUGGINGFACE = "huggingface"
+    QUESTIONS = "questions"
 
 
 BuildArgument = Annotated[str, typer.Argument(metavar="NAME", help="The build, and the data set that it makes.")]
@@ -81,7 +76,13 @@ Images = Annotated[
     ),
 ]
 Form = Annotated[
-    str, typer.Option(metavar="FORM", help="Of the annotations, where their content fits several.", show_default=False)
+    str,
+    typer.Option(
+        metavar="FORM",
+        show_default=False,
+        help="Of the annotations: coco, dota, labelstudio, cvat, yolo, qupath, csv, geojson, panda, mvtec-loco or "
+        "wsivqa; found out if omitted.",
+    ),
 ]
 Recipes = Annotated[
     str,
@@ -135,6 +136,15 @@ def make(
     The same command again goes on where it was interrupted, and makes anew only what hangs on a change; without --from
     it repeats the last one. `gigavqa build NAME` is the same as `gigavqa build make NAME`.
     """
+    from gigavqa.construction.build_folder import BuildFolder
+    from gigavqa.construction.build_settings import BuildSettings
+    from gigavqa.construction.build_summary import BuildSummary
+    from gigavqa.construction.builds import Build
+    from gigavqa.construction.evidence_pictures import draw_evidence
+    from gigavqa.construction.page import render_page
+    from gigavqa.construction.publishing import publish, require_own
+    from gigavqa.evaluation.dataset_settings import REVIEWS
+
     home = Home.from_environment()
     folder = BuildFolder(_builds(), name)
     options = {"annotator": annotator, "unit": unit, "category": category, "image": image}
@@ -152,6 +162,7 @@ def make(
     }
     settings = BuildSettings.of(folder, {key: value for key, value in given.items() if value or value == 0})
     with folder.locked(), work_line():
+        require_own(home.data, name)
         build = Build(folder, settings)
         build.run()
         made = BuildSummary.of(build)
@@ -160,7 +171,7 @@ def make(
         publish(folder, folder.file("samples.jsonl"), settings.images, home.data, settings.title)
         page = folder.file(_PAGE)
         page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
-    print_json(made.document()) if json else print_build(made, page)
+    print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
 
 
 @app.command()
@@ -173,6 +184,8 @@ def explain(
 
     Of a picture: what was looked at and rejected in it, and why.
     """
+    from gigavqa.construction.explaining import explain_build
+
     found = explain_build(_existing(name), question)
     print_json(found) if json else print_explanation(found)
 
@@ -197,20 +210,38 @@ def export(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file of COCO, or the folder of Parquet.")],
     form: Annotated[ExportForm, typer.Option("--form", "-f", help="As what.")] = ExportForm.COCO,
 ) -> None:
-    """Write a build's questions for other tools: COCO with questions, or Parquet for the Hugging Face Hub."""
-    build = _existing(name)
+    """Write a build's questions as people left them: without what reviewers dropped, with what they mended.
+
+    `coco` is COCO with questions, `huggingface` Parquet for the Hub, `questions` lines for `gigavqa dataset import`.
+
+    \b
+    gigavqa build export ships ships.json
+    gigavqa build export ships reviewed.jsonl --form questions
+    gigavqa dataset import reviewed.jsonl ships-reviewed --images scenes --benchmark questions
+    """
+    from gigavqa.construction.build_folder import canonical_json
+    from gigavqa.construction.exports import write_coco, write_huggingface
+    from gigavqa.construction.publishing import reviewed_records
+
+    build, dataset = _existing(name), Home.from_environment().data / name
     if target.exists():
         raise ArgumentError(f"{target} is there already; name another place")
+    records, counts = reviewed_records(dataset, build.records())
     if form is ExportForm.COCO:
-        write_coco(target, build.images(), build.records())
+        write_coco(target, build.images(), records)
+    elif form is ExportForm.HUGGINGFACE:
+        write_huggingface(target, records, build.settings.images, title=build.settings.title or name)
     else:
-        write_huggingface(target, build.records(), build.settings.images, title=build.settings.title or name)
-    out.print(f"written to {target}", markup=False)
+        target.write_text("".join(f"{canonical_json(record)}\n" for record in records), encoding="utf-8")
+    told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"
+    out.print(f"{count_noun(len(records), 'question')} in {target}: {told}", markup=False)
 
 
 @app.command("list")
 def list_(json: JsonOption = False) -> None:
     """List the builds: questions, pictures, and what they were made of."""
+    from gigavqa.construction.build_summary import BuildSummary
+
     names = sorted(place.parent.name for place in _builds().glob("*/selection.json"))
     made = [BuildSummary.of(_existing(name)) for name in names]
     print_json_list([each.document() for each in made]) if json else print_builds(made)
@@ -220,12 +251,16 @@ def _builds() -> Path:
     return Home.from_environment().folder / "builds"
 
 
-def _existing(name: str) -> Build:
+def _existing(name: str) -> "Build":
+    from gigavqa.construction.build_folder import BuildFolder
+    from gigavqa.construction.build_settings import BuildSettings
+    from gigavqa.construction.builds import Build
+
     folder = BuildFolder.existing(_builds(), name)
     return Build(folder, BuildSettings.of(folder, {}))
 
 
-def _no_questions(made: BuildSummary) -> str:
+def _no_questions(made: "BuildSummary") -> str:
     candidates = sum(each.candidates for each in made.yields)
     if candidates:
         return (
@@ -235,7 +270,9 @@ def _no_questions(made: BuildSummary) -> str:
     return f"nothing can be asked about these annotations; `gigavqa build explain {made.name} IMAGE` says why"
 
 
-def _names(text: str) -> tuple[str, CategoryNames]:
+def _names(text: str) -> "tuple[str, CategoryNames]":
+    from gigavqa.construction.recipes.recipe import CategoryNames
+
     category, names = parse_pair(text, "--call", "ship=ship,ships")
     one, comma, many = names.partition(",")
     if not (comma and one.strip() and many.strip()):

@@ -72,12 +72,27 @@ export const deepZoom = (dataset, onDrawn) => {
   sheet.addEventListener("pointerup", end);
   sheet.addEventListener("pointercancel", end);
 
+  // Tiles that fail are black, and are asked for again and again: who reviews must know that nothing is seen.
+  const missing = el("p", { class: "next missing", role: "status", hidden: true });
+  const probe = (wanted) => {
+    const address = encodeURIComponent(pictureName(dataset, wanted.name));
+    const small = new Image();
+    small.onload = () => { missing.hidden = true; };
+    small.onerror = () => {
+      if (image !== wanted) return;
+      const link = el("a", { href: `${viewer}/view?image=${address}`, target: "_blank", rel: "noopener" }, "open it in the viewer");
+      missing.replaceChildren("The viewer does not show this picture here. It may want your key: ", link, ", give it there, and load this page again.");
+      missing.hidden = false;
+    };
+    small.src = `${viewer}/iiif/3/${address}/full/!64,64/0/default.jpg${wanted.show ? `?${new URLSearchParams({ show: wanted.show })}` : ""}`;
+  };
+
   const begin = () => {
     pane = OpenSeadragon({ element: place, ...OPTIONS });
     const drawing = svg("svg", { "aria-hidden": "true" });
     drawing.append(group);
     pane.canvas.append(drawing);
-    place.append(sheet);
+    place.append(sheet, missing);
     for (const event of ["update-viewport", "open", "resize"]) pane.addHandler(event, () => { if (image && pane.world.getItemCount()) follow(); });
     pane.canvas.setAttribute("role", "application");
     // Letters are the page's: here they would turn, flip and pan.
@@ -90,6 +105,7 @@ export const deepZoom = (dataset, onDrawn) => {
       const isKnown = image?.name === wanted.name && image.show === wanted.show; // its tiles are here
       if (!pane) begin();
       image = wanted;
+      missing.hidden = true;
       group.replaceChildren();
       if (isKnown) {
         pane.viewport?.goHome(true);
@@ -97,6 +113,7 @@ export const deepZoom = (dataset, onDrawn) => {
       }
       pane.canvas.setAttribute("aria-label", `${wanted.name}, ${wanted.width} by ${wanted.height} pixels. Arrow keys pan, plus and minus zoom, 0 shows all.`);
       pane.open(tilesOf(dataset, wanted));
+      probe(wanted);
     },
     draw: (boxes, chosen = -1) => {
       group.replaceChildren(...boxes.flatMap((box, number) => ["halo", number === chosen ? "chosen" : "true"].map((kind) => {
