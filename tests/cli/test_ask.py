@@ -150,7 +150,7 @@ def test_many_answers_are_counted_instead_of_listed(service: Service, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("{folder}", "{folder}/../bad.csv", "-m", MODEL), "bad.csv:2: answer: 'E' is none of the options A, B"),
+        (("{folder}", "{folder}/../bad.csv", "-m", MODEL), "bad.csv:2: bad-1: answer: 'E' is none of the options A, B"),
         (("{folder}", "{folder}/../plain.csv", "-m", MODEL, "--map", "x=image"), "there is no column 'x'"),
         (
             ("{folder}", "{folder}/../plain.csv", "-m", MODEL, "-c", "V7"),
@@ -178,7 +178,7 @@ def test_bad_rows_are_left_out_and_named(service: Service, folder: Path) -> None
     (folder.parent / "bad.csv").write_text("image,question,A,B,answer\nred.jpg,Which?,x,y,E\nred.jpg,Which?,x,y,A\n")
     run = service.installation.run("ask", str(folder), str(folder.parent / "bad.csv"), "-m", MODEL, "--leave-out-bad")
     assert run.returncode == 0, run.stderr
-    assert "left out: bad.csv:2: answer: 'E'" in run.stderr and "1 of 1  " in run.stderr
+    assert "left out: bad.csv:2: bad-1: answer: 'E'" in run.stderr and "1 of 1  " in run.stderr
 
 
 def test_a_prompt_beside_the_questions_is_asked_by(service: Service, folder: Path) -> None:
