@@ -21,7 +21,7 @@ import httpx
 import psutil
 
 from performance.installation import MODEL, BenchInstallation
-from performance.size import Cost, import_questions, write_pictures
+from performance.size import Cost, import_questions, wait_for_gateway, write_pictures
 
 _WORKERS = 2
 _COMMANDS: dict[str, tuple[str, ...]] = {
@@ -60,7 +60,7 @@ def _measure_size(home: Path, size: int, only: str) -> None:
     installation = BenchInstallation(home, size)
     dataset = f"questions-{size}"
     try:
-        _until_answers(installation.url)
+        wait_for_gateway(installation.url)
         job = _finished_job(installation, dataset, size)
         responses = home / f"{dataset}.ndjson"
         names = {
@@ -133,16 +133,6 @@ def _peak(process: psutil.Process) -> int:
 def _cpu(process: psutil.Process) -> float:
     times = process.cpu_times()
     return float(times.user + times.system)
-
-
-def _until_answers(url: str) -> None:
-    for _ in range(600):
-        try:
-            httpx.get(f"{url}/v1/version").raise_for_status()
-            return
-        except httpx.HTTPError:
-            time.sleep(0.1)
-    raise TimeoutError(f"no gateway answers at {url}")
 
 
 if __name__ == "__main__":

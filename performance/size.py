@@ -217,7 +217,7 @@ def _gateway(work: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
         command = [sys.executable, "-m", "gigavqa.service", "--port", str(port)]
         process, url = subprocess.Popen(command, env=environment, stdout=log, stderr=log), f"http://127.0.0.1:{port}"
         try:
-            _wait_for(url)
+            wait_for_gateway(url)
             yield process, url
         finally:
             process.terminate()
@@ -225,7 +225,8 @@ def _gateway(work: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
             store.stop()
 
 
-def _wait_for(url: str) -> None:
+def wait_for_gateway(url: str) -> None:
+    """Wait until a gateway answers. Raises TimeoutError."""
     for _ in range(600):
         try:
             httpx.get(f"{url}/v1/version").raise_for_status()

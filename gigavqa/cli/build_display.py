@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.cli.console import err, out
+from gigavqa.cli.guessing_display import score_cells
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.construction.build_summary import BuildSummary, RecipeYield, best_readers
 from gigavqa.runtime.plurals import count_noun, first_lines
@@ -35,7 +36,7 @@ def print_build(made: BuildSummary, page: Path, *, has_reviews: bool) -> None:
     _print_omissions(made.omissions)
     print_table(_YIELDS, [_yield_row(each) for each in made.yields])
     out.print()
-    print_table(_GUESSING, [_guessing_row(score) for score in best_readers(made.guessing["after"])])
+    print_table(_GUESSING, [score_cells(score) for score in best_readers(made.guessing["after"])])
     out.print()
     told = f"`gigavqa dataset reviews {made.name}` tells what people's reviews are still of" if has_reviews else ""
     told = told or "not reviewed by people"
@@ -90,9 +91,3 @@ def _yield_row(one: RecipeYield) -> list[str]:
     most = max(one.rejected, key=lambda reason: (one.rejected[reason], reason), default="")
     numbers = (one.candidates, one.superseded, one.guessable, one.questions, sum(one.rejected.values()))
     return [one.recipe, *(f"{number:,}" for number in numbers), most]
-
-
-def _guessing_row(score: Mapping[str, Any]) -> list[str]:
-    interval = "-" if score["low"] is None else f"{100 * score['low']:.1f}-{100 * score['high']:.1f}"
-    right, chance = (f"{100 * score[key]:.1f}" for key in ("right", "chance"))
-    return [score["category"], score["reader"], right, interval, chance]

@@ -1,8 +1,8 @@
 """Print how often readers who see texts alone are right, against chance."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.evaluation.errors import Problem
@@ -44,11 +44,12 @@ def guessing_warnings(scores: "Sequence[ReaderScore]") -> "Iterator[Problem]":
         yield Problem(recipe, None, None, f"{told}; balance its answers")
 
 
+def score_cells(score: Mapping[str, Any]) -> list[str]:
+    """Return a reader's score, as JSON has it: category, reader, share of right answers, its interval, and chance."""
+    interval = "-" if score["low"] is None else f"{100 * score['low']:.1f}-{100 * score['high']:.1f}"
+    right, chance = (f"{100 * (score[key] or 0.0):.1f}" for key in ("right", "chance"))
+    return [score["category"], score["reader"], right, interval, chance]
+
+
 def _row(score: "ReaderScore") -> list[str]:
-    right = score.right
-    interval = (
-        f"{100 * right.low:.1f}-{100 * right.high:.1f}" if right.low is not None and right.high is not None else "-"
-    )
-    told = "guessable" if score.guesses else ""
-    value = f"{100 * (right.value or 0.0):.1f}"
-    return [score.recipe, score.reader, value, interval, f"{100 * score.chance:.1f}", str(right.count), told]
+    return [*score_cells(score.document()), str(score.right.count), "guessable" if score.guesses else ""]

@@ -66,10 +66,11 @@ class Build:
         categories = tuple(vocabulary["categories"])
         if unknown := [name for name in self.settings.names if name not in categories]:
             told = did_you_mean(unknown[0], categories)
-            raise BuildError(f"--name: no annotation is of the category '{unknown[0]}'{told}: {', '.join(categories)}")
+            raise BuildError(f"--call: no annotation is of the category '{unknown[0]}'{told}: {', '.join(categories)}")
         names = {name: self.settings.names.get(name) or CategoryNames.of_label(name) for name in categories}
-        if (called := Counter(both.one.casefold() for both in names.values())) and called.most_common(1)[0][1] > 1:
-            raise BuildError(f"--call: two categories are called '{called.most_common(1)[0][0]}'; name them apart")
+        called = Counter(both.one.casefold() for both in names.values())
+        if twice := next((one for one, number in called.items() if number > 1), ""):
+            raise BuildError(f"--call: two categories are called '{twice}'; name them apart")
         return RecipeContext(
             names,
             categories,
@@ -84,10 +85,8 @@ class Build:
         """The form of the annotations, as people call it."""
         return self._reader.title
 
-    def outcome_of(self, candidate: str) -> str:
-        """Return what became of a candidate, in a sentence."""
-        if any(record["id"] == candidate for record in self.records()):
-            return "it is a question of the data set"
+    def why_left_out(self, candidate: str) -> str:
+        """Return in a sentence why a candidate is no question."""
         guessable = self.folder.read_json("selection.json")["guessable"]
         if candidate in guessable:
             return f"dropped: questions of its kind can be guessed ({guessable[candidate]})"
@@ -95,7 +94,7 @@ class Build:
 
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
-        self._stage("annotations", self._annotation_inputs(), self._read_annotations)
+        self._stage("annotations", self._annotation_inputs, self._read_annotations)
         candidates = {
             "annotations": self.folder.digest_of("annotations"),
             "recipes": [recipe.version for recipe in self.recipes],
@@ -134,6 +133,7 @@ class Build:
             work()
             self.folder.finish(name, key, _FILES[name])
 
+    @cached_property
     def _annotation_inputs(self) -> dict[str, Any]:
         source = self.settings.source
         paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
@@ -161,7 +161,7 @@ class Build:
         self.folder.write_json("vocabulary.json", vocabulary.document())
         sentences = [omission._asdict() for omission in omissions]
         self.folder.write_json("omissions.json", {"counts": dict(omissions.counts), "sentences": sentences})
-        self.folder.write_json("inputs.json", self._annotation_inputs())
+        self.folder.write_json("inputs.json", self._annotation_inputs)
 
     def _find_candidates(self) -> None:
         rejections = RejectionCounts()

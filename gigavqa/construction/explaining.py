@@ -38,4 +38,5 @@ def _explain_candidate(build: Build, candidate: Candidate) -> dict[str, Any]:
     used = set(candidate.objects)
     objects = [one for one in image_line(image)["objects"] if one["id"] in used]
     record = next((record for record in build.records() if record["id"] == candidate.id), None)
-    return {**candidate.line(), "objects": objects, "outcome": build.outcome_of(candidate.id), "question": record}
+    outcome = "it is a question of the data set" if record else build.why_left_out(candidate.id)
+    return {**candidate.line(), "objects": objects, "outcome": outcome, "question": record}
