@@ -15,6 +15,7 @@ from redis import Redis
 from tests.collector import Collector, collecting
 from tests.flow.jobs import MODEL, submit
 from tests.waiting import wait_until
+from tests.watching.faults import worker_gone
 from tests.watching.programs import program
 from tests.watching.test_dashboards import NAMES, asked, queries_of
 from tests.watching.watched import WINDOW_SECONDS, Watched
@@ -123,9 +124,11 @@ def test_faults_fire_their_alerts(watched: Watched) -> None:
     wait_until(results.exists, timeout=60, what="the first part")
     results.rename(installation.home / "results-away")
     results.write_text("a file where a folder should be")
-    watched.workers[0].kill()
+    gone = worker_gone(watched)
+    next(gone)
     watched.until_fired("GigavqaWorkerGone")
     watched.until_fired("GigavqaSinkFailing")
+    next(gone, None)
     assert installation.server is not None
     with Redis.from_url(installation.server.url) as redis:
         redis.config_set("maxmemory", 1)

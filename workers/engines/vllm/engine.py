@@ -26,6 +26,7 @@ from gigavqa.workers.engines.parent_death import become_engine_owner
 from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
 from gigavqa.workers.engines.vllm.answers import VllmAnswer, sampling_params
 from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
+from gigavqa.workers.engines.vllm.compat.shutdown import shut_down
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
 from gigavqa.workers.engines.vllm.delivery import CoreRequest, PromptDelivery, RenderPrompt
 from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
@@ -193,7 +194,7 @@ class VllmEngine:
             if llm.output_handler is not None:
                 llm.output_handler.cancel()  # before its engine ends, which it would report as a death
             llm.output_processor.propagate_error(dead.EngineDeadError())  # who still waits would do so for ever
-            await asyncio.to_thread(llm.shutdown, 1.0 if self._device == "cpu" else None)
+            await asyncio.to_thread(shut_down, llm, 1.0 if self._device == "cpu" else None)
             for name in self._environment_set:
                 os.environ.pop(name, None)  # the next engine may be another model's
             del llm
