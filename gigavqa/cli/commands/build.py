@@ -104,6 +104,25 @@ Names = Annotated[
         "--call", metavar="CATEGORY=ONE,MANY", help="What one and several are called: ship=ship,ships (repeatable)."
     ),
 ]
+Landmarks = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, show_default=False, help="Annotations of places, each called by its `landmark`."
+    ),
+]
+AttributeTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--attributes", metavar="CSV", exists=True, dir_okay=False, show_default=False,
+        help="Further attributes: a column `object` of ids, and one for each attribute.",
+    ),
+]  # fmt: skip
+Bundles = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TOML", exists=True, dir_okay=False, show_default=False, help="Groups of objects by their attributes."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(min=0, help="Makes every draw repeatable; 0 if omitted.")]
 
 
@@ -132,6 +151,9 @@ def make(
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
     call: Names = None,
+    landmarks: Landmarks = None,
+    attributes: AttributeTable = None,
+    bundles: Bundles = None,
     annotator: Annotator = "",
     unit: Unit = "",
     category: CategoryColumn = "",
@@ -160,6 +182,9 @@ def make(
     given = {
         "source": source and source.resolve(),
         "images": images and images.resolve(),
+        "landmarks": landmarks and landmarks.resolve(),
+        "attributes": attributes and attributes.resolve(),
+        "bundles": bundles and bundles.resolve(),
         "form": form,
         "options": {key: value for key, value in options.items() if value},
         "benchmark": benchmark,
