@@ -6,26 +6,29 @@ interrupted goes on, and one that is asked for again costs a look.
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gigavqa.construction.additions import read_attributes, read_landmarks, with_additions
 from gigavqa.construction.annotation_lines import Vocabulary, image_line, read_image_line
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.build_folder import BuildFolder, canonical_json, digest_file
 from gigavqa.construction.build_settings import SETTINGS, BuildSettings
+from gigavqa.construction.bundles import Bundle, read_bundles
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.errors import BuildError
 from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
-from gigavqa.construction.question_records import blind_question, question_record
+from gigavqa.construction.question_records import blind_question
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
 from gigavqa.construction.recipes.recipe import CategoryNames, QuestionRecipe, RecipeContext
-from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.registry import installed_recipes, recipes_of
 from gigavqa.construction.rejections import RejectionCounts
 from gigavqa.construction.selection import Quotas, balance_letters, select
 from gigavqa.runtime.suggestions import did_you_mean
@@ -37,6 +40,7 @@ _FILES: Mapping[str, Sequence[str]] = {
     "samples": ("samples.jsonl", "selection.json", "guessing.json"),
 }
 """What each stage writes."""
+_PER_IMAGE = 12
 
 
 class Build:
@@ -49,15 +53,28 @@ class Build:
 
     @cached_property
     def recipes(self) -> Sequence[QuestionRecipe]:
-        """The recipes of this build, in the order of the installed ones. Raises BuildError for a name that none has."""
-        installed = installed_recipes()
+        """The recipes of this build, in the order of the installed ones.
+
+        Raises BuildError for a name that none has, and for a benchmark of which none makes records.
+        """
+        benchmark, installed = self.settings.benchmark, recipes_of(self.settings.benchmark)
+        if not installed:
+            known = sorted({recipe.benchmark for recipe in installed_recipes().values()})
+            told = f"no recipe makes records of '{benchmark}'{did_you_mean(benchmark, known)}"
+            raise BuildError(f"--benchmark: {told}; known: {', '.join(known)}")
         wanted = self.settings.recipes or tuple(installed)
         if unknown := [name for name in wanted if name not in installed]:
             told = ", ".join(installed)
             raise BuildError(
-                f"there is no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: recipes are {told}"
+                f"{benchmark} has no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: its recipes are {told}"
             )
-        return [recipe for name, recipe in installed.items() if name in wanted]
+        chosen = [recipe for name, recipe in installed.items() if name in wanted]
+        if not self.settings.recipes:
+            chosen = [recipe for recipe in chosen if not recipe.forms or self._reader.name in recipe.forms]
+        if not chosen:
+            told = f"{self.form} does not say what its images show"
+            raise BuildError(f"{told}; name the recipes of {benchmark} by --recipes: {', '.join(installed)}")
+        return chosen
 
     @cached_property
     def context(self) -> RecipeContext:
@@ -71,14 +88,30 @@ class Build:
         called = Counter(both.one.casefold() for both in names.values())
         if twice := next((one for one, number in called.items() if number > 1), ""):
             raise BuildError(f"--call: two categories are called '{twice}'; name them apart")
-        return RecipeContext(
-            names,
-            categories,
-            {
-                category: {name: tuple(values) for name, values in by_name.items()}
-                for category, by_name in vocabulary["attributes"].items()
-            },
-        )
+        attributes = {
+            category: {name: tuple(values) for name, values in by_name.items()}
+            for category, by_name in vocabulary["attributes"].items()
+        }
+        return RecipeContext(names, categories, attributes, self._bundles(vocabulary))
+
+    def _bundles(self, vocabulary: Mapping[str, Any]) -> tuple[Bundle, ...]:
+        if self.settings.bundles is None:
+            return ()
+        known = {category: vocabulary["attributes"].get(category, {}) for category in vocabulary["categories"]}
+        return read_bundles(self.settings.bundles, known)
+
+    @property
+    def quotas(self) -> Quotas:
+        """The quotas: those that are given, and where none is, those of the recipes, or 12 questions of an image."""
+        per_image, per_recipe = self.settings.per_image, self.settings.per_recipe
+        own = {recipe.name: recipe.quota for recipe in self.recipes}
+        if per_recipe is not None:
+            own = {name: quota._replace(per_build=0) for name, quota in own.items()}
+        if per_image is not None:
+            own = {name: quota._replace(per_image=0) for name, quota in own.items()}
+        elif not any(quota.per_image for quota in own.values()):
+            per_image = _PER_IMAGE
+        return Quotas(per_image=per_image or 0, per_recipe=per_recipe or 0, own=own)
 
     @property
     def form(self) -> str:
@@ -99,13 +132,14 @@ class Build:
             "annotations": self.folder.digest_of("annotations"),
             "recipes": [recipe.version for recipe in self.recipes],
             "names": {category: [both.one, both.many] for category, both in self.context.names.items()},
+            "bundles": [bundle.document() for bundle in self.context.bundles],
             "seed": self.settings.seed,
         }
         self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
         self._stage("candidates", candidates, self._find_candidates)
         samples = {
             "candidates": self.folder.digest_of("candidates"),
-            "quotas": [self.settings.per_image, self.settings.per_recipe],
+            "quotas": asdict(self.quotas),
             "seed": self.settings.seed,
         }
         self._stage("samples", samples, self._make_samples)
@@ -135,10 +169,10 @@ class Build:
 
     @cached_property
     def _annotation_inputs(self) -> dict[str, Any]:
-        source = self.settings.source
-        paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+        added = {"landmarks": self.settings.landmarks, "attributes": self.settings.attributes}
         return {
-            "files": {path.relative_to(source.parent).as_posix(): digest_file(path) for path in paths},
+            "files": _digests(self.settings.source),
+            "added": {name: _digests(source) for name, source in added.items() if source},
             "reader": self._reader.name,
             "options": asdict(self.settings.options),
             "images": [self._images.version_of(name) for name in self._images.names()],
@@ -151,7 +185,7 @@ class Build:
     def _read_annotations(self) -> None:
         vocabulary, omissions = Vocabulary(), Omissions()
         read = self._reader.read(self.settings.source, self._images, omissions, self.settings.options)
-        images = vocabulary.counting(counted(read, "annotated images read"))
+        images = vocabulary.counting(self._with_additions(counted(read, "annotated images read")))
         if not self.folder.write_lines("annotations.jsonl", map(image_line, images)):
             told = "; ".join(omission.sentence for omission in omissions) or "it names no image"
             raise BuildError(f"{self.settings.source} annotates no image of {self.settings.images}: {told}")
@@ -162,6 +196,13 @@ class Build:
         sentences = [omission._asdict() for omission in omissions]
         self.folder.write_json("omissions.json", {"counts": dict(omissions.counts), "sentences": sentences})
         self.folder.write_json("inputs.json", self._annotation_inputs)
+
+    def _with_additions(self, images: Iterable[AnnotatedImage]) -> Iterable[AnnotatedImage]:
+        landmarks, attributes = self.settings.landmarks, self.settings.attributes
+        if not (landmarks or attributes):
+            return images
+        marks = read_landmarks(landmarks, self._images) if landmarks else {}
+        return with_additions(images, marks, read_attributes(attributes) if attributes else {})
 
     def _find_candidates(self) -> None:
         rejections = RejectionCounts()
@@ -174,15 +215,15 @@ class Build:
         self.folder.write_json("rejections.json", rejections.document())
 
     def _make_samples(self) -> None:
-        quotas = Quotas(per_image=self.settings.per_image, per_recipe=self.settings.per_recipe)
-        chosen = select(self.candidates(), quotas, self.settings.seed)
+        chosen = select(self.candidates(), self.quotas, self.settings.seed)
         accepted = frozenset(chosen.accepted)
         taken = [one for one in self.candidates() if one.id in accepted]
         texts = balance_letters(map(self._word, taken), self.settings.seed)
         worded = list(zip(taken, texts, strict=True))
         balanced = rebalance([blind_question(*each) for each in worded])
         kept = {question.id for question in balanced.kept}
-        self.folder.write_lines("samples.jsonl", (question_record(*each) for each in worded if each[0].id in kept))
+        records = (self._recipe(one).record(one, text) for one, text in worded if one.id in kept)
+        self.folder.write_lines("samples.jsonl", records)
         guessable = dict(balanced.dropped)
         self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": guessable})
         scores = {"before": balanced.before, "after": balanced.after}
@@ -190,9 +231,17 @@ class Build:
         self.folder.write_json("guessing.json", documents)
 
     def _word(self, candidate: Candidate) -> QuestionText:
-        recipe = next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
-        return recipe.word(candidate, self.context, self._stream(candidate.id))
+        return self._recipe(candidate).word(candidate, self.context, self._stream(candidate.id))
+
+    def _recipe(self, candidate: Candidate) -> QuestionRecipe:
+        return next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
 
     def _stream(self, *words: str) -> np.random.Generator:
         """Return the stream of a part of the build: one part's draws move no other's."""
         return np.random.default_rng([self.settings.seed, zlib.crc32("/".join(words).encode())])
+
+
+def _digests(source: Path) -> dict[str, str]:
+    """Return the digests of a file, or of all files below a folder, by their paths."""
+    paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+    return {path.relative_to(source.parent).as_posix(): digest_file(path) for path in paths}

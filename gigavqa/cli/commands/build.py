@@ -84,16 +84,43 @@ Form = Annotated[
         "wsivqa; found out if omitted.",
     ),
 ]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--benchmark", metavar="NAME", help="Whose records the questions are; questions if omitted.", show_default=False
+    ),
+]
 Recipes = Annotated[
     str,
     typer.Option(metavar="NAME,NAME", help="Which questions; all that there are if omitted.", show_default=False),
 ]
-PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12 if omitted.")]
-PerRecipe = Annotated[int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound.")]
+PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12, or what recipes say.")]
+PerRecipe = Annotated[
+    int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound, else what it says.")
+]
 Names = Annotated[
     list[str] | None,
     typer.Option(
         "--call", metavar="CATEGORY=ONE,MANY", help="What one and several are called: ship=ship,ships (repeatable)."
+    ),
+]
+Landmarks = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, show_default=False, help="Annotations of places, each called by its `landmark`."
+    ),
+]
+AttributeTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--attributes", metavar="CSV", exists=True, dir_okay=False, show_default=False,
+        help="Further attributes: a column `object` of ids, and one for each attribute.",
+    ),
+]  # fmt: skip
+Bundles = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TOML", exists=True, dir_okay=False, show_default=False, help="Groups of objects by their attributes."
     ),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Makes every draw repeatable; 0 if omitted.")]
@@ -119,10 +146,14 @@ def make(
     source: Source = None,
     images: Images = None,
     form: Form = "",
+    benchmark: Target = "",
     recipes: Recipes = "",
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
     call: Names = None,
+    landmarks: Landmarks = None,
+    attributes: AttributeTable = None,
+    bundles: Bundles = None,
     annotator: Annotator = "",
     unit: Unit = "",
     category: CategoryColumn = "",
@@ -151,8 +182,12 @@ def make(
     given = {
         "source": source and source.resolve(),
         "images": images and images.resolve(),
+        "landmarks": landmarks and landmarks.resolve(),
+        "attributes": attributes and attributes.resolve(),
+        "bundles": bundles and bundles.resolve(),
         "form": form,
         "options": {key: value for key, value in options.items() if value},
+        "benchmark": benchmark,
         "recipes": tuple(filter(None, map(str.strip, recipes.split(",")))),
         "per_image": per_image,
         "per_recipe": per_recipe,
@@ -168,7 +203,8 @@ def make(
         made = BuildSummary.of(build)
         if made.questions == 0:
             raise ArgumentError(_no_questions(made))
-        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, settings.title)
+        told = {"benchmark": settings.benchmark, "title": settings.title}
+        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, **told)
         page = folder.file(_PAGE)
         page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
@@ -226,6 +262,9 @@ def export(
     build, dataset = _existing(name), Home.from_environment().data / name
     if target.exists():
         raise ArgumentError(f"{target} is there already; name another place")
+    if form is ExportForm.HUGGINGFACE and build.settings.benchmark != "questions":
+        told = f"--form huggingface has no columns for records of {build.settings.benchmark}"
+        raise ArgumentError(f"{told}; take questions for lines of them, or coco")
     records, counts = reviewed_records(dataset, build.records())
     if form is ExportForm.COCO:
         write_coco(target, build.images(), records)

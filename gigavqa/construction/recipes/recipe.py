@@ -1,12 +1,13 @@
 """What a recipe is. Packages bring their own by the entry point group `gigavqa.recipes`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.bundles import Bundle
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 
 RECIPE_GROUP = "gigavqa.recipes"
@@ -39,11 +40,30 @@ class RecipeContext:
     names: Mapping[str, CategoryNames]
     categories: tuple[str, ...]
     attributes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    bundles: tuple[Bundle, ...] = ()
+
+    def bundles_of(self, categories: Iterable[str]) -> list[Bundle]:
+        """Return the bundles of objects of some categories: those that were given, or one for each category."""
+        own = self.bundles or tuple(Bundle(self.names[name].many, name) for name in sorted(self.names))
+        wanted = frozenset(categories)
+        return [bundle for bundle in own if bundle.category in wanted]
+
+
+class RecipeQuota(NamedTuple):
+    """Questions of a recipe at most, where nobody says otherwise: of one image, and of a build; 0 is no bound."""
+
+    per_image: int = 0
+    per_build: int = 0
 
 
 class QuestionRecipe(Protocol):
     """One kind of question. Pure: the same image, context and stream give the same candidates on every machine."""
 
+    benchmark: str
+    """Whose records it makes. A build has recipes of one benchmark."""
+    forms: frozenset[str]
+    """Of annotations, whose images it is about; empty: any. For annotations of other forms it must be named."""
+    quota: RecipeQuota
     name: str
     """As `--recipes` takes it: `count`."""
     title: str
@@ -58,4 +78,11 @@ class QuestionRecipe(Protocol):
         """Yield what questions can be about in an image, and what was looked at and rejected; both bounded."""
 
     def word(self, candidate: Candidate, context: RecipeContext, rng: np.random.Generator) -> QuestionText:
-        """Return a candidate in words, options in a drawn order."""
+        """Return a candidate in words, options in a drawn order unless it is fixed."""
+
+    def record(self, candidate: Candidate, text: QuestionText) -> dict[str, Any]:
+        """Return the record of a question, as its benchmark reads it; its `id` is the candidate's.
+
+        Whatever the benchmark, `image` is the picture's name, `boxes` the evidence in pixels, `objects` the ids of what
+        the truth rests on, and `choices` or `options` are what is offered, as a list or by letter.
+        """
