@@ -420,5 +420,8 @@ def test_answers_about_slides_become_labels_and_contradictions_are_told(images: 
     ]  # fmt: skip
     value = [{"Id": "TCGA-A1", "Question": question, "Answer": answer} for question, answer in asked]
     (slide,), omissions = read(write_json(tmp_path / "w.json", value), images)
-    assert (slide.image, slide.labels) == ("TCGA-A1-01Z-00-DX1.png", {"grade": "3", "lvi": "absent"})
+    assert (slide.image, slide.labels) == (
+        "TCGA-A1-01Z-00-DX1.png",
+        {"grade": "3", "lvi": "absent", "invasive": "present"},
+    )
     assert omissions.counts == {"conflict": 1, "garbled": 1, "not-visible": 1, "off-scale": 1}

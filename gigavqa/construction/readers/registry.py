@@ -16,6 +16,7 @@ from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.tables import CsvReader
 from gigavqa.construction.readers.wsivqa import WsiVqaReader
 from gigavqa.construction.readers.yolo import YoloReader
+from gigavqa.construction.ultravr.slide_folder import SlideFolderReader
 
 READERS: tuple[AnnotationReader, ...] = (
     CocoReader(),
@@ -29,6 +30,7 @@ READERS: tuple[AnnotationReader, ...] = (
     PandaReader(),
     MvtecLocoReader(),
     WsiVqaReader(),
+    SlideFolderReader(),
 )
 """In the order in which people are told of them."""
 
