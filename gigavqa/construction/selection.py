@@ -8,23 +8,28 @@ import json
 import zlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from gigavqa.construction.candidates import Candidate, QuestionText
+from gigavqa.construction.recipes.recipe import RecipeQuota
 
 
 @dataclass(frozen=True)
 class Quotas:
-    """Questions at most: of an image, of a recipe, of a recipe about one category; 0 is no bound."""
+    """Questions at most: of an image, of a recipe, of a recipe about one category; 0 is no bound.
+
+    `own` are quotas of single recipes, which hold beside the others.
+    """
 
     per_image: int = 12
     per_recipe: int = 0
     per_category: int = 0
+    own: Mapping[str, RecipeQuota] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,10 @@ class _Rows:
 
     def __init__(self) -> None:
         self.ids: list[str] = []
-        self.subjects, self.images, self.recipes, self.categories = (array("q") for _ in range(4))
+        self.subjects, self.images, self.recipes, self.categories, self.pairs = (array("q") for _ in range(5))
         self.groups: dict[str, list[list[int]]] = {}
-        self._images, self.recipe_names, self._categories = _Codes(), _Codes(), _Codes()
+        self._images, self.recipe_names, self._categories, self._pairs = (_Codes() for _ in range(4))
+        self.recipe_of_pair: dict[int, str] = {}
 
     def add(self, candidate: Candidate) -> None:
         row = len(self.ids)
@@ -71,6 +77,8 @@ class _Rows:
         self.images.append(self._images.of(candidate.image))
         self.recipes.append(self.recipe_names.of(candidate.recipe))
         self.categories.append(self._categories.of(f"{candidate.recipe}/{category_of(candidate)}"))
+        self.pairs.append(self._pairs.of(f"{candidate.recipe}/{candidate.image}"))
+        self.recipe_of_pair[self.pairs[row]] = candidate.recipe
         offered = [*candidate.program.get("options", [candidate.truth])]
         answers = self.groups.setdefault(candidate.balance, [[] for _ in offered])
         answers[offered.index(candidate.truth)].append(row)
@@ -90,10 +98,14 @@ class _Taking:
         self._rows = rows
         self._used: set[int] = set()
         self.accepted: list[int] = []
-        self._bounds = [
-            (rows.images, quotas.per_image, Counter[int]()),
-            (rows.recipes, quotas.per_recipe, Counter[int]()),
-            (rows.categories, quotas.per_category, Counter[int]()),
+        own = {code: quotas.own.get(name, RecipeQuota()) for code, name in enumerate(rows.recipe_names.texts())}
+        of_pair = {code: quotas.own.get(name, RecipeQuota()) for code, name in rows.recipe_of_pair.items()}
+        self._bounds: list[tuple[array[int], Callable[[int], int], Counter[int]]] = [
+            (rows.images, lambda _: quotas.per_image, Counter()),
+            (rows.recipes, lambda _: quotas.per_recipe, Counter()),
+            (rows.categories, lambda _: quotas.per_category, Counter()),
+            (rows.recipes, lambda recipe: own[recipe].per_build, Counter()),
+            (rows.pairs, lambda pair: of_pair[pair].per_image, Counter()),
         ]
 
     def take_round(self, answers: list[list[int]]) -> bool:
@@ -115,7 +127,7 @@ class _Taking:
 
     def _is_free(self, row: int) -> bool:
         return self._rows.subjects[row] not in self._used and all(
-            not most or counts[keys[row]] < most for keys, most, counts in self._bounds
+            not (most := most_of(keys[row])) or counts[keys[row]] < most for keys, most_of, counts in self._bounds
         )
 
     def _count(self, row: int, sign: int) -> None:
@@ -150,14 +162,17 @@ def select(candidates: Iterable[Candidate], quotas: Quotas, seed: int) -> Select
 
 
 def balance_letters(texts: Iterable[QuestionText], seed: int) -> list[QuestionText]:
-    """Put right options under letters in equal numbers, by exchanging two options of a text where need be."""
+    """Put right options under letters in equal numbers, by exchanging two options of a text where need be.
+
+    Texts whose options have a fixed order stay as they are.
+    """
     due: defaultdict[int, list[int]] = defaultdict(list)
     rng = _stream(seed, "letters")
     return [_with_truth_at(text, due[len(text.options)], rng) for text in texts]
 
 
 def _with_truth_at(text: QuestionText, due: list[int], rng: np.random.Generator) -> QuestionText:
-    if not text.options:
+    if not text.options or text.has_fixed_order:
         return text
     if not due:
         due += map(int, rng.permutation(len(text.options)))

@@ -9,7 +9,7 @@ import pytest
 
 from gigavqa.construction.candidates import Candidate
 from gigavqa.construction.guessing.guessing import BlindQuestion, rebalance, score_readers
-from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.registry import recipes_of
 from gigavqa.construction.selection import Quotas, balance_letters, category_of, select
 from tests.construction.worlds import CONTEXT, KINDS, draw_images
 
@@ -19,7 +19,7 @@ def _candidates(kind: str, images: int) -> tuple[Candidate, ...]:
     proposed = (
         each
         for image in draw_images(kind, images)
-        for recipe in installed_recipes().values()
+        for recipe in recipes_of("questions").values()
         for each in recipe.candidates(image, CONTEXT, np.random.default_rng(0))
     )
     return tuple(each for each in proposed if isinstance(each, Candidate))
@@ -30,7 +30,7 @@ def _built(kind: str, images: int) -> list[BlindQuestion]:
     by_id = {each.id: each for each in _candidates(kind, images)}
     chosen = [by_id[name] for name in select(by_id.values(), Quotas(per_image=0), 1).accepted]
     rng = np.random.default_rng(2)
-    texts = balance_letters((installed_recipes()[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
+    texts = balance_letters((recipes_of("questions")[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
     questions = []
     for each, text in zip(chosen, texts, strict=True):
         options = dict(zip("ABCD", text.options, strict=False)) or {"yes": "yes", "no": "no"}
