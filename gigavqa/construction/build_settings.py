@@ -27,6 +27,7 @@ class BuildSettings(BaseModel):
     recipes: tuple[str, ...] = Field(default=(), description="which recipes; all that the annotations allow if empty")
     per_image: PositiveInt | None = Field(default=None, description="questions of an image at most")
     per_recipe: NonNegativeInt | None = Field(default=None, description="questions of a recipe at most; 0: no bound")
+    parameters: dict[str, str] = Field(default={}, description="what is chosen of recipes, by their parameters")
     seed: NonNegativeInt = 0
     names: dict[str, CategoryNames] = Field(default={}, description="what categories are called: one, several")
     title: str = ""

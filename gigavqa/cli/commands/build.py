@@ -104,6 +104,12 @@ Names = Annotated[
         "--call", metavar="CATEGORY=ONE,MANY", help="What one and several are called: ship=ship,ships (repeatable)."
     ),
 ]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Choose a parameter of a recipe: answers=choices, t3=paper (repeatable)."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(min=0, help="Makes every draw repeatable; 0 if omitted.")]
 
 
@@ -132,6 +138,7 @@ def make(
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
     call: Names = None,
+    chosen: Parameters = None,
     annotator: Annotator = "",
     unit: Unit = "",
     category: CategoryColumn = "",
@@ -167,6 +174,7 @@ def make(
         "per_image": per_image,
         "per_recipe": per_recipe,
         "names": dict(map(_names, call or ())),
+        "parameters": dict(parse_pair(text, "--set", "answers=choices") for text in chosen or ()),
         "seed": seed,
         "title": title,
     }
@@ -179,9 +187,11 @@ def make(
         if made.questions == 0:
             raise ArgumentError(_no_questions(made))
         told = {"benchmark": settings.benchmark, "title": settings.title}
-        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, **told)
+        publish(folder, folder.file("samples.jsonl"), build.image_folder, home.data, **told)
         page = folder.file(_PAGE)
-        page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
+        page.write_text(
+            render_page(made, build.records(), partial(draw_evidence, build.image_folder)), encoding="utf-8"
+        )
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
 
 
@@ -244,7 +254,7 @@ def export(
     if form is ExportForm.COCO:
         write_coco(target, build.images(), records)
     elif form is ExportForm.HUGGINGFACE:
-        write_huggingface(target, records, build.settings.images, title=build.settings.title or name)
+        write_huggingface(target, records, build.image_folder, title=build.settings.title or name)
     else:
         target.write_text("".join(f"{canonical_json(record)}\n" for record in records), encoding="utf-8")
     told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"

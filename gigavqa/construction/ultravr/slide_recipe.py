@@ -1,19 +1,21 @@
 """What the recipes of whole slides share: what a question looks at, its steps, and the record (appendix F.3)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from gigavqa.benchmarks.ultravr.evidence import roi_region
-from gigavqa.benchmarks.ultravr.taxonomy import LETTERS, Category
+from gigavqa.benchmarks.ultravr.taxonomy import Category
 from gigavqa.benchmarks.ultravr.wording import slide_steps, slide_wording
 from gigavqa.construction.annotations import AnnotatedImage, Box
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
+from gigavqa.construction.errors import BuildError
 from gigavqa.construction.recipes.recipe import RecipeContext
+from gigavqa.construction.ultravr.records import CATEGORY_QUOTA, ultravr_record
 from gigavqa.construction.ultravr.slide_findings import Findings, patient_of, read_findings, slide_table
 from gigavqa.construction.ultravr.slide_rois import SlideAreas, find_areas
 from gigavqa.construction.ultravr.slide_workflows import ROI_STEP, expert_workflow, preset_workflow
@@ -44,10 +46,19 @@ class SlideProposal:
     shown: Mapping[str, Any] = field(default_factory=dict)
 
 
+def choose(name: str, chosen: Mapping[str, str], *values: str) -> str:
+    """Return what is chosen of a parameter, the first of its values where nothing is. Raises BuildError for another."""
+    value = chosen.get(name, values[0])
+    if value not in values:
+        raise BuildError(f"--set {name}={value}: is none of {', '.join(values)}")
+    return value
+
+
 class SlideRecipe(ABC):
     """One template of questions about whole slides."""
 
     benchmark = "ultravr"
+    quota = CATEGORY_QUOTA
     name: str
     title: str
     version: str
@@ -55,8 +66,18 @@ class SlideRecipe(ABC):
     category: Category
     reasons: Mapping[str, str] = _REASONS
 
-    def __init__(self, *, grade_2_is_lower: bool = False) -> None:
-        self._grade_2_is_lower = grade_2_is_lower
+    parameters: Mapping[str, str] = {
+        "grade-2": "lower: ask about slides of grade 2 as of lower grade; left-out if omitted"
+    }
+
+    def __init__(self, *, grade_2: str = "left-out") -> None:
+        self._grade_2 = grade_2
+        if grade_2 != "left-out":
+            self.version = f"{self.version} grade-2={grade_2}"
+
+    def adjusted(self, chosen: Mapping[str, str]) -> "SlideRecipe":
+        """Return the recipe with what is chosen. Raises BuildError for a value that none can be."""
+        return type(self)(grade_2=choose("grade-2", chosen, "left-out", "lower"))
 
     @abstractmethod
     def propose(
@@ -68,7 +89,7 @@ class SlideRecipe(ABC):
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
     ) -> Iterator[Candidate | Rejection]:
         """Yield the questions of a slide, each with its cells and steps."""
-        findings, areas = read_findings(image.labels, grade_2_is_lower=self._grade_2_is_lower), find_areas(image)
+        findings, areas = read_findings(image.labels, grade_2_is_lower=self._grade_2 == "lower"), find_areas(image)
         found = False
         for each in self.propose(findings, image, areas, rng):
             found = True
@@ -110,30 +131,19 @@ class SlideRecipe(ABC):
         """Return the question with the options that can be right, in the order of their letters."""
         wording, slots = slide_wording(self.template), candidate.program["slots"]
         lettered = wording.lettered(slots)
-        options = [lettered[letter] for letter in candidate.program["options"] if letter in lettered]
-        answer = lettered.get(candidate.truth, "")
-        return QuestionText(wording.question(slots), "choice", answer, options)
+        options = [lettered[letter] for letter in candidate.program["options"]]
+        question, answer = wording.question(slots), lettered.get(candidate.truth, "")
+        return QuestionText(question, "choice", answer, options, has_fixed_order=True)
 
-    def lettered(self, candidate: Candidate, text: QuestionText) -> dict[str, str]:
-        """Return the options of the record by letter: all four, whichever can be right."""
-        return slide_wording(self.template).lettered(candidate.program["slots"])
+    def options(self, candidate: Candidate, text: QuestionText) -> Sequence[str]:
+        """Return the options of the record: all four, whichever can be right."""
+        return [*slide_wording(self.template).lettered(candidate.program["slots"]).values()]
 
     def record(self, candidate: Candidate, text: QuestionText) -> dict[str, Any]:
         """Return a candidate as a record of UltraVR; an answer that awaits an expert is empty."""
-        program, options = candidate.program, self.lettered(candidate, text)
-        answer = next((letter for letter in LETTERS if options[letter] == text.answer), "")
-        return {
-            "id": candidate.id,
-            "slide": Path(candidate.image).name.split(".")[0],
-            "domain": "wsi",
-            "category": self.category,
-            "subcategory": self.template,
-            "image": candidate.image,
-            "question": text.question,
-            "options": options,
-            "answer": answer,
-            "reasoning_supervision": {"step_type": "multi_step_qa", "steps": slide_steps(program["steps"])},
-            "evidence": {"rois": program["rois"]},
-            "patient": program["split"],
-            "steps_by": program["steps_by"],
-        }
+        program = candidate.program
+        kind = {"domain": "wsi", "category": self.category, "subcategory": self.template}
+        steps, evidence = slide_steps(program["steps"]), {"rois": program["rois"]}
+        record = ultravr_record(candidate, text._replace(options=self.options(candidate, text)), kind, steps, evidence)
+        slide = PurePosixPath(candidate.image).name.split(".")[0]
+        return {**record, "slide": slide, "patient": program["split"], "steps_by": program["steps_by"]}

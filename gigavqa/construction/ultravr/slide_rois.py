@@ -70,4 +70,5 @@ def _shares(image: AnnotatedImage, marks: Iterable[Annotation]) -> NDArray[np.fl
         for ring in one.rings or ((x1, y1, x2, y1, x2, y2, x1, y2),):
             pen.polygon([(x * across, y * down) for x, y in zip(ring[::2], ring[1::2], strict=True)], fill=1)
     covered = np.asarray(drawing).reshape(ROI_GRID, _CELL, ROI_GRID, _CELL)
-    return covered.sum(axis=(1, 3), dtype=np.int64).reshape(_CELLS) / _CELL**2
+    shares: NDArray[np.float64] = covered.sum(axis=(1, 3), dtype=np.int64).reshape(_CELLS) / _CELL**2
+    return shares

@@ -1,8 +1,8 @@
 """WSI logical verification: whether three findings hold together (T2), and which summary of a slide fits (T3)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gigavqa.construction.ultravr.slide_findings import (
     sure,
     verified_claims,
 )
-from gigavqa.construction.ultravr.slide_recipe import SlideProposal, SlideRecipe
+from gigavqa.construction.ultravr.slide_recipe import SlideProposal, SlideRecipe, choose
 from gigavqa.construction.ultravr.slide_rois import SlideAreas
 
 
@@ -65,11 +65,22 @@ class SlideSummary(SlideRecipe):
     template = "T3"
     category: Category = "logical_verification"
 
-    def __init__(self, scheme: Literal["crossed", "paper"] = "crossed", *, grade_2_is_lower: bool = False) -> None:
-        super().__init__(grade_2_is_lower=grade_2_is_lower)
-        self._propose = self._crossed if scheme == "crossed" else self._printed
+    parameters: Mapping[str, str] = {
+        **SlideRecipe.parameters,
+        "t3": "paper: the printed scheme of summaries, which readers without pictures guess; crossed if omitted",
+    }
+
+    def __init__(self, scheme: str = "crossed", *, grade_2: str = "left-out") -> None:
         self.version = f"wsi-summary-{scheme}/1"
+        super().__init__(grade_2=grade_2)
+        self._propose = self._crossed if scheme == "crossed" else self._printed
         self.is_guessable = scheme == "paper"
+
+    def adjusted(self, chosen: Mapping[str, str]) -> "SlideSummary":
+        """Return the recipe with what is chosen. Raises BuildError for a value that none can be."""
+        return SlideSummary(
+            choose("t3", chosen, "crossed", "paper"), grade_2=choose("grade-2", chosen, "left-out", "lower")
+        )
 
     def propose(
         self, findings: Findings, image: AnnotatedImage, areas: SlideAreas, rng: np.random.Generator
@@ -121,6 +132,6 @@ class SlideSummary(SlideRecipe):
         options = [offered[int(at)] for at in rng.permutation(len(offered))]
         return QuestionText(slide_wording("T3").question({}), "choice", candidate.truth, options)
 
-    def lettered(self, candidate: Candidate, text: QuestionText) -> dict[str, str]:
-        """Return the summaries by letter."""
-        return dict(zip(LETTERS, map(str, text.options), strict=True))
+    def options(self, candidate: Candidate, text: QuestionText) -> Sequence[str]:
+        """Return the summaries in the order of the text."""
+        return text.options

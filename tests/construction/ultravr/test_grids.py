@@ -4,7 +4,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -245,23 +244,29 @@ def test_an_anomaly_is_marked_where_it_lies_in_the_grid(product: Path) -> None:
         assert [tuple(mark.box) for mark in image.annotations] == [(left + 20, top + 10, left + 50, top + 36)]
 
 
-def test_choices_lie_in_one_quarter_and_each_is_right_as_often(product: Path) -> None:
+def drawn_grid(seed: int) -> AnnotatedImage:
+    """Return a grid whose cell is drawn, as one that was composed is annotated."""
+    at = int(stream(seed, "cell", "x").integers(100))
+    anomaly = AnnotatedImage(f"{seed}.png", *SIZE)
+    cell = (at // 10 + 1, at % 10 + 1)
+    return GridPlan("pushpins", "logical_anomaly", 10, 10, (), (str(seed),), cell, (0,), anomaly).annotated()
+
+
+def test_choices_lie_in_one_quarter_and_each_is_right_as_often() -> None:
     """Over 4,000 drawn cells: by letter, by place among the four, and by quarter."""
-    plan = _plans(product)[0][0]
     recipe = AnomalousCell("choices")
     letters, ranks, quarters = Counter[str](), Counter[int](), Counter[tuple[int, int]]()
     for seed in range(4_000):
-        at = int(stream(seed, "cell", "x").integers(100))
-        image = replace(plan, cell=(at // 10 + 1, at % 10 + 1)).annotated()
-        (candidate,) = recipe.candidates(image, CONTEXT, stream(seed, "choices"))
+        (candidate,) = recipe.candidates(drawn_grid(seed), CONTEXT, stream(seed, "choices"))
         assert isinstance(candidate, Candidate)
-        record = recipe.record(candidate, recipe.word(candidate, CONTEXT, stream(seed, "words")))
-        cells = [tuple(map(int, re.findall(r"\d+", text))) for text in record["options"].values()]
-        first = record["evidence"]["sheet"]
+        text = recipe.word(candidate, CONTEXT, stream(seed, "words"))
+        cells = [tuple(map(int, re.findall(r"\d+", str(option)))) for option in text.options]
+        first = candidate.program["sheet"]
         assert all(0 <= row - first[0] < 5 and 0 <= column - first[1] < 5 for row, column in cells)
-        letters[record["answer"]] += 1
-        ranks[sorted(cells).index(cells["ABCD".index(record["answer"])])] += 1
-        quarters[tuple(first)] += 1
+        right = text.options.index(str(text.answer))
+        letters["ABCD"[right]] += 1
+        ranks[sorted(cells).index(cells[right])] += 1
+        quarters[first[0], first[1]] += 1
     for counts in (letters, ranks, quarters):
         assert len(counts) == 4
         assert max(counts.values()) < 1_110  # 4 standard deviations above 1,000
