@@ -1,13 +1,20 @@
 """The pictures that a build composes of the annotated ones: in a folder of their own, each written once."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gigavqa.construction.annotation_lines import image_line, read_image_line
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.build_folder import BuildFolder
-from gigavqa.construction.recipes.recipe import ComposingRecipe, QuestionRecipe
+from gigavqa.construction.errors import BuildError
+from gigavqa.construction.images import FolderImages
+from gigavqa.construction.readers.reader import ReaderOptions
+from gigavqa.construction.readers.registry import find_reader
+from gigavqa.construction.recipes.recipe import AdjustableRecipe, ComposingRecipe, Composite, QuestionRecipe
+from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.reports.writers.verdict_files import open_whole_file
 
 _LINES, _DOCUMENT = "composites.jsonl", "composition.json"
 COMPOSITE_FILES = (_LINES, _DOCUMENT)
@@ -58,3 +65,27 @@ class Composites:
         for path in self.path.iterdir():
             if path.name not in kept:
                 path.unlink()
+
+
+def compose_alone(
+    source: Path, target: Path, parameters: Mapping[str, str], seed: int
+) -> tuple[list[Composite], Omissions]:
+    """Compose pictures of a folder of annotated ones into another folder, without a build, and say how beside them.
+
+    What is there already of the same content is not written again. Raises BuildError where nothing composes of them.
+    """
+    omissions, images = Omissions(), FolderImages(source)
+    pictures = list(find_reader(source).read(source, images, omissions, ReaderOptions()))
+    recipes = (recipe for recipe in installed_recipes().values() if isinstance(recipe, ComposingRecipe))
+    found = next((recipe for recipe in recipes if pictures and recipe.takes(pictures[0])), None)
+    if found is None:
+        raise BuildError(
+            f"{source}: holds no pictures that grids are made of: give a product's folder of MVTec LOCO AD"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    recipe = found.adjusted(parameters) if isinstance(found, AdjustableRecipe) else found
+    made = list(recipe.compose(pictures, source, target, omissions, seed))
+    document = {"pictures": [one.document for one in made], "omissions": omissions.document()}
+    with open_whole_file(target / _DOCUMENT) as file:
+        file.write(json.dumps(document, indent=1).encode() + b"\n")
+    return made, omissions

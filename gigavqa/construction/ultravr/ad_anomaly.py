@@ -38,7 +38,6 @@ class AnomalousCell:
     name = "ad-anomaly"
     title = "The anomalous cell of a grid (AD)"
     reasons: Mapping[str, str] = {
-        "no_grid": "the picture is no composed grid",
         "no_product": f"the product has no description: there are {', '.join(grid_wording().products)}",
         "no_quarters": f"rows or columns are no multiple of {BLOCK_SIZE[0]}, so that choices betray the cell's place",
     }
@@ -89,7 +88,12 @@ class AnomalousCell:
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
     ) -> Iterator[Candidate | Rejection]:
-        """Yield the one question of a grid; choices are the cell and three more of its sheet, each as likely."""
+        """Yield the one question of a grid; choices are the cell and three more of its sheet, each as likely.
+
+        Of other pictures nothing is asked.
+        """
+        if any(name not in image.labels for name in _LABELS):
+            return
         if reason := self._refusal(image):
             yield Rejection(self.name, image.image, reason, str(image.labels.get("product", "the picture")))
             return
@@ -112,8 +116,6 @@ class AnomalousCell:
         yield Candidate(self.name, image.image, program, format_coordinate(cell), ids, boxes, "")
 
     def _refusal(self, image: AnnotatedImage) -> str:
-        if any(name not in image.labels for name in _LABELS):
-            return "no_grid"
         if image.labels["product"] not in grid_wording().products:
             return "no_product"
         sides = (int(float(image.labels["rows"])), int(float(image.labels["columns"])))

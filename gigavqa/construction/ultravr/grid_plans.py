@@ -149,7 +149,7 @@ class GridPlanner:
             order = stream(self.seed, "anomalies", product.name, kind).permutation(len(found))
             yield from (self._grid(product, kind, *found[int(at)]) for at in sorted(order[:number]))
             if left := len(found) - number:
-                told = f"{product.name}: {left} more of kind {kind} are in no grid: more of each kind, or --grids"
+                told = f"{product.name}: {left} more of kind {kind} are in no grid: kinds make as many, `grids` at most"
                 self.omissions.add("not-needed", told, left)
 
     def _grid(self, product: _Product, kind: Category, anomaly: AnnotatedImage, violated: tuple[int, ...]) -> GridPlan:
@@ -171,7 +171,7 @@ def _fault(product: str, one: AnnotatedImage, violated: tuple[int, ...]) -> tupl
     if not violated:
         told = ", ".join(sorted({mark.category for mark in one.annotations}))
         key = PurePosixPath(*PurePosixPath(one.image).parts[-3:])
-        said = f'say which in a file for --defects: [{product}] "{key}" = ["S4"]'
+        said = f'say which in a file for --set defects=FILE: [{product}] "{key}" = ["S4"]'
         return "unmapped", f"{one.image}: which conditions '{told}' violates is not known; {said}"
     shortest = min(min(mark.box.x2 - mark.box.x1, mark.box.y2 - mark.box.y1) for mark in one.annotations)
     if shortest < _LEAST_SIDE:

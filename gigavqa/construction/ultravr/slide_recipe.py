@@ -90,6 +90,8 @@ class SlideRecipe(ABC):
     ) -> Iterator[Candidate | Rejection]:
         """Yield the questions of a slide, each with its cells and steps."""
         findings, areas = read_findings(image.labels, grade_2_is_lower=self._grade_2 == "lower"), find_areas(image)
+        if not areas.shares and not image.labels.keys() & slide_table()["values"].keys():
+            return  # it is no slide
         found = False
         for each in self.propose(findings, image, areas, rng):
             found = True
