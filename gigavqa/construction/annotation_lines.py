@@ -20,6 +20,7 @@ def image_line(image: AnnotatedImage) -> dict[str, Any]:
         "labels": dict(image.labels),
         "incomplete": sorted(image.incomplete),
         "objects": [_object(one) for one in image.annotations],
+        "landmarks": [_object(one) for one in image.landmarks],
     }
     return {key: value for key, value in line.items() if value or key == "objects"}
 
@@ -34,6 +35,7 @@ def read_image_line(line: Mapping[str, Any]) -> AnnotatedImage:
         tuple(map(_annotation, line["objects"])),
         labels=line.get("labels", {}),
         incomplete=frozenset(line.get("incomplete", ())),
+        landmarks=tuple(map(_annotation, line.get("landmarks", ()))),
     )
 
 

@@ -55,7 +55,8 @@ class AnnotatedImage:
 
     `image` is its name below the folder of images, `width` and `height` are its pixels as its header has them. `labels`
     hold what is said of the image as a whole. `incomplete` are categories of which something was left out, so that no
-    number of them is sure; an empty one stands for any, where nobody knows of which it was.
+    number of them is sure; an empty one stands for any, where nobody knows of which it was. `landmarks` are marks that
+    people added, by which places are told; they are no objects of the image.
     """
 
     image: str
@@ -64,6 +65,7 @@ class AnnotatedImage:
     annotations: tuple[Annotation, ...] = ()
     labels: Mapping[str, AttributeValue] = field(default_factory=dict)
     incomplete: frozenset[str] = frozenset()
+    landmarks: tuple[Annotation, ...] = ()
 
 
 class Omission(NamedTuple):

@@ -29,6 +29,9 @@ class BuildSettings(BaseModel):
     per_recipe: NonNegativeInt | None = Field(default=None, description="questions of a recipe at most; 0: no bound")
     parameters: dict[str, str] = Field(default={}, description="what is chosen of recipes, by their parameters")
     seed: NonNegativeInt = 0
+    landmarks: Path | None = Field(default=None, description="annotations of places that people describe")
+    attributes: Path | None = Field(default=None, description="a table of further attributes, by the ids of objects")
+    bundles: Path | None = Field(default=None, description="a file of bundles: objects by their attributes, with names")
     names: dict[str, CategoryNames] = Field(default={}, description="what categories are called: one, several")
     title: str = ""
 

@@ -5,7 +5,7 @@ interrupted goes on, and one that is asked for again costs a look.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from gigavqa.construction.additions import read_attributes, read_landmarks, with_additions
 from gigavqa.construction.annotation_lines import Vocabulary, image_line, read_image_line
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.build_folder import BuildFolder, canonical_json, digest_file
 from gigavqa.construction.build_settings import SETTINGS, BuildSettings
+from gigavqa.construction.bundles import Bundle, read_bundles
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.composites import COMPOSITE_FILES, Composites
 from gigavqa.construction.draws import stream
@@ -57,8 +59,12 @@ class Build:
 
     @cached_property
     def recipes(self) -> Sequence[QuestionRecipe]:
-        """The recipes of this build, in the order of the installed ones. Raises BuildError for what none is or has."""
-        return choose_recipes(self.settings.benchmark, self.settings.recipes, self.settings.parameters)
+        """The recipes of this build, in the order of the installed ones.
+
+        Raises BuildError for a name that none has, and for a benchmark or form of which none makes records.
+        """
+        settings = self.settings
+        return choose_recipes(settings.benchmark, settings.recipes, settings.parameters, self._reader)
 
     @cached_property
     def context(self) -> RecipeContext:
@@ -72,14 +78,17 @@ class Build:
         called = Counter(both.one.casefold() for both in names.values())
         if twice := next((one for one, number in called.items() if number > 1), ""):
             raise BuildError(f"--call: two categories are called '{twice}'; name them apart")
-        return RecipeContext(
-            names,
-            categories,
-            {
-                category: {name: tuple(values) for name, values in by_name.items()}
-                for category, by_name in vocabulary["attributes"].items()
-            },
-        )
+        attributes = {
+            category: {name: tuple(values) for name, values in by_name.items()}
+            for category, by_name in vocabulary["attributes"].items()
+        }
+        return RecipeContext(names, categories, attributes, self._bundles(vocabulary))
+
+    def _bundles(self, vocabulary: Mapping[str, Any]) -> tuple[Bundle, ...]:
+        if self.settings.bundles is None:
+            return ()
+        known = {category: vocabulary["attributes"].get(category, {}) for category in vocabulary["categories"]}
+        return read_bundles(self.settings.bundles, known)
 
     @property
     def quotas(self) -> Quotas:
@@ -118,6 +127,7 @@ class Build:
             "annotations": self.folder.digest_of("composites" if made else "annotations"),
             "recipes": [recipe.version for recipe in self.recipes],
             "names": {category: [both.one, both.many] for category, both in self.context.names.items()},
+            "bundles": [bundle.document() for bundle in self.context.bundles],
             "seed": self.settings.seed,
         }
         self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
@@ -181,10 +191,10 @@ class Build:
 
     @cached_property
     def _annotation_inputs(self) -> dict[str, Any]:
-        source = self.settings.source
-        paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+        added = {"landmarks": self.settings.landmarks, "attributes": self.settings.attributes}
         return {
-            "files": {path.relative_to(source.parent).as_posix(): digest_file(path) for path in paths},
+            "files": _digests(self.settings.source),
+            "added": {name: _digests(source) for name, source in added.items() if source},
             "reader": self._reader.name,
             "options": asdict(self.settings.options),
             "images": [self._images.version_of(name) for name in self._images.names()],
@@ -197,7 +207,7 @@ class Build:
     def _read_annotations(self) -> None:
         vocabulary, omissions = Vocabulary(), Omissions()
         read = self._reader.read(self.settings.source, self._images, omissions, self.settings.options)
-        images = vocabulary.counting(counted(read, "annotated images read"))
+        images = vocabulary.counting(self._with_additions(counted(read, "annotated images read")))
         if not self.folder.write_lines("annotations.jsonl", map(image_line, images)):
             told = "; ".join(omission.sentence for omission in omissions) or "it names no image"
             raise BuildError(f"{self.settings.source} annotates no image of {self.settings.images}: {told}")
@@ -207,6 +217,13 @@ class Build:
         self.folder.write_json("vocabulary.json", vocabulary.document())
         self.folder.write_json("omissions.json", omissions.document())
         self.folder.write_json("inputs.json", self._annotation_inputs)
+
+    def _with_additions(self, images: Iterable[AnnotatedImage]) -> Iterable[AnnotatedImage]:
+        landmarks, attributes = self.settings.landmarks, self.settings.attributes
+        if not (landmarks or attributes):
+            return images
+        marks = read_landmarks(landmarks, self._images) if landmarks else {}
+        return with_additions(images, marks, read_attributes(attributes) if attributes else {})
 
     def _find_candidates(self) -> None:
         rejections = RejectionCounts()
@@ -243,3 +260,9 @@ class Build:
 
     def _stream(self, *words: str) -> np.random.Generator:
         return stream(self.settings.seed, *words)
+
+
+def _digests(source: Path) -> dict[str, str]:
+    """Return the digests of a file, or of all files below a folder, by their paths."""
+    paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+    return {path.relative_to(source.parent).as_posix(): digest_file(path) for path in paths}

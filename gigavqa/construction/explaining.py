@@ -36,7 +36,8 @@ def explain_build(build: Build, wanted: str) -> dict[str, Any]:
 def _explain_candidate(build: Build, candidate: Candidate) -> dict[str, Any]:
     image = next(one for one in build.images() if one.image == candidate.image)
     used = set(candidate.objects)
-    objects = [one for one in image_line(image)["objects"] if one["id"] in used]
+    line = image_line(image)
+    objects = [one for one in (*line["objects"], *line.get("landmarks", ())) if one["id"] in used]
     record = next((record for record in build.records() if record["id"] == candidate.id), None)
     outcome = "it is a question of the data set" if record else build.why_left_out(candidate.id)
     return {**candidate.line(), "objects": objects, "outcome": outcome, "question": record}

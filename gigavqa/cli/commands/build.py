@@ -110,6 +110,25 @@ Parameters = Annotated[
         "--set", metavar="NAME=VALUE", help="Choose a parameter of a recipe: answers=choices, t3=paper (repeatable)."
     ),
 ]
+Landmarks = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, show_default=False, help="Annotations of places, each called by its `landmark`."
+    ),
+]
+AttributeTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--attributes", metavar="CSV", exists=True, dir_okay=False, show_default=False,
+        help="Further attributes: a column `object` of ids, and one for each attribute.",
+    ),
+]  # fmt: skip
+Bundles = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TOML", exists=True, dir_okay=False, show_default=False, help="Groups of objects by their attributes."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(min=0, help="Makes every draw repeatable; 0 if omitted.")]
 
 
@@ -139,6 +158,9 @@ def make(
     per_recipe: PerRecipe = None,
     call: Names = None,
     chosen: Parameters = None,
+    landmarks: Landmarks = None,
+    attributes: AttributeTable = None,
+    bundles: Bundles = None,
     annotator: Annotator = "",
     unit: Unit = "",
     category: CategoryColumn = "",
@@ -167,6 +189,9 @@ def make(
     given = {
         "source": source and source.resolve(),
         "images": images and images.resolve(),
+        "landmarks": landmarks and landmarks.resolve(),
+        "attributes": attributes and attributes.resolve(),
+        "bundles": bundles and bundles.resolve(),
         "form": form,
         "options": {key: value for key, value in options.items() if value},
         "benchmark": benchmark,

@@ -147,7 +147,7 @@ class MarkedObjects:
             return "cut"
         if self._is_tiny[places].any():
             return "tiny"
-        return "twice" if _has_twins(found.corners, self._thresholds.same_object) else None
+        return "twice" if has_twins(found.corners, self._thresholds.same_object) else None
 
     def is_absent(self, category: str) -> bool:
         """Return whether nothing of a category is marked, no zone could hide any, and no mark of it was left out."""
@@ -191,15 +191,18 @@ def _ring_area(ring: Ring) -> float:
     return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
 
 
-def _has_twins(corners: Floats, same: float) -> bool:
+def has_twins(corners: Sequence[Box] | Floats, same: float) -> bool:
     """Return whether two boxes overlap by more than `same`, as intersection over union."""
-    if len(corners) < 2:
-        return False
-    low = np.maximum(corners[:, None, :2], corners[None, :, :2])
-    high = np.minimum(corners[:, None, 2:], corners[None, :, 2:])
-    shared = np.clip(high - low, 0, None).prod(axis=2)
-    areas = (corners[:, 2:] - corners[:, :2]).prod(axis=1)
-    union = areas[:, None] + areas[None, :] - shared
-    overlaps = shared > same * union
+    overlaps = overlap(corners, corners, same)
     np.fill_diagonal(overlaps, False)
     return bool(overlaps.any())
+
+
+def overlap(first: Sequence[Box] | Floats, second: Sequence[Box] | Floats, same: float) -> NDArray[np.bool_]:
+    """Return which boxes of both lists (n and m) overlap by more than `same`, as n x m."""
+    one, other = (np.asarray(boxes, float).reshape(-1, 4) for boxes in (first, second))
+    low = np.maximum(one[:, None, :2], other[None, :, :2])
+    high = np.minimum(one[:, None, 2:], other[None, :, 2:])
+    shared = np.clip(high - low, 0, None).prod(axis=2)
+    areas = [(boxes[:, 2:] - boxes[:, :2]).prod(axis=1) for boxes in (one, other)]
+    return np.asarray(shared > same * (areas[0][:, None] + areas[1][None, :] - shared))

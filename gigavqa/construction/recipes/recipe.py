@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
+from gigavqa.construction.bundles import Bundle
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 
 RECIPE_GROUP = "gigavqa.recipes"
@@ -40,6 +41,13 @@ class RecipeContext:
     names: Mapping[str, CategoryNames]
     categories: tuple[str, ...]
     attributes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    bundles: tuple[Bundle, ...] = ()
+
+    def bundles_of(self, categories: Iterable[str]) -> list[Bundle]:
+        """Return the bundles of objects of some categories: those that were given, or one for each category."""
+        own = self.bundles or tuple(Bundle(self.names[name].many, name) for name in sorted(self.names))
+        wanted = frozenset(categories)
+        return [bundle for bundle in own if bundle.category in wanted]
 
 
 class RecipeQuota(NamedTuple):
@@ -54,6 +62,8 @@ class QuestionRecipe(Protocol):
 
     benchmark: str
     """Whose records it makes. A build has recipes of one benchmark."""
+    forms: frozenset[str]
+    """Of annotations, whose images it is about; empty: any. For annotations of other forms it must be named."""
     quota: RecipeQuota
     name: str
     """As `--recipes` takes it: `count`."""

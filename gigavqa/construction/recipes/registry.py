@@ -5,6 +5,7 @@ from functools import cache
 
 from gigavqa.construction.benchmark_modules import benchmark_modules
 from gigavqa.construction.errors import BuildError
+from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.recipes.attribute import AttributeRecipe
 from gigavqa.construction.recipes.count import CountRecipe
 from gigavqa.construction.recipes.extreme import ExtremeRecipe
@@ -46,8 +47,12 @@ def recipes_of(benchmark: str) -> Mapping[str, QuestionRecipe]:
     return {name: recipe for name, recipe in installed_recipes().items() if recipe.benchmark == benchmark}
 
 
-def choose_recipes(benchmark: str, wanted: Sequence[str], parameters: Mapping[str, str]) -> list[QuestionRecipe]:
-    """Return the recipes of a benchmark that are wanted, all if none is named, with what is chosen of them.
+def choose_recipes(
+    benchmark: str, wanted: Sequence[str], parameters: Mapping[str, str], reader: AnnotationReader
+) -> list[QuestionRecipe]:
+    """Return the recipes of a benchmark that are wanted, with what is chosen of them.
+
+    If none is named, these are all that are for annotations of the reader's form.
 
     Raises BuildError for a benchmark without recipes, for a name that none has, and for a parameter that none has.
     """
@@ -62,6 +67,11 @@ def choose_recipes(benchmark: str, wanted: Sequence[str], parameters: Mapping[st
             f"{benchmark} has no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: its recipes are {told}"
         )
     chosen = [recipe for name, recipe in installed.items() if name in (wanted or installed)]
+    if not wanted:
+        chosen = [recipe for recipe in chosen if not recipe.forms or reader.name in recipe.forms]
+    if not chosen:
+        told = f"{reader.title} does not say what its images show"
+        raise BuildError(f"{told}; name the recipes of {benchmark} by --recipes: {', '.join(installed)}")
     offered = {name for recipe in chosen if isinstance(recipe, AdjustableRecipe) for name in recipe.parameters}
     if unknown := [name for name in parameters if name not in offered]:
         told = f"--set {unknown[0]}: no recipe of this build has it{did_you_mean(unknown[0], sorted(offered))}"

@@ -25,6 +25,7 @@ class WordedRecipe:
     """
 
     benchmark = "questions"
+    forms = frozenset[str]()
     quota = RecipeQuota()
     name: str
     title: str

@@ -34,6 +34,7 @@ class AnomalousCell:
     """Questions for the anomalous cell of composed grids, as a coordinate or as one of four choices."""
 
     benchmark = "ultravr"
+    forms = frozenset({"mvtec-loco"})
     quota = RecipeQuota(CATEGORY_QUOTA.per_image, len(KINDS) * CATEGORY_QUOTA.per_build)
     name = "ad-anomaly"
     title = "The anomalous cell of a grid (AD)"

@@ -12,7 +12,13 @@ from gigavqa.benchmarks.ultravr.wording import Slots
 from gigavqa.construction.annotations import AnnotatedImage, Annotation
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
-from gigavqa.construction.ultravr.regions import REGION_REASONS, RegionObjects, normalized, objects_by_region
+from gigavqa.construction.ultravr.regions import (
+    REGION_REASONS,
+    RegionObjects,
+    named_categories,
+    normalized,
+    objects_by_region,
+)
 from gigavqa.construction.ultravr.task_recipe import TaskRecipe, the_quadrant
 
 _ORIENTATIONS = ("horizontal", "vertical")
@@ -55,6 +61,7 @@ class OrientationVerification(TaskRecipe):
 
     domain = "rs"
     category = "logical_verification"
+    forms = frozenset({"dota"})
     name = "rs-logical-verification"
     title = "Orientation in two quadrants (UltraVR)"
     version = "rs-logical-verification/2"
@@ -69,7 +76,8 @@ class OrientationVerification(TaskRecipe):
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
     ) -> Iterator[Candidate | Rejection]:
         """Yield every ordered pair of quadrants with every orientation, of every category in the image."""
-        for category in sorted({one.category for one in image.annotations} & set(context.names)):
+        yield from self.unnamed(image, context)
+        for category in named_categories(image, context):
             regions = objects_by_region(image, category)
             for pair in permutations(QUADRANTS, 2):
                 found = {quadrant: regions[quadrant] for quadrant in pair}

@@ -58,6 +58,7 @@ class SlideRecipe(ABC):
     """One template of questions about whole slides."""
 
     benchmark = "ultravr"
+    forms = frozenset({"slides", "wsivqa", "qupath"})
     quota = CATEGORY_QUOTA
     name: str
     title: str

@@ -1,6 +1,6 @@
 """What the recipes of CCTV and RS share: candidates in quadrants, the fixed texts of appendix F, and records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from gigavqa.construction.annotations import AnnotatedImage, Annotation
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.ultravr.records import CATEGORY_QUOTA, ultravr_record
+from gigavqa.construction.ultravr.regions import unnamed_categories
 
 
 def the_quadrant(name: str) -> str:
@@ -29,6 +30,7 @@ class TaskRecipe:
     quota = CATEGORY_QUOTA
     domain: Domain
     category: Category
+    forms: frozenset[str]
     name: str
 
     def candidate(
@@ -47,6 +49,11 @@ class TaskRecipe:
     def rejection(self, image: AnnotatedImage, reason: str, about: str) -> Rejection:
         """Return a rejection for one of the recipe's reasons."""
         return Rejection(self.name, image.image, reason, about)
+
+    def unnamed(self, image: AnnotatedImage, context: RecipeContext) -> Iterator[Rejection]:
+        """Yield a rejection for each category that no sentence can name."""
+        for category in unnamed_categories(image, context):
+            yield self.rejection(image, "unnamed", category)
 
     def word(self, candidate: Candidate, context: RecipeContext, rng: np.random.Generator) -> QuestionText:
         """Return the fixed texts of a candidate, each option under its letter."""
